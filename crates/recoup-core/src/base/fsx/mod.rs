@@ -1,0 +1,161 @@
+//! The only place that writes files: private modes, whole files or none, and
+//! no symbolic link followed where one could have been planted.
+//!
+//! A reader never sees half a file: contents go to a temporary file beside the
+//! target, are synced, and are renamed over it.
+
+mod lock;
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::error::{Error, ErrorKind, IoContext, Result};
+
+pub use lock::FileLock;
+
+const DIR_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// Makes sure that `dir` exists. What is created is readable by its owner
+/// alone; what was there keeps its mode, because it is the user's.
+pub fn ensure_dir(dir: &Path) -> Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(DIR_MODE)
+        .create(dir)
+        .doing(|| format!("creating the directory {}", dir.display()))
+}
+
+/// Makes sure that `dir` exists, belongs to this user and is closed to others.
+/// For directories that are ours alone, such as `~/.recoup`.
+pub fn ensure_private_dir(dir: &Path) -> Result<()> {
+    ensure_dir(dir)?;
+    let meta = fs::metadata(dir).doing(|| format!("looking at {}", dir.display()))?;
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::new(
+            ErrorKind::Io,
+            format!("{} belongs to another user; choose another directory", dir.display()),
+        ));
+    }
+    if meta.mode() & 0o077 != 0 {
+        set_mode(dir, DIR_MODE)?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "fsx is where modes are set")]
+fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        .doing(|| format!("setting the mode of {}", path.display()))
+}
+
+/// Creates an empty private file; `false` when something is there already,
+/// be it a dangling symbolic link.
+pub fn create_private(path: &Path) -> Result<bool> {
+    match private_options().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error).doing(|| format!("creating {}", path.display())),
+    }
+}
+
+/// Opens a private file for reading and writing, creating it when it is
+/// missing. A symbolic link in its place is an error.
+fn open_private(path: &Path) -> Result<File> {
+    private_options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .doing(|| format!("opening {}", path.display()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
+fn private_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(FILE_MODE).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+/// Puts `contents` at `path`, private, whole or not at all, and on the disk
+/// when this returns. A symbolic link at `path` is replaced, not followed.
+pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
+    let dir = parent(path);
+    write_beside(dir, path, contents).doing(|| format!("writing {}", path.display()))?;
+    sync_dir(dir)
+}
+
+fn write_beside(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".recoup-")
+        .permissions(fs::Permissions::from_mode(FILE_MODE))
+        .tempfile_in(dir)?;
+    file.write_all(contents)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Renames a file within one directory tree and syncs the place it went to.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))?;
+    sync_dir(parent(to))
+}
+
+/// Removes a file; `false` when there was none.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are removed")]
+pub fn remove(path: &Path) -> Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).doing(|| format!("removing {}", path.display())),
+    }
+}
+
+/// Reads a file that may have at most `limit` bytes, whatever it claims about
+/// its size: nothing is allocated ahead of what arrives.
+pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let file = File::open(path).doing(|| format!("opening {}", path.display()))?;
+    let mut contents = Vec::new();
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut contents)
+        .doing(|| format!("reading {}", path.display()))?;
+    if contents.len() as u64 > limit {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("{} has more than {limit} bytes", path.display()),
+        ));
+    }
+    Ok(contents)
+}
+
+/// `path` with `suffix` appended to its last component.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The directory that `path` is in; `.` for a bare name.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a rename in `dir` survive a power failure.
+fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .doing(|| format!("syncing the directory {}", dir.display()))
+}

@@ -1,0 +1,9 @@
+//! What everything stands on: time, names, the project at hand, and files.
+
+pub mod clock;
+pub mod digest;
+pub mod fsx;
+pub mod ids;
+pub mod machine;
+pub mod name;
+pub mod project;

@@ -1,0 +1,64 @@
+//! Names that become file names, keys and column values: validated once, here.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::digest::Digest;
+use crate::error::{Error, Result};
+
+/// The longest name.
+pub const MAX_LEN: usize = 128;
+
+/// 1 to 128 characters of `A-Z a-z 0-9 . _ -`, and neither `.` nor `..`: it
+/// can't leave a directory, and needs no quoting anywhere.
+///
+/// Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(Arc<str>);
+
+impl Name {
+    /// Checks `text`; `what` says what it is meant to be, for the error.
+    pub fn parse(what: &str, text: &str) -> Result<Self> {
+        let fault = match text {
+            "" => Some("it is empty".to_owned()),
+            "." | ".." => Some(format!("{text:?} is not a name")),
+            _ if text.len() > MAX_LEN => Some(format!("it has {} characters", text.len())),
+            _ => text.chars().find(|c| !allowed(*c)).map(|c| format!("{c:?} is not allowed")),
+        };
+        match fault {
+            None => Ok(Self(text.into())),
+            Some(fault) => Err(Error::usage(format!(
+                "invalid {what} {}: {fault}; expected 1 to {MAX_LEN} characters of A-Z a-z 0-9 . _ - (not . or ..)",
+                shortened(text)
+            ))),
+        }
+    }
+
+    /// 64 hex digits, which are always a name.
+    pub fn from_digest(digest: Digest) -> Self {
+        Self(digest.to_hex().into())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+/// Quoted, and short enough for an error message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_LEN) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+    }
+}

@@ -1,0 +1,111 @@
+//! Repositories as they lie on disk: `.git` directories and files, worktrees,
+//! submodules and bare repositories.
+//!
+//! All that is asked of a repository is its common directory, which its
+//! worktrees share. What is broken counts as not there, as `git` has it too.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::git_config;
+
+/// `.git` files and `commondir` hold one path.
+const MAX_LINK: u64 = 16 << 10;
+
+/// A larger configuration is not one that a person or `git` wrote.
+const MAX_CONFIG: u64 = 1 << 20;
+
+/// The nearest repository at or above `start`: its root and its common directory.
+///
+/// A bare one comes second: inside a working tree it is a mere fixture.
+pub(super) fn find(start: &Path) -> Option<(&Path, PathBuf)> {
+    let nearest = |common_in: fn(&Path) -> Option<PathBuf>| {
+        start.ancestors().find_map(|dir| Some((dir, common_in(dir)?)))
+    };
+    nearest(of_worktree).or_else(|| nearest(of_bare))
+}
+
+/// The common directory of the repository that a local remote names, tried in
+/// the places, and in the order, in which `git` tries them.
+pub(super) fn at(place: &Path) -> Option<PathBuf> {
+    let here = |place: &Path| of_worktree(place).or_else(|| of_bare(place));
+    here(place).or_else(|| {
+        let mut with_suffix = place.as_os_str().to_owned();
+        with_suffix.push(".git");
+        here(Path::new(&with_suffix))
+    })
+}
+
+/// The address of the remote that names the repository, as its configuration has it.
+///
+/// `include`, `insteadOf` and a worktree's own configuration are not followed:
+/// they are one person's or one worktree's, and identity is everybody's.
+pub(super) fn remote_url(common: &Path) -> Option<Vec<u8>> {
+    let config = read_small(&common.join("config"), MAX_CONFIG)?;
+    git_config::remote_url(&config)
+}
+
+/// One system call where there is no `.git`: how looking for `HEAD` fails tells
+/// a `.git` that is a file from one that is not there.
+fn of_worktree(dir: &Path) -> Option<PathBuf> {
+    match is_head(&dir.join(".git/HEAD")) {
+        Ok(true) => common_dir(dir.join(".git")),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => of_link(dir),
+        _ => None,
+    }
+}
+
+fn of_bare(dir: &Path) -> Option<PathBuf> {
+    let bare = has_head(dir) && dir.join("objects").is_dir() && dir.join("refs").is_dir();
+    bare.then(|| dir.to_owned())
+}
+
+/// Worktrees, submodules and `--separate-git-dir` have a file in place of `.git`.
+fn of_link(dir: &Path) -> Option<PathBuf> {
+    let link = read_small(&dir.join(".git"), MAX_LINK)?;
+    let git_dir = dir.join(path_on_line(link.strip_prefix(b"gitdir: ")?));
+    if has_head(&git_dir) { common_dir(git_dir) } else { None }
+}
+
+fn common_dir(git_dir: PathBuf) -> Option<PathBuf> {
+    let Some(link) = read_small(&git_dir.join("commondir"), MAX_LINK) else {
+        return Some(git_dir);
+    };
+    let common = git_dir.join(path_on_line(&link));
+    has_head(&common).then_some(common)
+}
+
+fn has_head(git_dir: &Path) -> bool {
+    is_head(&git_dir.join("HEAD")).unwrap_or(false)
+}
+
+/// Whether `path` is a HEAD. Not followed: old repositories have a symbolic link
+/// here, to a branch that may have no commit yet.
+fn is_head(path: &Path) -> io::Result<bool> {
+    fs::symlink_metadata(path).map(|found| !found.is_dir())
+}
+
+fn path_on_line(line: &[u8]) -> &Path {
+    let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    Path::new(OsStr::from_bytes(&line[..end]))
+}
+
+/// The whole of a regular file of at most `limit` bytes; nothing else, and
+/// without waiting: opening a pipe would, for ever.
+fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let found = file.metadata().ok()?;
+    if !found.is_file() || found.len() > limit {
+        return None;
+    }
+    let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()? + 1);
+    // It may grow while it is read, and some of /proc claims to be empty.
+    (&mut file).take(limit + 1).read_to_end(&mut content).ok()?;
+    (content.len() as u64 <= limit).then_some(content)
+}

@@ -1,0 +1,60 @@
+//! The short name of a project, as stores and file names carry it.
+//!
+//! Ids are durable: a change to what is hashed here, or to how a remote is
+//! normalised, cuts people off from the entries they have.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::Origin;
+use crate::error::{Error, Result};
+
+/// Half a SHA-256: nobody meets a collision by accident, and it stays short.
+const BYTES: usize = 16;
+
+/// 32 lower-case hexadecimal digits that stand for a project.
+///
+/// Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectId(Arc<str>);
+
+impl ProjectId {
+    /// Checks `text`, which is not repeated in the error: it may be a URL with a password.
+    pub fn parse(text: &str) -> Result<Self> {
+        let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == BYTES * 2 && text.bytes().all(digit) {
+            return Ok(Self(text.into()));
+        }
+        Err(Error::usage("invalid project id: expected 32 digits of 0-9 a-f"))
+    }
+
+    /// The kind is part of it, so that a folder never passes for a remote.
+    pub(super) fn of(origin: &Origin) -> Self {
+        let (kind, name) = match origin {
+            Origin::Remote(remote) => ("remote", remote.as_bytes()),
+            Origin::GitDir(path) => ("gitdir", path.as_os_str().as_encoded_bytes()),
+            Origin::Folder(path) => ("folder", path.as_os_str().as_encoded_bytes()),
+        };
+        let hash = Sha256::new().chain_update(kind).chain_update([0]).chain_update(name).finalize();
+        Self(hex(&hash[..BYTES]).into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ProjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+}

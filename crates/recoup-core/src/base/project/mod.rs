@@ -1,0 +1,80 @@
+//! Which project a directory belongs to.
+//!
+//! Entries are kept per project, so every worktree and every clone of one
+//! repository has to come to the same answer. It is worked out from files alone:
+//! a command lives for about a millisecond, and starting `git` costs several.
+
+mod git;
+mod git_config;
+mod id;
+mod origin;
+mod remote;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use id::ProjectId;
+pub use origin::Origin;
+
+use crate::error::{Error, IoContext as _, Result};
+
+/// Files that mark a project's root where there is no git.
+const MARKERS: [&str; 2] = ["recoup.toml", ".loa.config.yaml"];
+
+/// A directory, and what makes it the same project elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+    origin: Origin,
+    id: ProjectId,
+}
+
+impl Project {
+    /// The project that the absolute directory `start` belongs to.
+    ///
+    /// The root is the nearest directory with a valid `.git`. Only where there is
+    /// none above (nor a bare repository) does a marker file count, then `start`
+    /// itself. What can't be read on the way up is passed over.
+    pub fn find(start: &Path) -> Result<Self> {
+        let start = canonical(start)?;
+        if let Some((root, repository)) = git::find(&start) {
+            return Ok(Self::new(root.to_owned(), Origin::of_repository(repository)));
+        }
+        let root = marked(&start).unwrap_or(&start).to_owned();
+        Ok(Self::new(root.clone(), Origin::Folder(root)))
+    }
+
+    fn new(root: PathBuf, origin: Origin) -> Self {
+        let id = ProjectId::of(&origin);
+        Self { root, origin, id }
+    }
+
+    /// The top of the working tree, canonical.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The same for all worktrees and clones.
+    pub fn id(&self) -> &ProjectId {
+        &self.id
+    }
+
+    /// What the id was made from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+/// Done once: everything above a canonical path is canonical too.
+fn canonical(start: &Path) -> Result<PathBuf> {
+    if !start.is_absolute() {
+        return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
+    }
+    // With the dot, what is not a directory fails here.
+    fs::canonicalize(start.join("."))
+        .doing(|| format!("looking for the project of {}", start.display()))
+}
+
+fn marked(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|dir| MARKERS.iter().any(|marker| dir.join(marker).is_file()))
+}

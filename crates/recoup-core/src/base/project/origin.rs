@@ -1,0 +1,73 @@
+//! What makes two directories the same project: the remote they come from, else
+//! the repository they share, else the folder itself.
+//!
+//! A remote on this machine is only a step on the way: the clone takes the
+//! origin of what it was cloned from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::git;
+use super::remote::Remote;
+
+/// How many clones of clones are followed. Nobody has as many; an attacker may.
+const MAX_STEPS: usize = 16;
+
+/// What a project's id is made from. Never holds a password or a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A remote repository, normalised: `github.com/owner/repo`.
+    Remote(String),
+    /// A repository without a remote: its canonical common directory.
+    GitDir(PathBuf),
+    /// No repository: the canonical root.
+    Folder(PathBuf),
+}
+
+impl Origin {
+    /// The origin of the repository whose common directory is `common`.
+    ///
+    /// Depends on nothing else, so that all of its worktrees agree.
+    pub(super) fn of_repository(mut common: PathBuf) -> Self {
+        let mut seen = Vec::new();
+        while seen.len() < MAX_STEPS {
+            let place = match remote_of(&common) {
+                // Returns first: most repositories need no canonical path of their own.
+                Remote::Network(name) => return Self::Remote(name),
+                Remote::Local(place) => Some(place),
+                Remote::Opaque => None,
+            };
+            let here = canonical(common);
+            if let Some(start) = seen.iter().position(|path| *path == here) {
+                return Self::GitDir(first_of_loop(&seen[start..]));
+            }
+            let Some(source) = place.and_then(|place| git::at(&base(&here).join(place))) else {
+                return Self::GitDir(here);
+            };
+            seen.push(here);
+            common = source;
+        }
+        Self::GitDir(canonical(common))
+    }
+}
+
+fn remote_of(common: &Path) -> Remote {
+    git::remote_url(common).map_or(Remote::Opaque, |url| Remote::parse(&url))
+}
+
+/// Repositories that name each other in a circle agree on one of them.
+fn first_of_loop(members: &[PathBuf]) -> PathBuf {
+    members.iter().min().cloned().unwrap_or_default()
+}
+
+/// Where a relative remote starts: the main worktree, else the bare repository.
+fn base(common: &Path) -> &Path {
+    match common.parent() {
+        Some(worktree) if common.ends_with(".git") => worktree,
+        _ => common,
+    }
+}
+
+fn canonical(path: PathBuf) -> PathBuf {
+    fs::canonicalize(&path).unwrap_or(path)
+}

@@ -1,0 +1,118 @@
+//! Looking up. The checks run in the order that contract 1 gives: enabled,
+//! present, sources, TTL, body, checksum.
+
+use std::sync::Arc;
+
+use super::Cache;
+use super::outcome::{Outcome, Peek, Reason};
+use super::permit::Permit;
+use super::sources::{self, View, Watched};
+use crate::entry::{Damage, Entry, Header, Record};
+use crate::error::{ErrorKind, Result};
+use crate::key::Id;
+
+/// What is asked for, and from where.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// Which entry.
+    pub id: &'a Id,
+    /// Where the caller stands: an entry's sources are looked at from there.
+    pub view: &'a View,
+    /// The files that the work will read, for the permit.
+    pub sources: &'a [String],
+    /// The oldest that the caller accepts, in milliseconds, whatever the
+    /// entry's own TTL.
+    pub max_age: Option<u64>,
+}
+
+impl<'a> Request<'a> {
+    /// For an entry that depends on no files, at any age.
+    pub fn new(id: &'a Id, view: &'a View) -> Self {
+        Self { id, view, sources: &[], max_age: None }
+    }
+}
+
+enum Freshness {
+    Fresh,
+    Stale,
+    Expired(Reason),
+}
+
+impl Cache {
+    /// Looks for an entry. On a miss the caller gets the permit to fill it, for
+    /// which the request's sources are taken now, before the work. Those are
+    /// the caller's own words: what is wrong with them is an error.
+    pub fn lookup(&self, request: &Request<'_>) -> Result<Outcome> {
+        if !self.inner.options.enabled {
+            return Ok(Outcome::Bypass(Reason::Disabled));
+        }
+        Ok(match self.peek(request) {
+            Peek::Hit(entry) => Outcome::Hit(entry),
+            Peek::Stale(entry) => Outcome::Stale(entry, Some(self.permit_for(request)?)),
+            Peek::Miss(reason) => Outcome::Miss(self.permit_for(request)?, reason),
+        })
+    }
+
+    /// Looks without taking a permit. A fault of the store is a miss.
+    pub fn peek(&self, request: &Request<'_>) -> Peek {
+        if !self.inner.options.enabled {
+            return Peek::Miss(Reason::Disabled);
+        }
+        let record = match self.store().get(request.id) {
+            Ok(Some(record)) => record,
+            Ok(None) => return Peek::Miss(Reason::Absent),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                return Peek::Miss(Reason::Corrupt(Damage::Unreadable));
+            }
+            Err(error) => return Peek::Miss(Reason::Unavailable(error)),
+        };
+        self.judge(record, request)
+    }
+
+    /// Permission to fill `id`; its sources are taken now.
+    pub fn permit(&self, id: &Id, view: &View, sources: &[String]) -> Result<Permit> {
+        let watched = Watched::take(view, sources, self.clock().now())?;
+        Ok(Permit::new(self.clone(), id.clone(), watched))
+    }
+
+    fn permit_for(&self, request: &Request<'_>) -> Result<Permit> {
+        self.permit(request.id, request.view, request.sources)
+    }
+
+    fn judge(&self, record: Arc<Record>, request: &Request<'_>) -> Peek {
+        let header = &record.head.header;
+        if let Some(reason) = sources::changed(&header.sources, request.view) {
+            return Peek::Miss(reason);
+        }
+        let freshness = self.freshness(header, request.max_age);
+        match (freshness, record.open()) {
+            (Freshness::Expired(reason), _) => Peek::Miss(reason),
+            (_, Err(damage)) => Peek::Miss(Reason::Corrupt(damage)),
+            (Freshness::Fresh, Ok(entry)) => Peek::Hit(entry),
+            (Freshness::Stale, Ok(entry)) => Peek::Stale(entry),
+        }
+    }
+
+    /// The age limit is the smaller of the entry's and the reader's; the grace
+    /// extends only the entry's own.
+    fn freshness(&self, header: &Header, max_age: Option<u64>) -> Freshness {
+        let age = self.clock().now().millis_since(header.created);
+        let ttl = header.ttl.unwrap_or(u64::MAX);
+        match max_age {
+            Some(limit) if age > limit => Freshness::Expired(Reason::Expired { age, limit }),
+            _ if age < ttl => Freshness::Fresh,
+            _ if age < ttl.saturating_add(header.grace) => Freshness::Stale,
+            _ => Freshness::Expired(Reason::Expired { age, limit: ttl }),
+        }
+    }
+}
+
+impl Peek {
+    /// The entry, fresh or stale.
+    pub fn entry(self) -> Option<Entry> {
+        match self {
+            Self::Hit(entry) | Self::Stale(entry) => Some(entry),
+            Self::Miss(_) => None,
+        }
+    }
+}

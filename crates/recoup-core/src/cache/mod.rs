@@ -1,0 +1,104 @@
+//! Policy, in one place above the stores: what is fresh, what may be kept, and
+//! who may fill what is missing.
+//!
+//! A look-up ends in an [`Outcome`]. On a miss that is a [`Permit`], and the
+//! only way into the store is to fill it.
+
+mod limits;
+mod lookup;
+mod outcome;
+mod permit;
+mod sources;
+pub mod ttl;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::clock::{Clock, SystemClock};
+use crate::error::Result;
+use crate::key::{Id, Scope};
+use crate::store::{Filter, Flow, Store, Visit};
+
+pub use limits::Limits;
+pub use lookup::Request;
+pub use outcome::{Outcome, Peek, Reason};
+pub use permit::{Filled, Permit, Refusal};
+pub use sources::{View, Watched};
+pub use ttl::Ttl;
+
+/// A cache over a store. Clones share everything.
+#[derive(Clone)]
+pub struct Cache {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    options: Options,
+}
+
+/// What a cache does by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Off: every look-up is a bypass, and nothing is stored.
+    pub enabled: bool,
+    /// What may stay, for each kind within a scope.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { enabled: true, limits: Limits::default() }
+    }
+}
+
+impl Cache {
+    /// A cache over `store` with the machine's clock.
+    pub fn new(store: Arc<dyn Store>, options: Options) -> Self {
+        Self::with_clock(store, options, Arc::new(SystemClock))
+    }
+
+    /// The same with another clock.
+    pub fn with_clock(store: Arc<dyn Store>, options: Options, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { store, clock, options }) }
+    }
+
+    /// The store beneath.
+    pub fn store(&self) -> &dyn Store {
+        &*self.inner.store
+    }
+
+    /// The clock that freshness is judged by.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.inner.clock
+    }
+
+    /// Removes an entry; says whether it was there.
+    pub fn remove(&self, id: &Id) -> Result<bool> {
+        self.store().remove(std::slice::from_ref(id)).map(|removed| removed > 0)
+    }
+
+    /// Removes everything in a scope; says how much that was.
+    pub fn clear(&self, scope: &Scope) -> Result<usize> {
+        let mut ids = Vec::new();
+        self.scan(scope, &mut |id, _| {
+            ids.push(id.clone());
+            Flow::Continue(())
+        })?;
+        self.store().remove(&ids)
+    }
+
+    /// Shows the head of each entry in a scope.
+    pub fn scan(&self, scope: &Scope, visit: &mut Visit<'_>) -> Result<()> {
+        let filter = Filter { scope: Some(scope.clone()), kind: None };
+        self.store().scan(&filter, visit)
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { store, clock: _, options } = &*self.inner;
+        f.debug_struct("Cache").field("store", store).field("options", options).finish()
+    }
+}

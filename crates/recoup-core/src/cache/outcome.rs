@@ -1,0 +1,94 @@
+//! How a look-up ended, and why it was no hit.
+
+use std::fmt;
+
+use super::permit::Permit;
+use crate::entry::{Damage, Entry};
+use crate::error::Error;
+
+/// How a look-up ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL, within its grace: serve it, and refresh it if this says so.
+    Stale(Entry, Option<Permit>),
+    /// Work to be done; the permit takes the result.
+    Miss(Permit, Reason),
+    /// The cache stands aside: do the work, and keep nothing.
+    Bypass(Reason),
+}
+
+/// The same, for those who only look.
+#[derive(Debug)]
+pub enum Peek {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL, within its grace.
+    Stale(Entry),
+    /// Not to be had.
+    Miss(Reason),
+}
+
+/// Why a look-up was no hit.
+#[derive(Debug)]
+pub enum Reason {
+    /// There is no such entry.
+    Absent,
+    /// The cache is switched off.
+    Disabled,
+    /// Its time is up, or older than this reader accepts.
+    Expired {
+        /// How old it is, in milliseconds.
+        age: u64,
+        /// How old it may be, in milliseconds.
+        limit: u64,
+    },
+    /// A source file is not as it was.
+    SourceModified(String),
+    /// A source file is gone.
+    SourceMissing(String),
+    /// The stored bytes are damaged.
+    Corrupt(Damage),
+    /// The store could not answer.
+    Unavailable(Error),
+}
+
+impl Reason {
+    /// The status that contract 1 gives it.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Absent | Self::Unavailable(_) => "miss",
+            Self::Disabled => "disabled",
+            Self::Expired { .. } => "expired",
+            Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
+            Self::Corrupt(_) => "corrupt",
+        }
+    }
+
+    /// The reason that contract 1 gives it, where it has one.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Absent | Self::Disabled | Self::Expired { .. } => None,
+            Self::SourceModified(_) => Some("source_modified"),
+            Self::SourceMissing(_) => Some("source_missing"),
+            Self::Corrupt(Damage::Mismatch) => Some("integrity_mismatch"),
+            Self::Corrupt(Damage::Unreadable) => Some("unreadable"),
+            Self::Unavailable(_) => Some("store_unavailable"),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no entry"),
+            Self::Disabled => f.write_str("the cache is switched off"),
+            Self::Expired { .. } => f.write_str("the entry has expired"),
+            Self::SourceModified(path) => write!(f, "the source {path} has changed"),
+            Self::SourceMissing(path) => write!(f, "the source {path} is missing"),
+            Self::Corrupt(damage) => write!(f, "the entry is damaged: {damage}"),
+            Self::Unavailable(error) => write!(f, "the store could not answer: {error}"),
+        }
+    }
+}

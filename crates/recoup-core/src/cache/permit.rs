@@ -1,0 +1,92 @@
+//! The permit to fill an entry. It remembers the sources as they were before
+//! the work, and refuses a result whose sources changed meanwhile.
+
+use std::fmt;
+
+use super::outcome::Reason;
+use super::sources::Watched;
+use super::{Cache, Ttl};
+use crate::entry::Draft;
+use crate::error::Result;
+use crate::key::Id;
+use crate::store::Evicted;
+
+/// Permission to fill one entry, once.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped leaves the entry missing"]
+pub struct Permit {
+    cache: Cache,
+    id: Id,
+    watched: Watched,
+}
+
+/// What became of a result.
+#[derive(Debug)]
+#[must_use = "a result that was not stored is paid for again"]
+pub enum Filled {
+    /// It is in the store; others may have given way.
+    Stored(Evicted),
+    /// Nothing was stored, for this reason.
+    Refused(Refusal),
+    /// Nothing was stored, because the TTL or the cache is off.
+    Off,
+}
+
+/// Why a result is not kept.
+#[derive(Debug)]
+pub enum Refusal {
+    /// A source changed during the work: the result may be about either state.
+    SourceChanged(Reason),
+    /// It would take more than all the room there is.
+    TooLarge {
+        /// What it would take, in bytes.
+        bytes: u64,
+        /// What there is.
+        limit: u64,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SourceChanged(reason) => write!(f, "{reason} since the work began"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "it takes {bytes} bytes, more than the limit of {limit}")
+            }
+        }
+    }
+}
+
+impl Permit {
+    pub(super) fn new(cache: Cache, id: Id, watched: Watched) -> Self {
+        Self { cache, id, watched }
+    }
+
+    /// The entry that it is for.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// Stores the result for as long as `ttl` says.
+    pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
+        let Self { cache, id, watched } = self;
+        if !cache.inner.options.enabled || ttl == Ttl::Off {
+            return Ok(Filled::Off);
+        }
+        if let Some(reason) = watched.changed() {
+            return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
+        }
+        let now = cache.clock().now();
+        let draft = Draft { ttl: ttl.as_millis(), ..draft };
+        let kind = draft.kind;
+        let record = draft.seal(watched.into_sources(), now)?;
+        let limits = cache.inner.options.limits;
+        let bytes = record.head.header.body.stored_len;
+        if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
+            return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
+        }
+        cache.store().put(&id, &record)?;
+        let plan = limits.plan(&id.scope, kind, now);
+        cache.store().evict(&plan).map(Filled::Stored)
+    }
+}

@@ -1,0 +1,214 @@
+//! How long a response may be used: the one parser of that, for flags, front
+//! matter and configuration.
+//!
+//! Nothing is guessed and nothing is rounded: decimals are worked out digit by
+//! digit, cut to whole milliseconds, and what is not in the grammar is an error
+//! that names the place it came from.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// The units that are always exact, largest first.
+const UNITS: [(&str, u64); 6] =
+    [("w", 7 * DAY), ("d", DAY), ("h", HOUR), ("m", MINUTE), ("s", SECOND), ("ms", 1)];
+
+/// Understood but never printed, as no month or year is just that long.
+const NOMINAL_UNITS: [(&str, u64); 2] = [("mo", 30 * DAY), ("y", 365 * DAY)];
+
+/// The most milliseconds: a moment is an `i64` of them.
+const MAX_MILLIS: u64 = i64::MAX.cast_unsigned();
+
+/// The most of a given value that an error repeats, in characters.
+const MAX_SHOWN: usize = 80;
+
+/// How long a response may be used. In order: the smaller one is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ttl {
+    /// Not cached.
+    Off,
+    /// For this long.
+    For(Millis),
+    /// Until it is evicted or dropped.
+    Forever,
+}
+
+/// From 1 to [`i64::MAX`] milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Millis(NonZeroU64);
+
+impl Millis {
+    /// `None` when there are none, or too many.
+    pub const fn new(millis: u64) -> Option<Self> {
+        match NonZeroU64::new(millis) {
+            Some(some) if millis <= MAX_MILLIS => Some(Self(some)),
+            _ => None,
+        }
+    }
+
+    /// The number of milliseconds.
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl Ttl {
+    /// This many seconds; none of them is [`Ttl::Off`].
+    pub const fn seconds(count: u32) -> Self {
+        Self::times(count, SECOND)
+    }
+
+    /// This many hours; none of them is [`Ttl::Off`].
+    pub const fn hours(count: u32) -> Self {
+        Self::times(count, HOUR)
+    }
+
+    /// This many days; none of them is [`Ttl::Off`].
+    pub const fn days(count: u32) -> Self {
+        Self::times(count, DAY)
+    }
+
+    const fn times(count: u32, unit: u64) -> Self {
+        Self::from_millis(count as u64 * unit).expect("a u32 of days is far below the maximum")
+    }
+
+    /// This many milliseconds, 0 being [`Ttl::Off`]; `None` beyond [`i64::MAX`].
+    pub const fn from_millis(millis: u64) -> Option<Self> {
+        match Millis::new(millis) {
+            Some(millis) => Some(Self::For(millis)),
+            None if millis == 0 => Some(Self::Off),
+            None => None,
+        }
+    }
+
+    /// Milliseconds: 0 for [`Ttl::Off`], `None` for [`Ttl::Forever`].
+    pub const fn as_millis(self) -> Option<u64> {
+        match self {
+            Self::Off => Some(0),
+            Self::For(millis) => Some(millis.get()),
+            Self::Forever => None,
+        }
+    }
+
+    /// Reads `off`, `forever`, a number of milliseconds, or a number with a unit
+    /// (`ms s m h d w mo y`). `place` names where the text was given, for the error.
+    ///
+    /// ```
+    /// use recoup_core::cache::ttl::Ttl;
+    ///
+    /// assert_eq!(Ttl::parse("--ttl", "1.5d")?, Ttl::hours(36));
+    /// assert!(Ttl::parse("--ttl", "1h30m").is_err());
+    /// # Ok::<(), recoup_core::Error>(())
+    /// ```
+    pub fn parse(place: &str, text: &str) -> Result<Self> {
+        let word = text.trim();
+        if word.eq_ignore_ascii_case("off") {
+            return Ok(Self::Off);
+        }
+        if word.eq_ignore_ascii_case("forever") {
+            return Ok(Self::Forever);
+        }
+        duration(word)
+            .and_then(Self::from_millis)
+            .ok_or_else(|| refused(place, &Value::from(text).to_string()))
+    }
+
+    /// A number of milliseconds, cut to whole ones.
+    pub fn from_number(place: &str, millis: f64) -> Result<Self> {
+        whole_millis(millis)
+            .and_then(Self::from_millis)
+            .ok_or_else(|| refused(place, ryu_js::Buffer::new().format(millis)))
+    }
+
+    /// A string as [`Ttl::parse`] reads it, or a number of milliseconds.
+    pub fn from_json(place: &str, value: &Value) -> Result<Self> {
+        let ttl = match value {
+            Value::String(text) => return Self::parse(place, text),
+            Value::Number(number) => match number.as_u64() {
+                Some(millis) => Self::from_millis(millis),
+                None => number.as_f64().and_then(whole_millis).and_then(Self::from_millis),
+            },
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        ttl.ok_or_else(|| refused(place, &value.to_string()))
+    }
+}
+
+/// The shortest exact form, which parses back to the same value: `off`, `30d`, `1500ms`.
+impl fmt::Display for Ttl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = match self {
+            Self::Off => return f.write_str("off"),
+            Self::Forever => return f.write_str("forever"),
+            Self::For(millis) => millis.get(),
+        };
+        let exact = UNITS.into_iter().find(|(_, size)| millis.is_multiple_of(*size));
+        let (name, size) = exact.expect("a whole number of milliseconds divides by one");
+        write!(f, "{}{name}", millis / size)
+    }
+}
+
+/// `\d+(\.\d+)?` and a unit or none, in milliseconds.
+fn duration(text: &str) -> Option<u64> {
+    let (whole, rest) = split_digits(text)?;
+    let (fraction, unit) = match rest.strip_prefix('.') {
+        Some(rest) => split_digits(rest)?,
+        None => ("", rest),
+    };
+    let size = unit_size(unit)?;
+    let whole = whole
+        .bytes()
+        .try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))?;
+    whole.checked_mul(size)?.checked_add(fraction_of(size, fraction))
+}
+
+/// The leading ASCII digits, at least one, and what follows them.
+fn split_digits(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    (end > 0).then(|| text.split_at(end))
+}
+
+fn unit_size(unit: &str) -> Option<u64> {
+    if unit.is_empty() {
+        return Some(1);
+    }
+    let mut known = UNITS.into_iter().chain(NOMINAL_UNITS);
+    known.find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| size)
+}
+
+/// `0.digits × size`, cut to a whole number. Exact for any number of digits: from
+/// the last one up, what each division cuts off could never carry into the next.
+fn fraction_of(size: u64, digits: &str) -> u64 {
+    digits.bytes().rev().fold(0, |below, digit| (u64::from(digit - b'0') * size + below) / 10)
+}
+
+fn whole_millis(millis: f64) -> Option<u64> {
+    // 2^63, which unlike `i64::MAX` is a float.
+    let too_many = 9_223_372_036_854_775_808.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "in range, and cutting is what is asked for"
+    )]
+    (0.0..too_many).contains(&millis).then_some(millis as u64)
+}
+
+/// `given` is JSON, or as near to it as the value comes.
+fn refused(place: &str, given: &str) -> Error {
+    let (given, more) = match given.char_indices().nth(MAX_SHOWN) {
+        None => (given, ""),
+        Some((end, _)) => (&given[..end], "…"),
+    };
+    Error::usage(format!(
+        "{place}: cache duration must be 'off', 'forever', a number of milliseconds or a \
+         duration such as 5m, 2h or 1d (got {given}{more})"
+    ))
+}

@@ -1,0 +1,57 @@
+//! A body as callers see it: the bytes, or a way to read them in chunks when
+//! they are too many to hold.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::Result;
+
+/// Bytes that are read piece by piece. Every reading starts at the beginning.
+pub trait Chunks: Send + Sync + fmt::Debug {
+    /// Gives each piece to `visit`, in order, and ends early with its error.
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+}
+
+/// The plain bytes of an entry.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// All of it, in memory.
+    Whole(Bytes),
+    /// To be read in chunks.
+    Large(Arc<dyn Chunks>),
+}
+
+impl Body {
+    /// Everything in one piece, whatever its size.
+    pub fn to_bytes(&self) -> Result<Bytes> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes.clone()),
+            Self::Large(chunks) => {
+                let mut all = Vec::new();
+                chunks.each(&mut |chunk| {
+                    all.extend_from_slice(chunk);
+                    Ok(())
+                })?;
+                Ok(all.into())
+            }
+        }
+    }
+}
+
+/// A body in memory has one chunk.
+impl Chunks for Body {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Whole(bytes) => visit(bytes),
+            Self::Large(chunks) => chunks.each(visit),
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Body {
+    fn from(bytes: T) -> Self {
+        Self::Whole(bytes.into())
+    }
+}

@@ -1,0 +1,111 @@
+//! Encoding and decoding: gzip for what is small, frames for what is large, and
+//! no byte given out that has not passed its checksum.
+
+use std::fmt;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
+
+use super::INLINE_MAX;
+use super::body::{Body, Chunks};
+use super::frame::{CHUNK_LEN, Framed};
+use super::header::{BodyInfo, Encoding};
+use super::record::Payload;
+use crate::base::digest::{Digest, Hasher};
+use crate::error::Result;
+
+/// Why a stored body can't be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// The bytes are not those that were stored.
+    Mismatch,
+    /// They can't be decoded at all.
+    Unreadable,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mismatch => "the body does not match its checksum",
+            Self::Unreadable => "the body can't be decoded",
+        })
+    }
+}
+
+pub(super) fn encode(body: Body) -> Result<(BodyInfo, Payload)> {
+    match body {
+        Body::Whole(bytes) if bytes.len() <= INLINE_MAX => Ok(encode_inline(&bytes)),
+        body => encode_framed(body),
+    }
+}
+
+fn encode_inline(bytes: &Bytes) -> (BodyInfo, Payload) {
+    let packed = gzip(bytes);
+    let (encoding, stored) = match packed {
+        Some(packed) if packed.len() < bytes.len() => (Encoding::Gzip, packed.into()),
+        _ => (Encoding::Plain, bytes.clone()),
+    };
+    let info = BodyInfo {
+        encoding,
+        raw_len: bytes.len() as u64,
+        stored_len: stored.len() as u64,
+        sha256: Digest::of(bytes),
+    };
+    (info, Payload::Inline(stored))
+}
+
+/// One pass for length and digest, which the header needs before the first
+/// frame is written; the frames themselves are made while they are read.
+fn encode_framed(body: Body) -> Result<(BodyInfo, Payload)> {
+    let (mut hasher, mut raw_len) = (Hasher::new(), 0u64);
+    body.each(&mut |chunk| {
+        hasher.update(chunk);
+        raw_len += chunk.len() as u64;
+        Ok(())
+    })?;
+    let frames = raw_len.div_ceil(CHUNK_LEN as u64);
+    let info = BodyInfo {
+        encoding: Encoding::Framed,
+        raw_len,
+        stored_len: raw_len + frames * Digest::LEN as u64,
+        sha256: hasher.finish(),
+    };
+    Ok((info, Payload::Framed(Arc::new(Framed(body)))))
+}
+
+/// `None` where compression itself fails; the body is then kept plain.
+fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}
+
+pub(super) fn decode(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, Damage> {
+    let plain = match info.encoding {
+        Encoding::Plain => stored.clone(),
+        Encoding::Gzip => gunzip(info, stored)?.into(),
+        Encoding::Framed => return Err(Damage::Unreadable),
+    };
+    if plain.len() as u64 == info.raw_len && Digest::of(&plain) == info.sha256 {
+        Ok(plain)
+    } else {
+        Err(Damage::Mismatch)
+    }
+}
+
+/// The header's length is only a claim: nothing above [`INLINE_MAX`] was ever
+/// compressed, and no more than that is inflated or allocated.
+fn gunzip(info: &BodyInfo, stored: &[u8]) -> Result<Vec<u8>, Damage> {
+    let claimed = usize::try_from(info.raw_len).unwrap_or(usize::MAX);
+    if claimed > INLINE_MAX {
+        return Err(Damage::Unreadable);
+    }
+    let mut plain = Vec::with_capacity(claimed);
+    let limit = claimed as u64 + 1;
+    GzDecoder::new(stored).take(limit).read_to_end(&mut plain).map_err(|_| Damage::Unreadable)?;
+    Ok(plain)
+}

@@ -1,0 +1,68 @@
+//! An entry before it is sealed: everything that its producer knows.
+
+use super::body::Body;
+use super::codec;
+use super::header::{Cost, FORMAT, Header, Identity};
+use super::record::{Head, Record};
+use super::sources::Sources;
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::key::{Kind, Part};
+
+/// An entry before it is sealed: everything that its producer knows.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// What sort of work it was.
+    pub kind: Kind,
+    /// The result itself.
+    pub body: Body,
+    /// How long it is fresh, in milliseconds; none is for ever.
+    pub ttl: Option<u64>,
+    /// How much longer it may be served while somebody refreshes it.
+    pub grace: u64,
+    /// Who or what produced it.
+    pub identity: Identity,
+    /// The named inputs of its key.
+    pub parts: Vec<Part>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// What producing it cost.
+    pub cost: Cost,
+}
+
+impl Draft {
+    /// A draft of `kind` with that body, kept for ever, about which nothing
+    /// else is known.
+    pub fn new(kind: Kind, body: impl Into<Body>) -> Self {
+        Self {
+            kind,
+            body: body.into(),
+            ttl: None,
+            grace: 0,
+            identity: Identity::default(),
+            parts: Vec::new(),
+            tags: Vec::new(),
+            cost: Cost::default(),
+        }
+    }
+
+    /// Encodes the body and writes the header.
+    pub fn seal(self, sources: Sources, now: Timestamp) -> Result<Record> {
+        let Self { kind, body, ttl, grace, identity, parts, tags, cost } = self;
+        let (body, payload) = codec::encode(body)?;
+        let header = Header {
+            created: now,
+            ttl,
+            grace,
+            sources,
+            format: FORMAT,
+            kind,
+            body,
+            identity,
+            parts,
+            tags,
+            cost,
+        };
+        Ok(Record { payload, head: Head::new(header, now) })
+    }
+}

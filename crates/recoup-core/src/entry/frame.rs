@@ -1,0 +1,112 @@
+//! Large bodies, as they are stored: frames of at most one chunk, each behind a
+//! digest of its own, so that a reader can pass on what it has verified without
+//! having seen the end.
+//!
+//! ```text
+//! frame  = digest (32 bytes) , data (1 to CHUNK_LEN bytes)
+//! digest = SHA-256(index as u64 little endian , data)
+//! ```
+//! The index keeps frames from changing places unnoticed.
+
+use std::sync::Arc;
+
+use super::body::Chunks;
+use crate::base::digest::{Digest, Hasher};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The most data that one frame holds.
+pub const CHUNK_LEN: usize = 1 << 20;
+
+/// Plain chunks of any size, read as frames.
+#[derive(Debug)]
+pub(super) struct Framed<C>(pub(super) C);
+
+impl<C: Chunks> Chunks for Framed<C> {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut frame = FrameWriter { index: 0, frame: Vec::new(), visit };
+        self.0.each(&mut |chunk| frame.push(chunk))?;
+        frame.flush()
+    }
+}
+
+struct FrameWriter<'a> {
+    index: u64,
+    /// Room for the digest, then the data so far; empty before the first byte.
+    frame: Vec<u8>,
+    visit: &'a mut dyn FnMut(&[u8]) -> Result<()>,
+}
+
+impl FrameWriter<'_> {
+    fn push(&mut self, mut chunk: &[u8]) -> Result<()> {
+        while !chunk.is_empty() {
+            if self.frame.is_empty() {
+                self.frame.resize(Digest::LEN, 0);
+            }
+            let room = Digest::LEN + CHUNK_LEN - self.frame.len();
+            let (now, later) = chunk.split_at(room.min(chunk.len()));
+            self.frame.extend_from_slice(now);
+            chunk = later;
+            if self.frame.len() == Digest::LEN + CHUNK_LEN {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.frame.is_empty() {
+            return Ok(());
+        }
+        let digest = frame_digest(self.index, &self.frame[Digest::LEN..]);
+        self.frame[..Digest::LEN].copy_from_slice(digest.as_bytes());
+        (self.visit)(&self.frame)?;
+        self.index += 1;
+        self.frame.clear();
+        Ok(())
+    }
+}
+
+/// Stored frames, read as plain chunks; each is verified before it is given out.
+#[derive(Debug)]
+pub(super) struct Unframed {
+    pub(super) frames: Arc<dyn Chunks>,
+    pub(super) raw_len: u64,
+}
+
+impl Chunks for Unframed {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut index, mut seen) = (0, 0);
+        self.frames.each(&mut |frame| {
+            let data = verified(index, frame)?;
+            index += 1;
+            seen += data.len() as u64;
+            if seen > self.raw_len {
+                return Err(damaged("it is longer than its header says"));
+            }
+            visit(data)
+        })?;
+        if seen == self.raw_len { Ok(()) } else { Err(damaged("its end is missing")) }
+    }
+}
+
+fn verified(index: u64, frame: &[u8]) -> Result<&[u8]> {
+    let (digest, data) = frame
+        .split_first_chunk::<{ Digest::LEN }>()
+        .ok_or_else(|| damaged("a chunk is too short"))?;
+    if frame_digest(index, data).as_bytes() == digest {
+        Ok(data)
+    } else {
+        Err(damaged("a chunk fails its checksum"))
+    }
+}
+
+fn frame_digest(index: u64, data: &[u8]) -> Digest {
+    let mut hasher = Hasher::new();
+    hasher.update(&index.to_le_bytes());
+    hasher.update(data);
+    hasher.finish()
+}
+
+fn damaged(how: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the stored body is damaged: {how}"))
+}

@@ -1,0 +1,146 @@
+//! The header: what an entry stands for. Stored as JSON beside the body, so
+//! that it can be listed, searched and explained without touching a body.
+
+use serde::{Deserialize, Serialize};
+
+use super::sources::Sources;
+use crate::base::clock::Timestamp;
+use crate::base::digest::Digest;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Kind, Part};
+
+/// The version of the format that this code writes. It reads this and older ones.
+pub const FORMAT: u32 = 1;
+
+/// Everything that is known about an entry without reading its body.
+///
+/// In this order in memory too: what every hit looks at comes first, so that
+/// it lies beside the reference count that a hit touches anyway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Header {
+    /// When the entry was filled.
+    pub created: Timestamp,
+    /// How long it is fresh, in milliseconds; none is for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+    /// How much longer it may be served while somebody refreshes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub grace: u64,
+    /// The files it was made from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sources: Sources,
+    /// [`FORMAT`] at the time of writing.
+    pub format: u32,
+    /// What sort of work it was.
+    pub kind: Kind,
+    /// The body's sizes, form and checksum.
+    pub body: BodyInfo,
+    /// Who or what produced it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub identity: Identity,
+    /// The named inputs of its key.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parts: Vec<Part>,
+    /// Words to find it by.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tags: Vec<String>,
+    /// What producing it cost.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cost: Cost,
+}
+
+/// How the body is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BodyInfo {
+    /// The form it is stored in.
+    pub encoding: Encoding,
+    /// Its plain length.
+    pub raw_len: u64,
+    /// The length of what is stored.
+    pub stored_len: u64,
+    /// SHA-256 of the plain bytes.
+    pub sha256: Digest,
+}
+
+/// The form in which a body is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// As it is.
+    Plain,
+    /// Compressed.
+    Gzip,
+    /// Too large to compress: as it is, in frames with checksums of their own.
+    Framed,
+}
+
+/// Who or what produced an entry: names and hashes, never content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The agent's, tool's or command's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where that name is defined, such as an MCP server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The hash of its definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// What producing an entry cost, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub millis: Option<u64>,
+    /// Tokens that went in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Millionths of a dollar: money is not counted in floats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micro_dollars: Option<u64>,
+}
+
+impl Header {
+    /// When it stops being fresh.
+    pub fn fresh_until(&self) -> Timestamp {
+        self.ttl.map_or(Timestamp::MAX, |ttl| self.created.plus_millis(ttl))
+    }
+
+    /// When it may be deleted: its TTL and its grace have passed.
+    pub fn dead_at(&self) -> Option<Timestamp> {
+        self.ttl.map(|ttl| self.created.plus_millis(ttl).plus_millis(self.grace))
+    }
+
+    /// The stored form.
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self)
+            .expect("a header has only strings and numbers, which always serialize")
+    }
+
+    /// Reads the stored form; fields that a later version added are passed over.
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        let header: Self = serde_json::from_slice(json).map_err(|error| {
+            Error::new(ErrorKind::Corrupt, "the entry's header can't be read").with_source(error)
+        })?;
+        if header.format > FORMAT {
+            return Err(Error::new(
+                ErrorKind::TooNew,
+                format!(
+                    "the entry has format {}, and this version reads up to {FORMAT}",
+                    header.format
+                ),
+            ));
+        }
+        Ok(header)
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

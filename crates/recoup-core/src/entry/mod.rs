@@ -1,0 +1,25 @@
+//! What is kept: a body, and a header that says what the body stands for.
+//!
+//! A [`Draft`] is what a caller has to say; sealed, it is a [`Record`], which is
+//! what stores move around (header, and the body as it is stored); opened, that
+//! is an [`Entry`], whose body has passed its checksum.
+
+mod body;
+mod codec;
+mod draft;
+mod frame;
+mod header;
+mod record;
+mod sources;
+
+pub use body::{Body, Chunks};
+pub use codec::Damage;
+pub use draft::Draft;
+pub use frame::CHUNK_LEN;
+pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};
+pub use record::{Entry, Head, Payload, Record};
+pub use sources::{Place, Source, Sources, Stat};
+
+/// Bodies up to this length are compressed and kept in one piece; larger ones
+/// are kept as they are, in chunks. Nothing larger is ever inflated.
+pub const INLINE_MAX: usize = 1 << 20;

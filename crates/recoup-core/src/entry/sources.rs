@@ -1,0 +1,56 @@
+//! The files that an entry was made from, as its header remembers them. How
+//! they are taken and compared is policy, and lives in `cache/sources.rs`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::digest::Digest;
+
+/// The state of an entry's source files before the work began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// Where they were looked at; none when there are no files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Each file once, in order of path.
+    pub files: Vec<Source>,
+}
+
+/// A directory on a machine. Stat data mean something only there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// A fingerprint of the machine, not its name.
+    pub machine: String,
+    /// The root that relative paths start from.
+    pub root: String,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Relative to the project's root with `/`; absolute outside it.
+    pub path: String,
+    /// As the caller wrote it, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+    /// How many bytes it had.
+    pub size: u64,
+    /// SHA-256 of its contents.
+    pub sha256: Digest,
+    /// What the file system said of it.
+    pub stat: Stat,
+}
+
+/// What shows a change without reading the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stat {
+    /// Modified, in nanoseconds since 1970.
+    pub mtime: i64,
+    /// Inode changed, in nanoseconds since 1970.
+    pub ctime: i64,
+    /// Which inode.
+    pub inode: u64,
+    /// The file had changed so shortly before it was looked at that another
+    /// change could carry the same times: they do not prove that it is the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub racy: bool,
+}

@@ -1,0 +1,100 @@
+//! Why a value has no canonical form: what is wrong, where, and what to do.
+//!
+//! The path is put together on the way up, so that a document without faults
+//! pays nothing for it.
+
+use std::fmt::Display;
+
+use serde_json::Value;
+
+use super::write::MAX_DEPTH;
+use crate::error::{Error, ErrorKind};
+
+/// Hostile input must not make endless messages.
+const MAX_NAME: usize = 64;
+const MAX_PATH: usize = 1_000;
+
+/// A fault, and the steps that lead to it, innermost first.
+#[derive(Debug)]
+pub(super) struct Fault {
+    what: String,
+    fix: &'static str,
+    steps: Vec<String>,
+}
+
+impl Fault {
+    fn new(what: String, fix: &'static str) -> Self {
+        Self { what, fix, steps: Vec::new() }
+    }
+
+    /// Text that breaks JSON's grammar.
+    pub(super) fn syntax(what: &str) -> Self {
+        Self::new(format!("not JSON: {what}"), "correct the text")
+    }
+
+    /// A number whose digits would be lost; `why` says how.
+    pub(super) fn number(literal: &impl Display, why: &str) -> Self {
+        let literal = shortened(&literal.to_string(), MAX_NAME);
+        let what = format!("canonical JSON can't carry the number {literal}, which {why},");
+        Self::new(what, "write it as a string")
+    }
+
+    /// Half of a surrogate pair.
+    pub(super) fn surrogate(unit: u32) -> Self {
+        let what = format!("canonical JSON can't carry the lone surrogate \\u{unit:04x}");
+        Self::new(what, "complete the pair or leave it out")
+    }
+
+    /// A member name that occurs twice in one object.
+    pub(super) fn duplicate(name: &str) -> Self {
+        let what = format!("the member name {} occurs twice in the object", quoted(name));
+        Self::new(what, "keep one of the two")
+    }
+
+    /// Brackets within brackets within brackets.
+    pub(super) fn depth() -> Self {
+        Self::new(format!("more than {MAX_DEPTH} levels of nesting"), "make the value flatter")
+    }
+
+    /// The same fault, seen from the array around it.
+    pub(super) fn within_item(mut self, index: usize) -> Self {
+        self.steps.push(format!("[{index}]"));
+        self
+    }
+
+    /// The same fault, seen from the object around it.
+    pub(super) fn within_member(mut self, name: &str) -> Self {
+        let plain = name.starts_with(|c: char| !c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        self.steps.push(if plain {
+            format!(".{}", shortened(name, MAX_NAME))
+        } else {
+            format!("[{}]", quoted(name))
+        });
+        self
+    }
+
+    fn path(&self) -> String {
+        let steps: String = self.steps.iter().rev().map(String::as_str).collect();
+        shortened(&format!("${steps}"), MAX_PATH)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let message = format!("{} at {}; {}", fault.what, fault.path(), fault.fix);
+        Error::new(ErrorKind::Invalid, message)
+    }
+}
+
+/// A name as JSON writes it.
+fn quoted(name: &str) -> String {
+    Value::from(shortened(name, MAX_NAME)).to_string()
+}
+
+fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,58 @@
+//! `Key` and `Id`: the same key in two scopes is two entries.
+
+use std::fmt;
+
+use super::Scope;
+use crate::base::digest::Digest;
+use crate::base::name::Name;
+use crate::error::Result;
+
+/// A validated key: most are 64 hex digits, but any name will do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Name);
+
+impl Key {
+    /// Checks a key that somebody typed or stored.
+    pub fn parse(text: &str) -> Result<Self> {
+        Name::parse("key", text).map(Self)
+    }
+
+    /// The key that a digest spells.
+    pub fn from_digest(digest: Digest) -> Self {
+        Self(Name::from_digest(digest))
+    }
+
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a store files an entry under.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id {
+    /// Whose entry it is.
+    pub scope: Scope,
+    /// Which one.
+    pub key: Key,
+}
+
+impl Id {
+    /// `key` in `scope`.
+    pub fn new(scope: Scope, key: Key) -> Self {
+        Self { scope, key }
+    }
+}
+
+/// `scope/key`
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.scope, self.key)
+    }
+}

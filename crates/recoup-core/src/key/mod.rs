@@ -1,0 +1,33 @@
+//! What an entry is called: a key within a scope, and what the key was made from.
+//!
+//! A [`Recipe`] turns named inputs into a [`Key`], and also says what the
+//! inputs were ([`Part`]), so that a miss can be explained. One file for each
+//! kind of recipe.
+
+pub mod agent_run;
+pub mod canonical;
+mod id;
+mod kind;
+mod part;
+pub mod result;
+mod scope;
+
+pub use id::{Id, Key};
+pub use kind::Kind;
+pub use part::Part;
+pub use scope::Scope;
+
+use crate::error::Result;
+
+/// Named inputs that determine a key. Every kind of key is a recipe, so every
+/// kind can be explained.
+pub trait Recipe {
+    /// The kind of entry that such a key names.
+    const KIND: Kind;
+
+    /// The key.
+    fn key(&self) -> Result<Key>;
+
+    /// The inputs by name, in the order in which people think of them.
+    fn parts(&self) -> Vec<Part>;
+}

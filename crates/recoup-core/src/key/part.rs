@@ -1,0 +1,40 @@
+//! One named input of a key, as an entry remembers it: enough to say later
+//! which input differed, without keeping all of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::digest::Digest;
+
+/// How much of a value is kept for people to read.
+const PREVIEW_CHARS: usize = 200;
+
+/// A named input: its digest and, where it is harmless, its beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What the input is called.
+    pub name: String,
+    /// SHA-256 of the whole value, as it went into the key.
+    pub digest: Digest,
+    /// The beginning of the value; none where it must not be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+}
+
+impl Part {
+    /// A part that may be shown.
+    pub fn shown(name: &str, value: &str) -> Self {
+        Self { preview: Some(preview(value)), ..Self::hidden(name, value) }
+    }
+
+    /// A part of which only the digest is kept.
+    pub fn hidden(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), digest: Digest::of(value.as_bytes()), preview: None }
+    }
+}
+
+fn preview(value: &str) -> String {
+    match value.char_indices().nth(PREVIEW_CHARS) {
+        None => value.to_owned(),
+        Some((end, _)) => format!("{}…", &value[..end]),
+    }
+}

@@ -1,0 +1,146 @@
+//! The memory tier: bounded by bytes, safe for any number of threads, gone
+//! with the process. Bodies are kept opened, so that a hit costs no decoding.
+
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+
+use super::{Evicted, EvictionPlan, Filter, Info, Store, Visit};
+use crate::base::clock::Timestamp;
+use crate::entry::{Head, Payload, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Id;
+
+/// Records in memory, the least recently used ones giving way.
+#[derive(Debug)]
+pub struct Memory {
+    records: Cache<Id, Arc<Record>, RandomState>,
+    capacity: u64,
+}
+
+impl Memory {
+    /// Room for about `capacity` bytes.
+    pub fn with_capacity(capacity: u64) -> Self {
+        let records = Cache::builder()
+            .max_capacity(capacity)
+            .eviction_policy(EvictionPolicy::lru())
+            .weigher(|_: &Id, record: &Arc<Record>| weight(&record.head))
+            .build_with_hasher(RandomState::default());
+        Self { records, capacity }
+    }
+
+    /// Changes the head of a record that is there.
+    fn update(&self, id: &Id, change: impl FnOnce(&mut Head)) {
+        self.records.entry_by_ref(id).and_compute_with(|found| {
+            found.map_or(moka::ops::compute::Op::Nop, |found| {
+                let mut record = found.into_value();
+                change(&mut Arc::make_mut(&mut record).head);
+                moka::ops::compute::Op::Put(record)
+            })
+        });
+    }
+
+    fn matching(&self, filter: &Filter) -> Vec<(Arc<Id>, Arc<Record>)> {
+        let wanted = |id: &Id, head: &Head| {
+            filter.scope.as_ref().is_none_or(|scope| *scope == id.scope)
+                && filter.kind.is_none_or(|kind| kind == head.header.kind)
+        };
+        self.records.iter().filter(|(id, record)| wanted(id, &record.head)).collect()
+    }
+
+    fn drop_one(&self, id: &Id, head: &Head, evicted: &mut Evicted) {
+        self.records.invalidate(id);
+        evicted.bytes += bytes(head);
+    }
+}
+
+impl Store for Memory {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        Ok(self.records.get(id))
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        // What would never fit is not read into memory to find that out.
+        if bytes(&record.head) > self.capacity {
+            self.records.invalidate(id);
+        } else {
+            self.records.insert(id.clone(), opened(record)?);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        Ok(ids.iter().filter(|id| self.records.remove(*id).is_some()).count())
+    }
+
+    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
+        for (id, at) in hits {
+            self.update(id, |head| {
+                head.hits += 1;
+                head.last_used = head.last_used.max(*at);
+            });
+        }
+        Ok(())
+    }
+
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        for (id, record) in self.matching(filter) {
+            if visit(&id, Ok(&record.head)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        let filter = Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind) };
+        let mut evicted = Evicted::default();
+        let (dead, mut alive): (Vec<_>, Vec<_>) = self
+            .matching(&filter)
+            .into_iter()
+            .partition(|(_, record)| record.head.header.dead_at().is_some_and(|at| at <= plan.now));
+        for (id, record) in &dead {
+            self.drop_one(id, &record.head, &mut evicted);
+            evicted.expired += 1;
+        }
+        alive.sort_unstable_by_key(|(_, record)| record.head.last_used);
+        let mut entries = alive.len() as u64;
+        let mut total: u64 = alive.iter().map(|(_, record)| bytes(&record.head)).sum();
+        for (id, record) in &alive {
+            if plan.allows(entries, total) {
+                break;
+            }
+            self.drop_one(id, &record.head, &mut evicted);
+            entries -= 1;
+            total -= bytes(&record.head);
+            evicted.least_used += 1;
+        }
+        Ok(evicted)
+    }
+
+    fn info(&self) -> Info {
+        Info { url: "memory:".to_owned(), durable: false }
+    }
+}
+
+/// Verified once, here, so that no hit has to. A large body is brought into
+/// memory: its own store may be gone when it is read.
+fn opened(record: &Record) -> Result<Arc<Record>> {
+    let entry = Arc::new(record.clone()).open().map_err(|damage| {
+        Error::new(ErrorKind::Corrupt, format!("not kept in memory: {damage}"))
+    })?;
+    let body = entry.body().to_bytes()?.into();
+    Ok(Arc::new(Record { payload: Payload::Opened(body), head: entry.head().clone() }))
+}
+
+fn bytes(head: &Head) -> u64 {
+    head.header.body.raw_len
+}
+
+fn weight(head: &Head) -> u32 {
+    // A header and the bookkeeping around it are not free either.
+    const OVERHEAD: u64 = 512;
+    u32::try_from(bytes(head) + OVERHEAD).unwrap_or(u32::MAX)
+}

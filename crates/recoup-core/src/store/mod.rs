@@ -1,0 +1,77 @@
+//! Where records are kept: bytes in, bytes out, no policy.
+//!
+//! One folder or file for each store, one contract suite for all of them
+//! (`tests/it/store_contract`). How long a record is good for, what may be kept
+//! and what goes first is decided above, in `cache/`.
+
+mod memory;
+mod plan;
+pub mod sqlite;
+mod tiered;
+mod url;
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::base::clock::Timestamp;
+use crate::entry::{Head, Record};
+use crate::error::{Error, Result};
+use crate::key::Id;
+
+pub use memory::Memory;
+pub use plan::{Evicted, EvictionPlan, Filter};
+pub use sqlite::Sqlite;
+pub use tiered::Tiered;
+pub use url::StoreUrl;
+
+/// Whether a scan goes on.
+pub type Flow = ControlFlow<()>;
+
+/// What a scan is told about each record: its head, or why that can't be read.
+pub type Visit<'a> = dyn FnMut(&Id, Result<&Head>) -> Flow + 'a;
+
+/// A place for records. Every method is required: a default is how a store in
+/// front of another loses one silently.
+///
+/// Any number of threads may call it, and where the medium allows it, any
+/// number of processes.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// The record, if there is one. Never writes, and never waits for a writer.
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>>;
+
+    /// Keeps the record, in place of any that was there. When this returns, it
+    /// outlives a crash of the process.
+    fn put(&self, id: &Id, record: &Record) -> Result<()>;
+
+    /// Removes records; says how many there were.
+    fn remove(&self, ids: &[Id]) -> Result<usize>;
+
+    /// Notes that records were served at these times.
+    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()>;
+
+    /// Shows the head of each record that the filter lets through, in no
+    /// particular order, without reading bodies.
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()>;
+
+    /// Carries out a plan: what is dead goes first, then what was used least recently.
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
+
+    /// What this store is.
+    fn info(&self) -> Info;
+}
+
+/// What a store is, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Its URL, without credentials.
+    pub url: String,
+    /// Whether its records outlive the process.
+    pub durable: bool,
+}
+
+/// Told about faults that were survived, so that none is silent.
+pub trait FaultLog: Send + Sync + fmt::Debug {
+    /// `store` failed with `error`; the work goes on without it.
+    fn fault(&self, store: &Info, error: &Error);
+}

@@ -1,0 +1,107 @@
+//! One connection: how it is opened and set up, and which file it really has.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::schema::{self, Found};
+use super::{busy, fault};
+use crate::base::fsx;
+use crate::error::{IoContext, Result};
+
+/// The log is folded back into the database when it has grown to this size.
+/// Small, because whoever opens the file first reads the whole log, page by page.
+const LOG_MAX: u64 = 64 * 4096;
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS: usize = 32;
+
+/// Which file a path leads to at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// `None` when nothing is there.
+    pub(super) fn of(path: &Path) -> Result<Option<Self>> {
+        match fs::metadata(path) {
+            Ok(meta) => Ok(Some(Self { device: meta.dev(), inode: meta.ino() })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).doing(|| "looking for it".to_owned()),
+        }
+    }
+}
+
+/// A connection to a database with our tables.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    file: FileId,
+}
+
+impl Opened {
+    /// Whether the path still leads to the file that this connection has. When
+    /// somebody removed it or set it aside, what we write would be lost.
+    pub(super) fn is_current(&self, path: &Path) -> bool {
+        matches!(FileId::of(path), Ok(Some(file)) if file == self.file)
+    }
+}
+
+/// Opens a database that is there; `None` when it is missing or still empty.
+pub(super) fn open(path: &Path) -> Result<Option<Opened>> {
+    let Some(file) = FileId::of(path)? else { return Ok(None) };
+    let connection = connect(path)?;
+    let found = schema::check(&connection)?;
+    Ok((found == Found::Ready).then_some(Opened { connection, file }))
+}
+
+/// Opens without creating, and without touching the file yet.
+pub(super) fn connect(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)
+        .map_err(|error| fault::explain(error, "opening it"))?;
+    configure(&mut connection).map_err(|error| fault::explain(error, "configuring it"))?;
+    Ok(connection)
+}
+
+fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(busy::handler))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(())
+}
+
+/// What only a writer needs. With `NORMAL` an entry survives a crash of the
+/// process at once, and of the machine from the next checkpoint on.
+///
+/// SQLite's own checkpoints are switched off: they leave the log's length as it
+/// is, and a process that lives for one write never gets to start it over.
+pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
+    connection
+        .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")
+        .map_err(|error| fault::explain(error, "configuring it"))
+}
+
+/// Folds the log back into the database and empties it, if it is due and
+/// nobody is reading from it; else the next writer will. Failing at that is no
+/// failure: what was written is in the log.
+pub(super) fn checkpoint_if_due(connection: &Connection, path: &Path) {
+    let [log, _] = sidecars(path);
+    if fs::metadata(log).is_ok_and(|log| log.len() > LOG_MAX) {
+        let _ = busy::within(Duration::ZERO, || {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
+    }
+}
+
+/// The files that SQLite keeps beside a database.
+pub(super) fn sidecars(path: &Path) -> [PathBuf; 2] {
+    ["-wal", "-shm"].map(|suffix| fsx::with_suffix(path, suffix))
+}

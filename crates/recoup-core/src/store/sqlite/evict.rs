@@ -1,0 +1,121 @@
+//! Carrying out an eviction plan. Finding out that nothing is due takes two
+//! look-ups in indexes, whatever the size of the store.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::fault;
+use super::write::in_transaction;
+use crate::error::{Error, Result};
+use crate::store::{Evicted, EvictionPlan};
+
+/// How many candidates are looked at in one go.
+const BATCH: usize = 500;
+
+pub(super) fn carry_out(writer: &mut Connection, plan: &EvictionPlan) -> Result<Evicted> {
+    if !is_due(writer, plan)? {
+        return Ok(Evicted::default());
+    }
+    in_transaction(writer, "evicting records", |writer| {
+        let mut evicted = Evicted::default();
+        remove_dead(writer, plan, &mut evicted)?;
+        remove_least_used(writer, plan, &mut evicted)?;
+        Ok(evicted)
+    })
+}
+
+fn is_due(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
+    let (entries, bytes) = totals(reader, plan)?;
+    Ok(!plan.allows(entries, bytes) || any_dead(reader, plan)?)
+}
+
+fn totals(reader: &Connection, plan: &EvictionPlan) -> Result<(u64, u64)> {
+    const SQL: &str = "SELECT entries, bytes FROM totals WHERE scope = ?1 AND kind = ?2";
+    let found = reader
+        .prepare_cached(SQL)
+        .and_then(|mut statement| {
+            statement
+                .query_row(params![plan.scope.as_str(), plan.kind.as_str()], |row| {
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+                })
+                .optional()
+        })
+        .map_err(evicting)?;
+    let (entries, bytes) = found.unwrap_or((0, 0));
+    Ok((entries.max(0).cast_unsigned(), bytes.max(0).cast_unsigned()))
+}
+
+fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM entries
+                       WHERE scope = ?1 AND kind = ?2 AND expires <= ?3)";
+    reader
+        .prepare_cached(SQL)
+        .and_then(|mut statement| {
+            let scope = plan.scope.as_str();
+            statement.query_row(params![scope, plan.kind.as_str(), plan.now.as_millis()], |row| {
+                row.get(0)
+            })
+        })
+        .map_err(evicting)
+}
+
+fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
+    const SQL: &str = "DELETE FROM entries WHERE scope = ?1 AND kind = ?2 AND expires <= ?3
+                       RETURNING bytes";
+    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
+    let scope = plan.scope.as_str();
+    let gone = delete
+        .query_map(params![scope, plan.kind.as_str(), plan.now.as_millis()], |row| {
+            row.get::<_, i64>(0)
+        })
+        .map_err(evicting)?;
+    for bytes in gone {
+        evicted.expired += 1;
+        evicted.bytes += bytes.map_err(evicting)?.max(0).cast_unsigned();
+    }
+    Ok(())
+}
+
+fn remove_least_used(
+    writer: &Connection,
+    plan: &EvictionPlan,
+    evicted: &mut Evicted,
+) -> Result<()> {
+    let (mut entries, mut bytes) = totals(writer, plan)?;
+    while !plan.allows(entries, bytes) {
+        let candidates = least_used(writer, plan)?;
+        if candidates.is_empty() {
+            break;
+        }
+        for (row, size) in candidates {
+            if plan.allows(entries, bytes) {
+                break;
+            }
+            writer
+                .prepare_cached("DELETE FROM entries WHERE rowid = ?1")
+                .and_then(|mut delete| delete.execute([row]))
+                .map_err(evicting)?;
+            entries = entries.saturating_sub(1);
+            bytes = bytes.saturating_sub(size);
+            evicted.least_used += 1;
+            evicted.bytes += size;
+        }
+    }
+    Ok(())
+}
+
+fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<(i64, u64)>> {
+    const SQL: &str = "SELECT rowid, bytes FROM entries WHERE scope = ?1 AND kind = ?2
+                       ORDER BY last_used LIMIT ?3";
+    let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
+    let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
+    let rows = statement
+        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), limit], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.max(0).cast_unsigned()))
+        })
+        .map_err(evicting)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(evicting)
+}
+
+fn evicting(error: rusqlite::Error) -> Error {
+    fault::explain(error, "evicting records")
+}

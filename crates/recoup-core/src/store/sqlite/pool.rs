@@ -1,0 +1,151 @@
+//! The connections of one process: opened when first needed, kept for the next
+//! caller, given up when they fail or when the file beneath them was replaced.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use super::connection::{self, Opened};
+use super::{Waits, busy, info, recover};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::FaultLog;
+
+/// Readers and the writer of one file.
+#[derive(Debug)]
+pub(super) struct Pool {
+    path: PathBuf,
+    waits: Waits,
+    faults: Arc<dyn FaultLog>,
+    /// Idle readers; as many as threads ever read at once.
+    readers: Mutex<Vec<Opened>>,
+    /// One writer: threads queue here, where it is cheaper than in SQLite.
+    writer: Mutex<Option<Opened>>,
+}
+
+impl Pool {
+    pub(super) fn new(path: PathBuf, waits: Waits, faults: Arc<dyn FaultLog>) -> Self {
+        Self { path, waits, faults, readers: Mutex::default(), writer: Mutex::default() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads; `None` when there is no database, or only a damaged one, which
+    /// is then set aside.
+    pub(super) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
+        let done: Result<Option<T>> = busy::within(self.waits.read, || {
+            let Some(reader) = self.reader()? else { return Ok(None) };
+            let done = act(&reader.connection)?;
+            lock(&self.readers).push(reader);
+            Ok(Some(done))
+        });
+        match done {
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.heal(error).map(|()| None),
+            done => done.map_err(|error| self.located(error)),
+        }
+    }
+
+    /// Writes, creating the database when it is missing. Where it is damaged,
+    /// it is set aside and `act` is done in a fresh one.
+    pub(super) fn write<T>(&self, act: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
+        self.write_with(act, || self.open_or_create().map(Some))
+            .map(|done| done.expect("a database that is created when missing is there"))
+    }
+
+    /// Writes, unless there is nothing to write to.
+    pub(super) fn write_existing<T: Default>(
+        &self,
+        act: impl FnMut(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.write_with(act, || self.open_writer()).map(Option::unwrap_or_default)
+    }
+
+    fn write_with<T>(
+        &self,
+        mut act: impl FnMut(&mut Connection) -> Result<T>,
+        open: impl Fn() -> Result<Option<Opened>>,
+    ) -> Result<Option<T>> {
+        match self.try_write(&mut act, &open) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.heal(error)?;
+                self.try_write(&mut act, &open)
+            }
+            done => done,
+        }
+        .map_err(|error| self.located(error))
+    }
+
+    fn try_write<T>(
+        &self,
+        act: &mut impl FnMut(&mut Connection) -> Result<T>,
+        open: &impl Fn() -> Result<Option<Opened>>,
+    ) -> Result<Option<T>> {
+        busy::within(self.waits.write, || {
+            let mut slot = lock(&self.writer);
+            let kept = slot.take().filter(|writer| writer.is_current(&self.path));
+            let Some(mut writer) = kept.map_or_else(open, |writer| Ok(Some(writer)))? else {
+                return Ok(None);
+            };
+            let done = act(&mut writer.connection)?;
+            connection::checkpoint_if_due(&writer.connection, &self.path);
+            *slot = Some(writer);
+            Ok(Some(done))
+        })
+    }
+
+    fn reader(&self) -> Result<Option<Opened>> {
+        let idle = lock(&self.readers).pop();
+        match idle {
+            Some(reader) if reader.is_current(&self.path) => Ok(Some(reader)),
+            _ => connection::open(&self.path),
+        }
+    }
+
+    fn open_writer(&self) -> Result<Option<Opened>> {
+        let opened = connection::open(&self.path)?;
+        if let Some(writer) = &opened {
+            connection::configure_writer(&writer.connection)?;
+        }
+        Ok(opened)
+    }
+
+    fn open_or_create(&self) -> Result<Opened> {
+        loop {
+            if let Some(writer) = self.open_writer()? {
+                return Ok(writer);
+            }
+            recover::create(&self.path, self.waits.write)?;
+        }
+    }
+
+    /// Sets a damaged database aside, and says so once.
+    fn heal(&self, error: Error) -> Result<()> {
+        lock(&self.readers).clear();
+        lock(&self.writer).take();
+        let error = self.located(error);
+        match recover::set_aside(&self.path, self.waits.write) {
+            Ok(recover::Healed::AlreadySound) => Ok(()),
+            Ok(recover::Healed::SetAside(place)) => {
+                let outcome = format!(
+                    "it is damaged, and was set aside in {}; a fresh one begins",
+                    place.display()
+                );
+                let error = Error::new(ErrorKind::Corrupt, outcome).with_source(error);
+                self.faults.fault(&info(&self.path), &error);
+                Ok(())
+            }
+            Err(failure) => Err(self.located(failure)),
+        }
+    }
+
+    fn located(&self, error: Error) -> Error {
+        error.context(format!("the cache {}", self.path.display()))
+    }
+}
+
+/// A panic elsewhere leaves the list usable: each connection in it is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,158 @@
+//! Reading: one record, its frames, or the heads of many.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{busy, connection, fault};
+use crate::base::clock::Timestamp;
+use crate::entry::{Chunks, Head, Header, Payload, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Id, Key, Kind, Scope};
+use crate::store::{Filter, Flow, Visit};
+
+/// A row as it was found: nothing in it has been believed yet.
+#[derive(Debug)]
+pub(super) struct StoredRow {
+    head: StoredHead,
+    body: Option<Bytes>,
+    frames: Option<i64>,
+}
+
+#[derive(Debug)]
+struct StoredHead {
+    header: Vec<u8>,
+    stored_at: i64,
+    last_used: i64,
+    hits: i64,
+}
+
+impl StoredHead {
+    /// From the columns that start at `first`.
+    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        Ok(Self {
+            header: row.get_ref(first)?.as_bytes()?.to_vec(),
+            stored_at: row.get(first + 1)?,
+            last_used: row.get(first + 2)?,
+            hits: row.get(first + 3)?,
+        })
+    }
+
+    fn parse(&self) -> Result<Head> {
+        Ok(Head {
+            header: Header::from_json(&self.header)?,
+            stored_at: Timestamp::from_millis(self.stored_at),
+            hits: self.hits.max(0).cast_unsigned(),
+            last_used: Timestamp::from_millis(self.last_used),
+        })
+    }
+}
+
+impl StoredRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let body = row.get_ref(4)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
+        Ok(Self { head: StoredHead::read(row, 0)?, body, frames: row.get(5)? })
+    }
+
+    /// The record, whose large body is read from the database at `path`.
+    pub(super) fn into_record(self, path: &Path) -> Result<Record> {
+        let head = self.head.parse()?;
+        let payload = match (self.body, self.frames) {
+            (Some(body), None) => Payload::Inline(body),
+            (None, Some(id)) => Payload::Framed(Arc::new(Frames { path: path.to_owned(), id })),
+            _ => return Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
+        };
+        Ok(Record { payload, head })
+    }
+}
+
+pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
+    const SQL: &str = "SELECT header, stored_at, last_used, hits, body, frames
+                       FROM entries WHERE scope = ?1 AND key = ?2";
+    reader
+        .prepare_cached(SQL)
+        .and_then(|mut statement| {
+            statement
+                .query_row(params![id.scope.as_str(), id.key.as_str()], StoredRow::read)
+                .optional()
+        })
+        .map_err(|error| fault::explain(error, "reading a record"))
+}
+
+pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    let explained = |error| fault::explain(error, "listing the records");
+    let mut statement = reader.prepare_cached(scan_sql(filter)).map_err(explained)?;
+    let scope = filter.scope.as_ref().map(Scope::as_str);
+    let kind = filter.kind.map(Kind::as_str);
+    let mut rows = statement.query(params![scope, kind]).map_err(explained)?;
+    while let Some(row) = rows.next().map_err(explained)? {
+        if visit_row(row, visit).map_err(explained)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whole statements, so that SQLite sees which index serves each.
+fn scan_sql(filter: &Filter) -> &'static str {
+    match (&filter.scope, filter.kind) {
+        (Some(_), Some(_)) => {
+            "SELECT scope, key, header, stored_at, last_used, hits FROM entries
+             WHERE scope = ?1 AND kind = ?2"
+        }
+        (Some(_), None) => {
+            "SELECT scope, key, header, stored_at, last_used, hits FROM entries
+             WHERE scope = ?1 AND ?2 IS NULL"
+        }
+        (None, Some(_)) => {
+            "SELECT scope, key, header, stored_at, last_used, hits FROM entries
+             WHERE ?1 IS NULL AND kind = ?2"
+        }
+        (None, None) => {
+            "SELECT scope, key, header, stored_at, last_used, hits FROM entries
+             WHERE ?1 IS NULL AND ?2 IS NULL"
+        }
+    }
+}
+
+fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
+    let scope = Scope::parse(row.get_ref(0)?.as_str()?);
+    let key = Key::parse(row.get_ref(1)?.as_str()?);
+    let (Ok(scope), Ok(key)) = (scope, key) else {
+        // Nobody could ask for such a row, and nothing of ours wrote it.
+        return Ok(Flow::Continue(()));
+    };
+    let id = Id::new(scope, key);
+    Ok(match StoredHead::read(row, 2)?.parse() {
+        Ok(head) => visit(&id, Ok(&head)),
+        Err(error) => visit(&id, Err(error)),
+    })
+}
+
+/// A large body, read frame by frame on a connection of its own, so that the
+/// others can go on.
+#[derive(Debug)]
+struct Frames {
+    path: PathBuf,
+    id: i64,
+}
+
+impl Chunks for Frames {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let explained = |error| fault::explain(error, "reading a large body");
+        let reader = connection::connect(&self.path)?;
+        let mut statement = reader
+            .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
+            .map_err(explained)?;
+        let mut rows = statement.query([self.id]).map_err(explained)?;
+        while let Some(row) =
+            busy::within(super::Waits::default().read, || rows.next()).map_err(explained)?
+        {
+            let data = row.get_ref(0).and_then(|data| Ok(data.as_bytes()?)).map_err(explained)?;
+            visit(data)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Beginning a database, and beginning it anew: both under a lock of their own,
+//! so that of many processes that find the same damage one acts.
+//!
+//! The lock's file stays beside the database. It also shows that the database
+//! is ours: a file that somebody else put at the path is never moved.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::connection::{self, FileId, sidecars};
+use super::{fault, schema};
+use crate::base::clock::{Deadline, SystemClock};
+use crate::base::fsx::{self, FileLock};
+use crate::base::ids;
+use crate::error::{Error, ErrorKind, IoContext, Result};
+
+/// What came of a damaged database.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Healed {
+    /// Somebody else was faster, or it was no damage.
+    AlreadySound,
+    /// It is now in this directory, with its log.
+    SetAside(PathBuf),
+}
+
+/// Makes an empty database with our tables, unless somebody did so meanwhile.
+pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
+    fsx::ensure_dir(fsx::parent(path))?;
+    let _lock = lock(path, wait)?;
+    if FileId::of(path)?.is_none() {
+        // A log without its database belongs to one that is gone.
+        for sidecar in sidecars(path) {
+            fsx::remove(&sidecar)?;
+        }
+        fsx::create_private(path)?;
+    }
+    match connection::open(path)? {
+        Some(_) => Ok(()),
+        None => schema::create(&connection::connect(path)?),
+    }
+}
+
+/// Moves a damaged database out of the way, together with its log.
+pub(super) fn set_aside(path: &Path, wait: Duration) -> Result<Healed> {
+    if !is_ours(path)? {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            "it is not a cache of recoup's; move it away, or choose another place with --store",
+        ));
+    }
+    let _lock = lock(path, wait)?;
+    if is_sound(path)? {
+        return Ok(Healed::AlreadySound);
+    }
+    let place = fsx::with_suffix(path, &format!(".damaged-{}", ids::fresh(&SystemClock)));
+    fsx::ensure_dir(&place)?;
+    // The database goes first: from then on nobody opens it, and so nobody
+    // makes a new log for it while the old one is being moved.
+    for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
+        if FileId::of(&file)?.is_some()
+            && let Some(name) = file.file_name()
+        {
+            fsx::rename(&file, &place.join(name))?;
+        }
+    }
+    Ok(Healed::SetAside(place))
+}
+
+fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
+    FileLock::acquire(&lock_path(path), Deadline::after(wait))
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    fsx::with_suffix(path, ".lock")
+}
+
+/// We made the lock's file before the database, or the database says so itself.
+fn is_ours(path: &Path) -> Result<bool> {
+    Ok(FileId::of(&lock_path(path))?.is_some() || has_our_mark(path)?)
+}
+
+/// The application id, at its place in the first bytes of an SQLite file.
+fn has_our_mark(path: &Path) -> Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(72).read_to_end(&mut start))
+        .doing(|| "reading its beginning".to_owned())?;
+    Ok(start.starts_with(b"SQLite format 3\0")
+        && start.get(68..72) == Some(&schema::APPLICATION_ID.to_be_bytes()))
+}
+
+/// Looks at all of it: slow, and done only after SQLite complained.
+fn is_sound(path: &Path) -> Result<bool> {
+    if FileId::of(path)?.is_none() {
+        return Ok(true);
+    }
+    let checked = connection::open(path).and_then(|opened| match opened {
+        None => Ok(true),
+        Some(opened) => passes_check(&opened.connection),
+    });
+    match checked {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
+        checked => checked,
+    }
+}
+
+fn passes_check(connection: &Connection) -> Result<bool> {
+    connection
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
+        .map(|verdict| verdict == "ok")
+        .map_err(|error| fault::explain(error, "checking it"))
+}

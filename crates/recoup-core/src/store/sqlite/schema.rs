@@ -1,0 +1,125 @@
+//! The tables, and the version that says which code may use them.
+//!
+//! ```text
+//! entries   one row for each record: what is searched and counted in columns,
+//!           the header as JSON, the body inline unless it is large
+//! chunks    the frames of large bodies, by the random number in entries.frames
+//! totals    entries and bytes for each scope and kind, kept by triggers, so
+//!           that a write need not count
+//! ```
+
+use rusqlite::Connection;
+
+use super::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The version of these tables. A newer one is refused.
+pub const VERSION: i64 = 1;
+
+/// "Rcop": says that the file is ours.
+pub(super) const APPLICATION_ID: u32 = 0x5263_6f70;
+
+/// `expires` is when a record may be deleted (TTL and grace), null for never.
+/// `bytes` is the body and the header as stored.
+const TABLES: &str = "
+CREATE TABLE entries (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    expires INTEGER,
+    stored_at INTEGER NOT NULL,
+    last_used INTEGER NOT NULL,
+    hits INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL,
+    header BLOB NOT NULL,
+    body BLOB,
+    frames INTEGER
+) STRICT;
+CREATE UNIQUE INDEX entries_id ON entries (scope, key);
+CREATE INDEX entries_expiry ON entries (scope, kind, expires) WHERE expires IS NOT NULL;
+CREATE INDEX entries_use ON entries (scope, kind, last_used);
+
+CREATE TABLE chunks (
+    frames INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (frames, seq)
+) STRICT;
+
+CREATE TABLE totals (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    entries INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (scope, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER entries_in AFTER INSERT ON entries BEGIN
+    INSERT INTO totals VALUES (new.scope, new.kind, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET entries = entries + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER entries_out AFTER DELETE ON entries BEGIN
+    UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes
+    WHERE scope = old.scope AND kind = old.kind;
+    DELETE FROM chunks WHERE frames = old.frames;
+END;
+CREATE TRIGGER entries_replaced AFTER UPDATE OF header ON entries BEGIN
+    UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes
+    WHERE scope = old.scope AND kind = old.kind;
+    INSERT INTO totals VALUES (new.scope, new.kind, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET entries = entries + 1, bytes = bytes + excluded.bytes;
+    DELETE FROM chunks WHERE frames = old.frames;
+END;
+";
+
+/// What a file turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing in it yet.
+    Empty,
+    /// Our tables, in our version.
+    Ready,
+}
+
+/// Looks at the version. The first thing that touches the file.
+pub(super) fn check(connection: &Connection) -> Result<Found> {
+    match version(connection)? {
+        0 if is_empty(connection)? => Ok(Found::Empty),
+        VERSION => Ok(Found::Ready),
+        0 => Err(Error::new(ErrorKind::Io, "the database belongs to another program")),
+        newer => Err(Error::new(
+            ErrorKind::TooNew,
+            format!(
+                "the cache was made by a newer version of recoup (its schema is {newer}, this version knows {VERSION})"
+            ),
+        )),
+    }
+}
+
+fn version(connection: &Connection) -> Result<i64> {
+    connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(|error| fault::explain(error, "reading the schema's version"))
+}
+
+fn is_empty(connection: &Connection) -> Result<bool> {
+    connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+        .map(|tables| tables == 0)
+        .map_err(|error| fault::explain(error, "reading the schema"))
+}
+
+/// Makes the tables in an empty file. The caller holds the file's lock.
+pub(super) fn create(connection: &Connection) -> Result<()> {
+    let script = format!(
+        "PRAGMA journal_mode = WAL;
+         BEGIN IMMEDIATE;
+         {TABLES}
+         PRAGMA application_id = {APPLICATION_ID};
+         PRAGMA user_version = {VERSION};
+         COMMIT;"
+    );
+    connection
+        .execute_batch(&script)
+        .map_err(|error| fault::explain(error, "creating the cache's tables"))
+}

@@ -1,0 +1,127 @@
+//! One store in front of another: memory in front of SQLite, or a machine's
+//! own SQLite in front of its team's Redis.
+//!
+//! Writes go through to both. What the front has is served for `max_age` after
+//! it arrived there; then the back is asked again, so that what another machine
+//! wrote or removed is seen. While the back is away, the front answers alone.
+
+use std::sync::Arc;
+
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Visit};
+use crate::base::clock::{Clock, Timestamp};
+use crate::entry::Record;
+use crate::error::{Error, Result};
+use crate::key::Id;
+
+/// `front` over `back`.
+#[derive(Debug)]
+pub struct Tiered {
+    front: Arc<dyn Store>,
+    back: Arc<dyn Store>,
+    max_age_millis: u64,
+    clock: Arc<dyn Clock>,
+    faults: Arc<dyn FaultLog>,
+}
+
+impl Tiered {
+    /// Serves from `front` what arrived there at most `max_age_millis` ago.
+    pub fn new(
+        front: Arc<dyn Store>,
+        back: Arc<dyn Store>,
+        max_age_millis: u64,
+        clock: Arc<dyn Clock>,
+        faults: Arc<dyn FaultLog>,
+    ) -> Self {
+        Self { front, back, max_age_millis, clock, faults }
+    }
+
+    fn is_current(&self, record: &Record) -> bool {
+        self.clock.now().millis_since(record.head.stored_at) <= self.max_age_millis
+    }
+
+    /// A fault of the front is only lost speed: noted, and the back is asked.
+    fn ask_front(&self, id: &Id) -> Option<Arc<Record>> {
+        self.front.get(id).unwrap_or_else(|error| {
+            self.note(&self.front, &error);
+            None
+        })
+    }
+
+    /// Brings the front in line with what the back said.
+    fn refresh_front(&self, id: &Id, found: Option<&Record>, had: bool) {
+        let done = match found {
+            Some(record) => self.front.put(id, &self.arriving_now(record)),
+            None if had => self.front.remove(std::slice::from_ref(id)).map(drop),
+            None => Ok(()),
+        };
+        if let Err(error) = done {
+            self.note(&self.front, &error);
+        }
+    }
+
+    fn arriving_now(&self, record: &Record) -> Record {
+        let mut record = record.clone();
+        record.head.stored_at = self.clock.now();
+        record
+    }
+
+    fn note(&self, store: &Arc<dyn Store>, error: &Error) {
+        self.faults.fault(&store.info(), error);
+    }
+
+    /// Does it in both tiers, also when the first one fails, and says which did.
+    fn in_both<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
+        let back = act(&*self.back).map_err(|error| error.context(self.back.info().url));
+        let front = act(&*self.front).map_err(|error| error.context(self.front.info().url));
+        let done = back?;
+        front?;
+        Ok(done)
+    }
+}
+
+impl Store for Tiered {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        let near = self.ask_front(id);
+        match near {
+            Some(record) if self.is_current(&record) => Ok(Some(record)),
+            near => match self.back.get(id) {
+                Ok(found) => {
+                    self.refresh_front(id, found.as_deref(), near.is_some());
+                    Ok(found)
+                }
+                Err(error) if near.is_some() => {
+                    self.note(&self.back, &error);
+                    Ok(near)
+                }
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        let record = self.arriving_now(record);
+        self.in_both(|store| store.put(id, &record))
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        self.in_both(|store| store.remove(ids))
+    }
+
+    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
+        self.in_both(|store| store.touch(hits))
+    }
+
+    /// The back is the whole; the front only has what was asked for lately.
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        self.back.scan(filter, visit)
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        self.in_both(|store| store.evict(plan))
+    }
+
+    fn info(&self) -> Info {
+        let (front, back) = (self.front.info(), self.back.info());
+        Info { url: format!("{} + {}", front.url, back.url), durable: back.durable }
+    }
+}

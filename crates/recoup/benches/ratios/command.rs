@@ -1,0 +1,89 @@
+//! Whole commands against the smallest program there is.
+
+use crate::measure::{Ratio, compare};
+use crate::scene::{self, Scene};
+
+const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
+const TRUE: &str = "/bin/true";
+const ROUNDS: usize = 500;
+
+fn get(scene: &Scene, n: usize) {
+    let key = scene::id(n).key;
+    scene.run(RECOUP, &["cache", "get", "--scope", "global", "--key", key.as_str()]);
+}
+
+pub(crate) fn get_against_true() -> Ratio {
+    let scene = Scene::with_entries(1_000);
+    compare(4.0, ROUNDS, 1, || scene.run(TRUE, &[]), || get(&scene, 500))
+}
+
+pub(crate) fn get_flat() -> Ratio {
+    let (few, many) = (Scene::with_entries(10), Scene::with_entries(100_000));
+    let mut n = 0;
+    compare(
+        1.2,
+        ROUNDS,
+        1,
+        || get(&few, 5),
+        || {
+            n = (n + 7_919) % 100_000;
+            get(&many, n);
+        },
+    )
+}
+
+fn set(scene: &Scene, n: usize) {
+    let (key, body) = (scene::id(n).key, scene::body(n));
+    let args = ["cache", "set", "--scope", "global", "--key", key.as_str(), "--condensed", &body];
+    scene.run(RECOUP, &args);
+}
+
+pub(crate) fn set_against_true() -> Ratio {
+    let scene = Scene::with_entries(1_000);
+    let mut n = 1_000;
+    compare(
+        4.0,
+        ROUNDS,
+        1,
+        || scene.run(TRUE, &[]),
+        || {
+            n += 1;
+            set(&scene, n);
+        },
+    )
+}
+
+/// Overwrites, so that few stay few.
+pub(crate) fn set_flat() -> Ratio {
+    let (few, many) = (Scene::with_entries(10), Scene::with_entries(100_000));
+    let mut n = 0;
+    let mut m = 0;
+    compare(
+        1.2,
+        ROUNDS,
+        1,
+        || {
+            m = (m + 1) % 10;
+            set(&few, m);
+        },
+        || {
+            n = (n + 7_919) % 100_000;
+            set(&many, n);
+        },
+    )
+}
+
+pub(crate) fn generate_key_against_true() -> Ratio {
+    let scene = Scene::with_entries(0);
+    let args = [
+        "cache",
+        "generate-key",
+        "--paths",
+        "src/user.ts,src/auth.ts",
+        "--query",
+        "Find SQL injection",
+        "--operation",
+        "security-audit",
+    ];
+    compare(3.0, ROUNDS, 1, || scene.run(TRUE, &[]), || scene.run(RECOUP, &args))
+}

@@ -1,0 +1,102 @@
+//! The library against what it stands on.
+
+use std::hint::black_box;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use recoup_core::cache::{Cache, Options, Peek, Request, View};
+use recoup_core::entry::{Body, Entry};
+use recoup_core::key::Id;
+use recoup_core::store::{Memory, Store};
+use rusqlite::{Connection, params};
+use sha2::{Digest as _, Sha256};
+
+use crate::measure::{Ratio, compare};
+use crate::scene::{self, Scene};
+
+const ENTRIES: usize = 10_000;
+
+fn view() -> View {
+    View { root: "/".into(), cwd: "/".into() }
+}
+
+fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
+    match cache.peek(&Request::new(id, view)) {
+        Peek::Hit(entry) => {
+            assert!(matches!(black_box(entry.body()), Body::Whole(bytes) if !bytes.is_empty()));
+            entry
+        }
+        other => panic!("not a hit: {other:?}"),
+    }
+}
+
+pub(crate) fn sqlite_get_against_select() -> Ratio {
+    let scene = Scene::with_entries(ENTRIES);
+    let raw = Connection::open(scene.db()).unwrap();
+    let cache = Cache::new(Arc::new(scene.store()), Options::default());
+    let (ids, view) = (ids(), view());
+    let (mut a, mut b) = (0, 0);
+    compare(
+        1.5,
+        300,
+        100,
+        || {
+            a = (a + 7_919) % ENTRIES;
+            black_box(select(&raw, &ids[a]));
+        },
+        || {
+            b = (b + 7_919) % ENTRIES;
+            black_box(hit(&cache, &ids[b], &view));
+        },
+    )
+}
+
+/// The same row, unpacked and verified, by hand.
+fn select(raw: &Connection, id: &Id) -> Vec<u8> {
+    let mut statement = raw
+        .prepare_cached("SELECT header, body FROM entries WHERE scope = ?1 AND key = ?2")
+        .unwrap();
+    statement
+        .query_row(params![id.scope.as_str(), id.key.as_str()], |row| {
+            let header = row.get_ref(0)?.as_bytes()?;
+            let mut plain = Vec::with_capacity(2048);
+            flate2::bufread::GzDecoder::new(row.get_ref(1)?.as_blob()?)
+                .read_to_end(&mut plain)
+                .unwrap();
+            black_box((header, Sha256::digest(&plain)));
+            Ok(plain)
+        })
+        .unwrap()
+}
+
+pub(crate) fn memory_get_against_moka() -> Ratio {
+    let scene = Scene::with_entries(ENTRIES);
+    let moka: moka::sync::Cache<Id, Bytes> = moka::sync::Cache::new(1 << 30);
+    let memory = Memory::with_capacity(1 << 30);
+    let (ids, view) = (ids(), view());
+    let disk = scene.store();
+    for (n, id) in ids.iter().enumerate() {
+        moka.insert(id.clone(), scene::body(n).into());
+        memory.put(id, &disk.get(id).unwrap().unwrap()).unwrap();
+    }
+    let cache = Cache::new(Arc::new(memory), Options::default());
+    let (mut a, mut b) = (0, 0);
+    compare(
+        1.5,
+        300,
+        1_000,
+        || {
+            a = (a + 7_919) % ENTRIES;
+            black_box(moka.get(&ids[a]).unwrap());
+        },
+        || {
+            b = (b + 7_919) % ENTRIES;
+            black_box(hit(&cache, &ids[b], &view));
+        },
+    )
+}
+
+fn ids() -> Vec<Id> {
+    (0..ENTRIES).map(scene::id).collect()
+}

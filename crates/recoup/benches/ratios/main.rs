@@ -1,0 +1,38 @@
+//! What Recoup costs, as ratios within one run: each figure is taken beside the
+//! one it is compared with, turn by turn, because the machine is shared.
+//!
+//! `cargo xtask bench` prints the table and writes `target/bench/ratios.json`.
+//! A word after `--` runs only the benchmarks whose name contains it.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark sets the scene, asks for the time and prints, and may simply stop"
+)]
+
+mod command;
+mod library;
+mod measure;
+mod report;
+mod scene;
+
+use measure::Ratio;
+
+type Benchmark = fn() -> Ratio;
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    let all: [(&str, Benchmark); 7] = [
+        ("command: get, hit / true", command::get_against_true),
+        ("command: get, 100,000 entries / 10", command::get_flat),
+        ("command: set / true", command::set_against_true),
+        ("command: set, 100,000 entries / 10", command::set_flat),
+        ("command: generate-key / true", command::generate_key_against_true),
+        ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
+        ("library: memory get / moka", library::memory_get_against_moka),
+    ];
+    let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
+    let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    report::print(&rows);
+    report::write(&rows);
+}

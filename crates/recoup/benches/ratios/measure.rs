@@ -1,0 +1,64 @@
+//! Timing two things turn by turn.
+
+use std::time::{Duration, Instant};
+
+/// One comparison.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ratio {
+    /// The median of what is compared with.
+    pub(crate) baseline: Duration,
+    /// The median of ours.
+    pub(crate) subject: Duration,
+    /// The ratio that was set as a goal.
+    pub(crate) goal: f64,
+}
+
+impl Ratio {
+    pub(crate) fn value(&self) -> f64 {
+        self.subject.as_secs_f64() / self.baseline.as_secs_f64()
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        self.value() <= self.goal
+    }
+}
+
+/// Takes `rounds` turns, each with `batch` calls of either side. Which side goes
+/// first alternates, so that neither always finds the caches warm.
+pub(crate) fn compare(
+    goal: f64,
+    rounds: usize,
+    batch: u32,
+    mut baseline: impl FnMut(),
+    mut subject: impl FnMut(),
+) -> Ratio {
+    let (mut base, mut ours) = (Vec::new(), Vec::new());
+    for round in 0..rounds + rounds / 10 {
+        let (b, s) = if round % 2 == 0 {
+            let b = timed(batch, &mut baseline);
+            (b, timed(batch, &mut subject))
+        } else {
+            let s = timed(batch, &mut subject);
+            (timed(batch, &mut baseline), s)
+        };
+        // The first tenth only warms up.
+        if round >= rounds / 10 {
+            base.push(b);
+            ours.push(s);
+        }
+    }
+    Ratio { baseline: median(base), subject: median(ours), goal }
+}
+
+fn timed(batch: u32, act: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..batch {
+        act();
+    }
+    start.elapsed() / batch
+}
+
+fn median(mut samples: Vec<Duration>) -> Duration {
+    samples.sort_unstable();
+    samples[samples.len() / 2]
+}

@@ -1,0 +1,82 @@
+//! What the benchmarks work on: a store filled through the library, in a
+//! directory that goes away.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use recoup_core::Error;
+use recoup_core::base::clock::{Clock, SystemClock};
+use recoup_core::entry::{Draft, Sources};
+use recoup_core::key::{Id, Key, Kind, Scope};
+use recoup_core::store::sqlite::Waits;
+use recoup_core::store::{FaultLog, Info, Sqlite, Store};
+use tempfile::TempDir;
+
+/// A home with a store of a given size in it.
+pub(crate) struct Scene {
+    dir: TempDir,
+}
+
+/// A fault makes every figure worthless.
+#[derive(Debug)]
+struct NoFaults;
+
+impl FaultLog for NoFaults {
+    fn fault(&self, store: &Info, error: &Error) {
+        panic!("{}: {error}", store.url);
+    }
+}
+
+impl Scene {
+    /// `entries` results of about 1 KB in the global scope.
+    pub(crate) fn with_entries(entries: usize) -> Self {
+        let scene = Self { dir: TempDir::new().unwrap() };
+        let store = scene.store();
+        let now = SystemClock.now();
+        for n in 0..entries {
+            let draft = Draft { ttl: Some(86_400_000), ..Draft::new(Kind::Result, body(n)) };
+            store.put(&id(n), &draft.seal(Sources::default(), now).unwrap()).unwrap();
+        }
+        scene
+    }
+
+    pub(crate) fn db(&self) -> PathBuf {
+        self.dir.path().join("cache.db")
+    }
+
+    pub(crate) fn store(&self) -> Sqlite {
+        Sqlite::at(self.db(), Waits::default(), Arc::new(NoFaults))
+    }
+
+    /// Runs `program` here and insists on success.
+    pub(crate) fn run(&self, program: &str, args: &[&str]) {
+        let status = Command::new(program)
+            .args(args)
+            .env("RECOUP_HOME", self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{program} {args:?}: {status}");
+    }
+}
+
+/// The `n`th entry.
+pub(crate) fn id(n: usize) -> Id {
+    let digest = recoup_core::base::digest::Digest::of(&n.to_le_bytes());
+    Id::new(Scope::global(), Key::from_digest(digest))
+}
+
+/// A review of about 1 KB, as agents write them.
+pub(crate) fn body(n: usize) -> String {
+    let finding = |line: usize| {
+        format!(
+            r#"{{"id":"F{line}","severity":"high","file":"src/module_{n}.rs","line":{line},"message":"value {} is not checked before use"}}"#,
+            n * 31 + line
+        )
+    };
+    let findings: Vec<_> = (1..=9).map(|line| finding(line * 17)).collect();
+    format!(r#"{{"verdict":"FAIL","findings":[{}]}}"#, findings.join(","))
+}

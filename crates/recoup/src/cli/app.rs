@@ -1,0 +1,66 @@
+//! What commands share: settings, the project, the cache. Each is looked for
+//! when it is first needed, and not before.
+
+use std::sync::{Arc, OnceLock};
+
+use recoup_core::Result;
+use recoup_core::base::fsx;
+use recoup_core::base::project::Project;
+use recoup_core::cache::{Cache, Options, View};
+use recoup_core::key::Scope;
+use recoup_core::store::StoreUrl;
+
+use super::failure::Faults;
+use crate::config::{Overrides, Settings};
+
+/// The surroundings of one command. Never dropped: the process ends first, and
+/// closing a database that is about to be closed anyway only takes time.
+#[derive(Debug)]
+pub(super) struct App {
+    pub(super) settings: Settings,
+    project: OnceLock<Project>,
+}
+
+impl App {
+    pub(super) fn load(overrides: &Overrides) -> Result<&'static Self> {
+        let settings = Settings::load(overrides)?;
+        Ok(Box::leak(Box::new(Self { settings, project: OnceLock::new() })))
+    }
+
+    /// The project that the command was started in.
+    pub(super) fn project(&self) -> Result<&Project> {
+        if let Some(project) = self.project.get() {
+            return Ok(project);
+        }
+        let found = Project::find(&self.settings.cwd)?;
+        Ok(self.project.get_or_init(|| found))
+    }
+
+    /// The scope that was asked for.
+    pub(super) fn scope(&self) -> Result<Scope> {
+        self.settings.scope.resolve(|| self.project().cloned())
+    }
+
+    /// From where source files are seen.
+    pub(super) fn view(&self) -> Result<View> {
+        let root = self.project()?.root().to_owned();
+        Ok(View { root, cwd: self.settings.cwd.clone() })
+    }
+
+    /// The cache, for reading.
+    pub(super) fn cache(&self) -> Cache {
+        let cache = Cache::new(self.settings.store.open(Arc::new(Faults)), Options::default());
+        // Kept alive on purpose, as said above.
+        std::mem::forget(cache.clone());
+        cache
+    }
+
+    /// The cache, for writing: our own directory is made, and made private.
+    pub(super) fn cache_for_writing(&self) -> Result<Cache> {
+        let StoreUrl::Sqlite(path) = &self.settings.store;
+        if path.starts_with(&self.settings.home) {
+            fsx::ensure_private_dir(&self.settings.home)?;
+        }
+        Ok(self.cache())
+    }
+}

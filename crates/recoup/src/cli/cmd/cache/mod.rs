@@ -1,0 +1,67 @@
+//! `recoup cache`: the result cache of contract 1. A wrapper of one line,
+//! `exec recoup cache "$@"`, stands in for the script that people know.
+
+mod clear;
+mod delete;
+mod get;
+mod ls;
+mod named;
+mod report;
+mod set;
+mod show;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::Ended;
+use crate::cli::app::App;
+use crate::cli::cmd::key::result::ResultArgs;
+use crate::config::Overrides;
+
+/// Cache Manager: keep results, and get them back while they are true.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CacheArgs {
+    #[command(subcommand)]
+    action: Action,
+    /// Where entries are kept [default: sqlite:~/.recoup/cache.db]
+    #[arg(long, global = true, value_name = "URL")]
+    store: Option<String>,
+    /// Who shares them: project, global, tenant:NAME or session:NAME [default: project]
+    #[arg(long, global = true, value_name = "SCOPE")]
+    scope: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print the key for paths, query and operation
+    GenerateKey(ResultArgs),
+    /// Print a result that is still true; exit 1 on a miss
+    Get(get::GetArgs),
+    /// Keep a result
+    Set(set::SetArgs),
+    /// Forget one result
+    Delete(delete::DeleteArgs),
+    /// List what is kept
+    Ls(ls::LsArgs),
+    /// Tell everything about one entry but its body
+    Show(show::ShowArgs),
+    /// Forget everything in this scope
+    Clear(clear::ClearArgs),
+}
+
+impl CacheArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let Self { action, store, scope } = self;
+        let overrides = Overrides { store, scope };
+        let app = || App::load(&overrides);
+        match action {
+            // A key depends on nothing but its parts: nothing is looked for.
+            Action::GenerateKey(args) => args.run(),
+            Action::Get(args) => args.run(app()?),
+            Action::Set(args) => args.run(app()?),
+            Action::Delete(args) => args.run(app()?),
+            Action::Ls(args) => args.run(app()?),
+            Action::Show(args) => args.run(app()?),
+            Action::Clear(args) => args.run(app()?),
+        }
+    }
+}

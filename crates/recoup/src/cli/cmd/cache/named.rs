@@ -1,0 +1,77 @@
+//! Which result is meant: a key, or the parts that a key is made from.
+
+use clap::Args;
+use recoup_core::key::result::ResultRecipe;
+use recoup_core::key::{Key, Part, Recipe as _};
+use recoup_core::{Error, Result};
+
+/// `--key`, or `--paths --query --operation`, or both.
+#[derive(Debug, Args)]
+pub(super) struct NamedArgs {
+    /// The entry's key
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    key: Option<String>,
+    /// In place of the key: what was looked at, separated by commas
+    #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
+    paths: Option<String>,
+    /// In place of the key: what was asked
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    query: Option<String>,
+    /// In place of the key: the skill or operation
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    operation: Option<String>,
+}
+
+/// A key, and the parts it was made from where they are known.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) key: Key,
+    pub(super) parts: Vec<Part>,
+}
+
+impl NamedArgs {
+    pub(super) fn resolve(&self) -> Result<Named> {
+        let key = self.key.as_deref().map(Key::parse).transpose()?;
+        match (key, self.recipe()?) {
+            (Some(key), None) => Ok(Named { key, parts: Vec::new() }),
+            (given, Some(recipe)) => agreed(given, &recipe),
+            (None, None) => Err(Error::usage(
+                "which entry? Give --key KEY, or --paths CSV --query TEXT --operation NAME",
+            )),
+        }
+    }
+
+    /// All three parts, or none.
+    fn recipe(&self) -> Result<Option<ResultRecipe>> {
+        let parts =
+            [("--paths", &self.paths), ("--query", &self.query), ("--operation", &self.operation)];
+        match (&self.paths, &self.query, &self.operation) {
+            (None, None, None) => Ok(None),
+            (Some(paths), Some(query), Some(operation)) => {
+                Ok(Some(ResultRecipe::new(paths, query, operation)))
+            }
+            _ => {
+                let missing: Vec<_> = parts
+                    .iter()
+                    .filter(|(_, value)| value.is_none())
+                    .map(|(name, _)| *name)
+                    .collect();
+                Err(Error::usage(format!(
+                    "--paths, --query and --operation go together: {} missing",
+                    missing.join(" and ")
+                )))
+            }
+        }
+    }
+}
+
+/// A key beside its parts must be the one that they make.
+fn agreed(given: Option<Key>, recipe: &ResultRecipe) -> Result<Named> {
+    let key = recipe.key()?;
+    match given {
+        Some(given) if given != key => Err(Error::usage(format!(
+            "--key {given} is not the key of these --paths, --query and --operation, which is {key}"
+        ))),
+        _ => Ok(Named { key, parts: recipe.parts() }),
+    }
+}

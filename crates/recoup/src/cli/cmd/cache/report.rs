@@ -1,0 +1,81 @@
+//! What is told about an entry, to programs (`--json`) and, from the same
+//! fields, to people.
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::entry::{Cost, Encoding, Head, Identity, Sources};
+use recoup_core::key::{Id, Part};
+use serde::Serialize;
+
+use crate::cli::human;
+
+/// One entry without its body.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) key: String,
+    pub(super) scope: String,
+    pub(super) kind: String,
+    pub(super) created_at: String,
+    pub(super) expires_at: Option<String>,
+    pub(super) last_used_at: String,
+    pub(super) hits: u64,
+    pub(super) size: u64,
+    pub(super) stored_size: u64,
+    pub(super) encoding: Encoding,
+    pub(super) sha256: String,
+    pub(super) tags: Vec<String>,
+    pub(super) identity: Identity,
+    pub(super) parts: Vec<Part>,
+    pub(super) sources: Sources,
+    pub(super) cost: Cost,
+    #[serde(skip)]
+    pub(super) age: u64,
+    #[serde(skip)]
+    pub(super) left: Option<u64>,
+}
+
+impl Report {
+    pub(super) fn new(id: &Id, head: &Head, now: Timestamp) -> Self {
+        let header = &head.header;
+        let expires = header.ttl.map(|_| header.fresh_until());
+        Self {
+            key: id.key.to_string(),
+            scope: id.scope.to_string(),
+            kind: header.kind.to_string(),
+            created_at: header.created.to_string(),
+            expires_at: expires.map(|at| at.to_string()),
+            last_used_at: head.last_used.to_string(),
+            hits: head.hits,
+            size: header.body.raw_len,
+            stored_size: header.body.stored_len,
+            encoding: header.body.encoding,
+            sha256: header.body.sha256.to_string(),
+            tags: header.tags.clone(),
+            identity: header.identity.clone(),
+            parts: header.parts.clone(),
+            sources: header.sources.clone(),
+            cost: header.cost,
+            age: now.millis_since(header.created),
+            left: expires.map(|at| at.millis_since(now)),
+        }
+    }
+
+    /// `3h ago`
+    pub(super) fn age(&self) -> String {
+        format!("{} ago", human::span(self.age))
+    }
+
+    /// `in 29d`, `expired` or `never`.
+    pub(super) fn expiry(&self) -> String {
+        match self.left {
+            None => "never".to_owned(),
+            Some(0) => "expired".to_owned(),
+            Some(left) => format!("in {}", human::span(left)),
+        }
+    }
+
+    /// The previews of its parts: what a person knows it by.
+    pub(super) fn about(&self) -> String {
+        let previews = self.parts.iter().rev().filter_map(|part| part.preview.as_deref());
+        previews.chain(self.tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")
+    }
+}

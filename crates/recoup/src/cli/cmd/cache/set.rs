@@ -1,0 +1,70 @@
+//! `recoup cache set`.
+
+use clap::Args;
+use recoup_core::cache::{Filled, Ttl};
+use recoup_core::entry::Draft;
+use recoup_core::key::{Id, Kind};
+use recoup_core::{Error, ErrorKind, Result};
+use serde::de::IgnoredAny;
+
+use super::named::NamedArgs;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, input, ui};
+
+/// How long a result is kept unless it says otherwise.
+const DEFAULT_TTL: Ttl = Ttl::days(30);
+
+/// Keep a result.
+#[derive(Debug, Args)]
+pub(super) struct SetArgs {
+    #[command(flatten)]
+    named: NamedArgs,
+    /// The result, which must be JSON: as it is, from stdin, or from a file
+    #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
+    condensed: String,
+    /// The files it was made from, separated by commas: when one changes, the result is no longer given out
+    #[arg(long, value_name = "CSV", value_delimiter = ',')]
+    sources: Vec<String>,
+    /// How long it is good for: 30m, 12h, 7d, forever, off
+    #[arg(long, value_name = "DURATION", default_value_t = DEFAULT_TTL.to_string())]
+    ttl: String,
+    /// A word to find it by; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+}
+
+impl SetArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let named = self.named.resolve()?;
+        let ttl = Ttl::parse("--ttl", &self.ttl)?;
+        let body = input::piped(&self.condensed)?;
+        check_json(&body)?;
+        let id = Id::new(app.scope()?, named.key);
+        let sources: Vec<_> = self.sources.into_iter().filter(|path| !path.is_empty()).collect();
+        let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &sources)?;
+        let draft = Draft { parts: named.parts, tags: self.tags, ..Draft::new(Kind::Result, body) };
+        match permit.fill(draft, ttl)? {
+            Filled::Stored(_) => {
+                ui::say(format_args!("Cached result for key: {}", id.key));
+                Ok(Answer::Yes)
+            }
+            Filled::Off => {
+                ui::say(format_args!("Not cached: the duration is {ttl}"));
+                Ok(Answer::Yes)
+            }
+            Filled::Refused(refusal) => {
+                ui::error(format_args!("not cached: {refusal}"));
+                Ok(Answer::No)
+            }
+        }
+    }
+}
+
+/// Checked, but kept as it is: no byte is changed.
+fn check_json(body: &[u8]) -> Result<()> {
+    let invalid = || Error::new(ErrorKind::Invalid, "Invalid JSON in --condensed");
+    std::str::from_utf8(body).map_err(|error| invalid().with_source(error))?;
+    serde_json::from_slice::<IgnoredAny>(body)
+        .map(drop)
+        .map_err(|error| invalid().with_source(error))
+}

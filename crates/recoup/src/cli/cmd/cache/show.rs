@@ -1,0 +1,132 @@
+//! `recoup cache show`: everything about one entry but its body.
+
+use clap::Args;
+use recoup_core::cache::{Cache, Peek, Request};
+use recoup_core::entry::{Head, Source};
+use recoup_core::key::{Id, Key};
+use recoup_core::store::Flow;
+use recoup_core::{Error, Result};
+use serde::Serialize;
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, human, ui};
+
+/// Tell everything about one entry but its body.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The entry's key, or enough of its beginning
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    key: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    report: Report,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip)]
+    explained: String,
+}
+
+impl ShowArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let cache = app.cache();
+        let Some((id, head)) = self.find(app, &cache)? else {
+            ui::error(format_args!("there is no entry whose key begins with {}", self.key));
+            return Ok(Answer::No);
+        };
+        let shown = judge(app, &cache, &id, &head)?;
+        if self.json {
+            ui::json(&shown)?;
+        } else {
+            ui::line(text(&shown))?;
+        }
+        Ok(Answer::Yes)
+    }
+
+    /// The entry of that very key, else the only one whose key begins so.
+    fn find(&self, app: &App, cache: &Cache) -> Result<Option<(Id, Head)>> {
+        let wanted = Key::parse(&self.key)?;
+        let mut found: Vec<(Id, Head)> = Vec::new();
+        cache.scan(&app.scope()?, &mut |id, head| {
+            let Ok(head) = head else { return Flow::Continue(()) };
+            if id.key == wanted {
+                found = vec![(id.clone(), head.clone())];
+                return Flow::Break(());
+            }
+            if id.key.as_str().starts_with(wanted.as_str()) {
+                found.push((id.clone(), head.clone()));
+            }
+            Flow::Continue(())
+        })?;
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            many => Err(Error::usage(format!(
+                "{many} keys begin with {wanted}; give more of the one that you mean"
+            ))),
+        }
+    }
+}
+
+/// What a `get` would say now.
+fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
+    let report = Report::new(id, head, cache.clock().now());
+    Ok(match cache.peek(&Request::new(id, &app.view()?)) {
+        Peek::Hit(_) | Peek::Stale(_) => {
+            Shown { report, status: "hit", reason: None, explained: "good".to_owned() }
+        }
+        Peek::Miss(reason) => Shown {
+            report,
+            status: reason.status(),
+            reason: reason.code(),
+            explained: format!("{}: {reason}", reason.status()),
+        },
+    })
+}
+
+fn text(shown: &Shown) -> String {
+    let Shown { report, explained, .. } = shown;
+    let mut lines = vec![
+        field("key", &report.key),
+        field("scope", &report.scope),
+        field("kind", &report.kind),
+        field("status", explained),
+        field("stored", &format!("{} ({})", report.created_at, report.age())),
+        field("expires", &expiry(report)),
+        field("size", &sizes(report)),
+        field("sha256", &report.sha256),
+        field("hits", &report.hits.to_string()),
+    ];
+    let parts = report.parts.iter();
+    lines
+        .extend(parts.map(|part| field(&part.name, part.preview.as_deref().unwrap_or("(hidden)"))));
+    lines.extend(report.tags.iter().map(|tag| field("tag", tag)));
+    lines.extend(report.sources.files.iter().map(|source| field("source", &described(source))));
+    lines.join("\n")
+}
+
+fn field(name: &str, value: &str) -> String {
+    format!("{name:<10} {}", ui::printable(value))
+}
+
+fn expiry(report: &Report) -> String {
+    match &report.expires_at {
+        Some(at) => format!("{at} ({})", report.expiry()),
+        None => report.expiry(),
+    }
+}
+
+fn sizes(report: &Report) -> String {
+    let (raw, stored) = (human::size(report.size), human::size(report.stored_size));
+    if raw == stored { raw } else { format!("{raw} ({stored} as stored)") }
+}
+
+fn described(source: &Source) -> String {
+    format!("{} ({})", source.path, human::size(source.size))
+}

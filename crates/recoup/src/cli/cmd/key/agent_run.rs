@@ -1,0 +1,34 @@
+//! `recoup key agent-run`.
+
+use clap::Args;
+use recoup_core::key::Recipe as _;
+use recoup_core::key::agent_run::AgentRunRecipe;
+
+use crate::cli::{Answer, Ended, input, ui};
+
+/// Print the key of an agent run: 64 hex digits.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AgentRunArgs {
+    /// The agent's name
+    #[arg(long, value_name = "NAME")]
+    agent: String,
+    /// The system prompt
+    #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
+    system: String,
+    /// The user prompt; turns of a longer run are joined with \x01
+    #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
+    user: String,
+    /// The model's name
+    #[arg(long, value_name = "NAME")]
+    model: String,
+}
+
+impl AgentRunArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let Self { agent, system, user, model } = self;
+        let system = input::utf8("--system", input::typed(&system)?)?;
+        let user = input::utf8("--user", input::typed(&user)?)?;
+        ui::line(AgentRunRecipe { agent, system, user, model }.key()?)?;
+        Ok(Answer::Yes)
+    }
+}

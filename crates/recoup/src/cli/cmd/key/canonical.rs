@@ -1,0 +1,30 @@
+//! `recoup key canonical`.
+
+use clap::Args;
+use recoup_core::base::digest::Digest;
+use recoup_core::key::canonical::canonical;
+
+use crate::cli::{Answer, Ended, input, ui};
+
+/// Print the canonical form of JSON (RFC 8785), or its SHA-256.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CanonicalArgs {
+    /// The JSON: as it is, from a file, or from stdin
+    #[arg(value_name = "JSON|@FILE|-", default_value = "-")]
+    json: String,
+    /// Print the SHA-256 of the canonical form instead
+    #[arg(long)]
+    sha256: bool,
+}
+
+impl CanonicalArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let text = canonical(&input::utf8("the JSON", input::piped(&self.json)?)?)?;
+        if self.sha256 {
+            ui::line(Digest::of(text.as_bytes()))?;
+        } else {
+            ui::line(text)?;
+        }
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,36 @@
+//! `recoup key`: prints any of our keys.
+
+mod agent_run;
+mod canonical;
+pub(in crate::cli) mod result;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::Ended;
+
+/// Print a cache key, without touching any cache.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct KeyArgs {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(Debug, Subcommand)]
+enum Kind {
+    /// The key of a result: paths, query and operation
+    Result(result::ResultArgs),
+    /// The key of an agent run: agent, prompts and model
+    AgentRun(agent_run::AgentRunArgs),
+    /// Canonical JSON (RFC 8785), which keys of JSON are made from
+    Canonical(canonical::CanonicalArgs),
+}
+
+impl KeyArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        match self.kind {
+            Kind::Result(args) => args.run(),
+            Kind::AgentRun(args) => args.run(),
+            Kind::Canonical(args) => args.run(),
+        }
+    }
+}

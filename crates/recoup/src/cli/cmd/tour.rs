@@ -1,0 +1,101 @@
+//! `recoup tour`: the main job end to end, with the real commands, in a
+//! temporary home. Nothing of the user's is read or written.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use clap::Args;
+use recoup_core::base::fsx;
+use recoup_core::error::IoContext as _;
+use recoup_core::{Error, ErrorKind, Result};
+
+use crate::cli::{Answer, Ended, Failure, ui};
+
+/// Show the main job end to end, in a temporary home.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TourArgs {}
+
+const SOURCE: &str = "src/auth.rs";
+const NAMED: [&str; 6] =
+    ["--paths", SOURCE, "--query", "find sql injection", "--operation", "security-audit"];
+const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
+
+impl TourArgs {
+    pub(super) fn run(self) -> Ended {
+        let Self {} = self;
+        let temp = tempfile::Builder::new()
+            .prefix("recoup-tour-")
+            .tempdir()
+            .doing(|| "creating a temporary home".to_owned())?;
+        Tour { dir: temp.path() }.take()?;
+        Ok(Answer::Yes)
+    }
+}
+
+struct Tour<'a> {
+    dir: &'a Path,
+}
+
+impl Tour<'_> {
+    fn take(&self) -> Ended {
+        fsx::ensure_dir(&self.dir.join("project/src"))?;
+        self.edit("fn login() {}\n")?;
+
+        tell("An agent is about to review a file. Has it done so before?")?;
+        self.step(&["get"], 1)?;
+        tell("A miss (exit 1). It does the work, and keeps the result with the file it is about:")?;
+        self.step(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
+        tell("The next agent that asks the same gets the answer, without paying again:")?;
+        self.step(&["get"], 0)?;
+        tell("Somebody edits the file. The old answer is no longer true, and is not given out:")?;
+        self.edit("fn login(name: &str) { query(name) }\n")?;
+        self.step(&["get"], 1)?;
+        tell("That is all there is to it. `recoup cache --help` has the rest.")?;
+        Ok(Answer::Yes)
+    }
+
+    fn edit(&self, contents: &str) -> Result<()> {
+        fsx::write_atomic(&self.dir.join("project").join(SOURCE), contents.as_bytes())
+    }
+
+    /// Runs a real `recoup cache` command and shows what it said.
+    fn step(&self, action: &[&str], expected: i32) -> Result<(), Failure> {
+        let args: Vec<&str> =
+            ["cache", action[0]].iter().chain(&NAMED).chain(&action[1..]).copied().collect();
+        ui::line(format_args!("$ recoup {}", shell(&args)))?;
+        let output = self.run(&args)?;
+        ui::data(&[&output.stdout, &output.stderr])?;
+        if output.status.code() == Some(expected) {
+            Ok(())
+        } else {
+            let message = format!("the tour expected exit {expected}, and got {}", output.status);
+            Err(Error::new(ErrorKind::Io, message).into())
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Output> {
+        let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+        Command::new(program)
+            .args(args)
+            .current_dir(self.dir.join("project"))
+            .env("RECOUP_HOME", self.dir.join("home"))
+            .env_remove("RECOUP_STORE")
+            .env_remove("RECOUP_SCOPE")
+            .stdin(Stdio::null())
+            .output()
+            .doing(|| "starting recoup".to_owned())
+    }
+}
+
+fn tell(text: &str) -> Result<(), Failure> {
+    ui::line(format_args!("\n# {text}"))
+}
+
+/// As one would type it.
+fn shell(args: &[&str]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
+    let quoted = |arg: &&str| {
+        if arg.chars().all(plain) { (*arg).to_owned() } else { format!("'{arg}'") }
+    };
+    args.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,29 @@
+//! Sizes and times as people say them.
+
+/// `42 B`, `1.5 KiB`, `100.0 MiB`.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    // One more digit than is shown is exact enough at any size.
+    let (mut tenths, mut unit) = (bytes * 10 / 1024, UNITS[0]);
+    for next in &UNITS[1..] {
+        if tenths < 10 * 1024 {
+            break;
+        }
+        (tenths, unit) = (tenths / 1024, next);
+    }
+    format!("{}.{} {unit}", tenths / 10, tenths % 10)
+}
+
+/// The largest unit that fits: `3s`, `12m`, `5h`, `30d`.
+pub(super) fn span(millis: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = UNITS.into_iter().find(|(length, _)| millis >= *length);
+    unit.map_or_else(
+        || format!("{millis}ms"),
+        |(length, name)| format!("{}{name}", millis / length),
+    )
+}

@@ -1,0 +1,37 @@
+//! Values that may be typed, read from a file or piped in.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use recoup_core::base::fsx;
+use recoup_core::error::IoContext as _;
+use recoup_core::{Error, ErrorKind, Result};
+
+/// More than anything that is sensibly kept.
+const MAX_LEN: u64 = 1 << 30;
+
+/// `TEXT|@FILE|-`, where `-` is stdin.
+pub(super) fn piped(given: &str) -> Result<Vec<u8>> {
+    if given == "-" { stdin() } else { typed(given) }
+}
+
+/// `TEXT|@FILE`
+pub(super) fn typed(given: &str) -> Result<Vec<u8>> {
+    match given.strip_prefix('@') {
+        Some(file) => fsx::read_limited(Path::new(file), MAX_LEN),
+        None => Ok(given.as_bytes().to_vec()),
+    }
+}
+
+/// What must be text; `what` names it in the error.
+pub(super) fn utf8(what: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("{what} is not valid UTF-8")).with_source(error)
+    })
+}
+
+fn stdin() -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    io::stdin().lock().take(MAX_LEN).read_to_end(&mut all).doing(|| "reading stdin".to_owned())?;
+    Ok(all)
+}

@@ -1,0 +1,66 @@
+//! The command line. The folder tree is the command tree: `recoup cache get`
+//! is `cmd/cache/get.rs`, which holds its arguments and its `run`.
+
+mod app;
+mod cmd;
+mod failure;
+mod human;
+mod input;
+mod ui;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::config::VARIABLES;
+use cmd::Command;
+use failure::Failure;
+
+/// The exit code that says yes: done, or a hit.
+const YES: i32 = 0;
+/// The exit code that says no: a miss, refused content, or a failure.
+const NO: i32 = 1;
+/// The exit code for wrong usage or configuration.
+const USAGE: i32 = 2;
+
+/// Never pay twice, never say it twice: a durable cache and memory for AI agents.
+#[derive(Debug, Parser)]
+#[command(name = "recoup", version, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What a command has to say to a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Done, or a hit.
+    Yes,
+    /// A miss, or refused.
+    No,
+}
+
+/// How a command ends.
+type Ended = Result<Answer, Failure>;
+
+/// Runs the command that `args` spell, and returns the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
+    let matches = match Cli::command().after_help(environment()).try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return ui::usage(&error),
+    };
+    let ended = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.command.run(),
+        Err(error) => return ui::usage(&error),
+    };
+    match ended {
+        Ok(Answer::Yes) => YES,
+        Ok(Answer::No) => NO,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn environment() -> String {
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<13} {}", var.name, var.meaning));
+    format!("Environment:{}", lines.collect::<String>())
+}

@@ -1,0 +1,117 @@
+//! The only place that prints. Data goes to stdout and nothing else does;
+//! what is for people goes to stderr, with colours where a terminal shows them.
+#![expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, Table, presets};
+use recoup_core::error::IoContext as _;
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::{USAGE, YES};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const DIM: Style = Style::new().dimmed();
+
+/// Bytes for a script, as they are.
+pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let written = pieces.iter().try_for_each(|piece| out.write_all(piece));
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        done => Ok(done.doing(|| "writing to stdout".to_owned())?),
+    }
+}
+
+/// A line for a script.
+pub(super) fn line(text: impl Display) -> Result<(), Failure> {
+    data(&[format!("{text}\n").as_bytes()])
+}
+
+/// JSON for a script: two spaces, as people can read it too.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_vec_pretty(value).expect("our own reports always serialize");
+    data(&[&json, b"\n"])
+}
+
+/// Rows under headings, as wide as the terminal allows.
+pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
+    let mut table = Table::new();
+    let cells = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    table.load_style(presets::NOTHING).set_header(headings).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2)).set_cell_alignment(CellAlignment::Left);
+    }
+    line(table.trim_fmt())
+}
+
+/// One line for a person.
+pub(super) fn say(text: impl Display) {
+    person(&printable(&text.to_string()));
+}
+
+/// One line for a person who wants to know more than the exit code.
+pub(super) fn aside(text: impl Display) {
+    person(&format!("{DIM}{}{DIM:#}", printable(&text.to_string())));
+}
+
+/// Something that the work survived.
+pub(super) fn warn(text: impl Display) {
+    labelled(YELLOW, "warning", &text.to_string());
+}
+
+/// Something that it did not.
+pub(super) fn error(text: impl Display) {
+    labelled(RED, "error", &text.to_string());
+}
+
+/// What to do about it.
+pub(super) fn hint(text: impl Display) {
+    labelled(CYAN, "hint", &text.to_string());
+}
+
+/// Help, the version, or what was wrong with the arguments.
+pub(super) fn usage(error: &clap::Error) -> i32 {
+    // A closed pipe is the reader's choice.
+    let _ = error.print();
+    if error.use_stderr() { USAGE } else { YES }
+}
+
+/// Asks on a terminal; a script that can't answer has meant it.
+pub(super) fn confirm(question: impl Display) -> bool {
+    if !io::stdin().is_terminal() {
+        return true;
+    }
+    let mut err = anstream::stderr().lock();
+    let _ = write!(err, "{question} [y/N] ");
+    let _ = err.flush();
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+fn labelled(style: Style, label: &str, text: &str) {
+    person(&format!("{style}{label}:{style:#} {}", printable(text)));
+}
+
+/// A person who closed their end does not hear us; that is no failure of ours.
+fn person(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// On one line, and without anything that a terminal would obey: names and
+/// previews come from files and agents.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    Cow::Owned(text.chars().map(escaped).collect())
+}

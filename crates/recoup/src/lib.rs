@@ -1,0 +1,7 @@
+//! The program: everything that touches a person, a process or a socket.
+//!
+//! The engine is `recoup-core`. ARCHITECTURE.md has the levels; a module uses
+//! only those below its own.
+
+pub mod cli;
+pub mod config;

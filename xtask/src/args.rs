@@ -1,0 +1,102 @@
+//! The command line of `cargo xtask`, matched by hand: three tasks, no
+//! options, so a parser crate would cost more to build than it saves.
+
+use std::ffi::OsString;
+
+use crate::failure::Failure;
+
+/// What `cargo xtask help` prints.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask TASK
+
+Tasks:
+  test               everything that a change must pass: tools, fmt, clippy, tests
+  bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
+  tools              bring the programs that tests need, and say where they are
+  help               this text";
+
+/// One thing to do, as understood from the command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Test,
+    /// With the arguments for the benchmark itself.
+    Bench(Vec<OsString>),
+    Tools,
+    Help,
+}
+
+/// Reads the arguments after `cargo xtask`.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let mut arguments = arguments;
+    let Some(task) = arguments.next() else {
+        return Err(usage("no task given"));
+    };
+    let task = match task.to_str() {
+        Some("test") => Task::Test,
+        Some("bench") => return bench(arguments),
+        Some("tools") => Task::Tools,
+        Some("help" | "--help" | "-h") => Task::Help,
+        _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
+    };
+    nothing_more(arguments).map(|()| task)
+}
+
+fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    match arguments.next() {
+        None => Ok(Task::Bench(Vec::new())),
+        Some(dashes) if dashes == "--" => Ok(Task::Bench(arguments.collect())),
+        Some(other) => Err(unexpected(&other)),
+    }
+}
+
+fn nothing_more(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    arguments.next().map_or(Ok(()), |argument| Err(unexpected(&argument)))
+}
+
+fn unexpected(argument: &OsString) -> Failure {
+    usage(&format!("unexpected argument `{}`", argument.display()))
+}
+
+fn usage(problem: &str) -> Failure {
+    Failure::Usage(format!("{problem}\n\n{USAGE}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Task, Failure> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn every_task_is_understood() {
+        assert_eq!(parsed("test"), Ok(Task::Test));
+        assert_eq!(parsed("tools"), Ok(Task::Tools));
+        assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
+        for help in ["help", "--help", "-h"] {
+            assert_eq!(parsed(help), Ok(Task::Help));
+        }
+    }
+
+    #[test]
+    fn what_follows_the_dashes_belongs_to_the_benchmark() {
+        let expected = vec!["--quick".into(), "--".into(), "get".into()];
+        assert_eq!(parsed("bench -- --quick -- get"), Ok(Task::Bench(expected)));
+    }
+
+    #[test]
+    fn anything_else_is_wrong_usage_and_is_named() {
+        let wrong = [
+            ("", "no task given"),
+            ("tset", "unknown task `tset`"),
+            ("test --full", "unexpected argument `--full`"),
+            ("bench --quick", "unexpected argument `--quick`"),
+        ];
+        for (line, problem) in wrong {
+            let Err(Failure::Usage(text)) = parsed(line) else { panic!("`{line}` was accepted") };
+            assert!(text.starts_with(problem), "`{line}`: {text}");
+            assert!(text.ends_with(USAGE));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The project's own commands, started with `cargo xtask`: `test`, `bench` and
+//! `tools`.
+//!
+//! They need nothing but a Rust toolchain, so that one command works on a
+//! fresh checkout, on a developer's machine and in CI alike.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's command: talking to the terminal is its job"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the house rules guard the product; here there is no config or fsx to go through"
+)]
+
+mod args;
+mod bench;
+mod debian;
+mod failure;
+mod process;
+mod test;
+mod tools;
+mod unpacked;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use args::Task;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    run(std::env::args_os().skip(1)).unwrap_or_else(|failure| {
+        eprintln!("{failure}");
+        failure.exit_code()
+    })
+}
+
+fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
+    match args::parse(arguments)? {
+        Task::Test => test::run(),
+        Task::Bench(arguments) => bench::run(&arguments),
+        Task::Tools => tools::run(),
+        Task::Help => {
+            println!("{}", args::USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

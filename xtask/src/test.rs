@@ -1,0 +1,100 @@
+//! `cargo xtask test`: everything that a change must pass, in the order in
+//! which a mistake is found soonest. The first step that fails ends the run,
+//! and the last line says how to repeat that step alone.
+
+use std::process::{Command, ExitCode};
+
+use crate::failure::Failure;
+use crate::process;
+use crate::tools::Tools;
+use crate::workspace;
+
+/// One cargo command of the run.
+struct Step {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    needs: Needs,
+}
+
+/// What must be there before a step can say anything about the code.
+enum Needs {
+    /// A part of the Rust toolchain that may not be installed.
+    Component(&'static str),
+    /// The programs that tests start.
+    Tools,
+}
+
+const STEPS: [Step; 3] = [
+    Step {
+        name: "fmt",
+        arguments: &["fmt", "--all", "--check"],
+        needs: Needs::Component("rustfmt"),
+    },
+    Step {
+        name: "clippy",
+        arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        needs: Needs::Component("clippy"),
+    },
+    Step { name: "test", arguments: &["test", "--workspace", "--locked"], needs: Needs::Tools },
+];
+
+pub(crate) fn run() -> Result<ExitCode, Failure> {
+    heading("tools", "cargo xtask tools");
+    let tools = Tools::bring()?;
+    for step in &STEPS {
+        step.run(&tools)?;
+    }
+    eprintln!("xtask: all steps passed");
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Step {
+    fn run(&self, tools: &Tools) -> Result<(), Failure> {
+        let line = self.command_line(tools);
+        heading(self.name, &line);
+        let mut command = workspace::cargo(self.arguments.iter().copied());
+        match self.needs {
+            Needs::Component(component) => self.demand(component)?,
+            Needs::Tools => tools.extend(&mut command)?,
+        }
+        self.finish(&mut command, &line)
+    }
+
+    fn finish(&self, command: &mut Command, line: &str) -> Result<(), Failure> {
+        let name = self.name;
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(_) => Err(Failure::Task(format!("step `{name}` failed; to run it alone: {line}"))),
+            Err(error) => {
+                Err(Failure::Task(format!("step `{name}`: cargo could not be started: {error}")))
+            }
+        }
+    }
+
+    /// `cargo fmt` without rustfmt fails as if the code were badly formatted,
+    /// so the component is asked for first.
+    fn demand(&self, component: &str) -> Result<(), Failure> {
+        let [subcommand, ..] = self.arguments else { return Ok(()) };
+        let mut version = workspace::cargo([*subcommand, "--version"]);
+        process::capture(&mut version).map(|_| ()).map_err(|_| {
+            let name = self.name;
+            Failure::Task(format!(
+                "step `{name}` needs {component}, which is not installed: \
+                 rustup component add {component}"
+            ))
+        })
+    }
+
+    /// What a person types to get the same step.
+    fn command_line(&self, tools: &Tools) -> String {
+        let prefix = match self.needs {
+            Needs::Component(_) => String::new(),
+            Needs::Tools => tools.shell_prefix(),
+        };
+        format!("{prefix}cargo {}", self.arguments.join(" "))
+    }
+}
+
+fn heading(step: &str, line: &str) {
+    eprintln!("==> {step}: {line}");
+}

@@ -1,0 +1,133 @@
+//! The programs that tests start, and where each of them comes from: the PATH
+//! if it is there, otherwise Debian's packages, unpacked under `target/tools`.
+//!
+//! A tool that can't be had fails the run. Tests never skip because something
+//! is missing: a skipped test looks just like a passed one.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::failure::Failure;
+use crate::process;
+use crate::unpacked::Shed;
+use crate::workspace;
+
+/// A program that tests start.
+pub(crate) struct Tool {
+    pub(crate) program: &'static str,
+    /// The Debian package that holds it, as `usr/bin/PROGRAM`.
+    pub(crate) package: &'static str,
+    /// What the program must be told when it does not live at `/`: variables,
+    /// and the folders in the package that they point to.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+const TOOLS: &[Tool] = &[Tool {
+    program: "git",
+    package: "git",
+    variables: &[
+        ("GIT_EXEC_PATH", "usr/lib/git-core"),
+        ("GIT_TEMPLATE_DIR", "usr/share/git-core/templates"),
+    ],
+}];
+
+/// A tool that has been found, and has answered.
+struct Found {
+    executable: PathBuf,
+    version: String,
+    unpacked: bool,
+}
+
+/// All tools of the table.
+pub(crate) struct Tools {
+    found: Vec<Found>,
+}
+
+/// `cargo xtask tools`.
+pub(crate) fn run() -> Result<ExitCode, Failure> {
+    for found in Tools::bring()?.found {
+        let origin = if found.unpacked { "unpacked" } else { "on the PATH" };
+        println!("{} ({origin}): {}", found.executable.display(), found.version);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Tools {
+    /// Finds every tool, and unpacks those that are missing.
+    pub(crate) fn bring() -> Result<Self, Failure> {
+        let found = TOOLS.iter().map(Tool::bring).collect::<Result<_, _>>()?;
+        Ok(Self { found })
+    }
+
+    /// Lets `command`, and what it starts, find the unpacked tools.
+    pub(crate) fn extend(&self, command: &mut Command) -> Result<(), Failure> {
+        let own = self.folders().map(Path::to_owned);
+        let inherited = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths(own.chain(env::split_paths(&inherited))).map_err(|error| {
+            Failure::Task(format!("the tools can't be put on the PATH: {error}"))
+        })?;
+        command.env("PATH", path);
+        Ok(())
+    }
+
+    /// The same, as a person writes it in front of a command; empty when
+    /// everything was on the PATH.
+    pub(crate) fn shell_prefix(&self) -> String {
+        let folders: Vec<_> = self.folders().map(|folder| folder.display().to_string()).collect();
+        if folders.is_empty() {
+            return String::new();
+        }
+        format!("PATH=\"{}:$PATH\" ", folders.join(":"))
+    }
+
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.found
+            .iter()
+            .filter(|found| found.unpacked)
+            .filter_map(|found| found.executable.parent())
+    }
+}
+
+impl Tool {
+    fn bring(&self) -> Result<Found, Failure> {
+        if let Some(found) = self.on_path(env::var_os("PATH")) {
+            return Ok(found);
+        }
+        self.unpacked().map_err(|reason| {
+            let Self { program, package, .. } = self;
+            Failure::Task(format!(
+                "`{program}` is missing and could not be unpacked from Debian's packages \
+                 ({reason}): install it (Debian: apt-get install {package}) and run again"
+            ))
+        })
+    }
+
+    fn on_path(&self, path: Option<OsString>) -> Option<Found> {
+        env::split_paths(&path?)
+            .map(|folder| folder.join(self.program))
+            .filter(|candidate| candidate.is_file())
+            .find_map(|executable| Found::ask(executable, false).ok())
+    }
+
+    fn unpacked(&self) -> Result<Found, String> {
+        let shed = Shed::open(&workspace::tools_dir())?;
+        // What an earlier run has unpacked is good if it still answers: the
+        // system's libraries beneath it may have changed since.
+        if let Ok(found) = Found::ask(shed.executable(self), true) {
+            return Ok(found);
+        }
+        eprintln!("unpacking {} from Debian's packages ...", self.program);
+        shed.unpack(self)?;
+        Found::ask(shed.executable(self), true)
+    }
+}
+
+impl Found {
+    fn ask(executable: PathBuf, unpacked: bool) -> Result<Self, String> {
+        let answer = process::capture(Command::new(&executable).arg("--version"))?;
+        let version = answer.lines().next().unwrap_or_default().to_owned();
+        Ok(Self { executable, version, unpacked })
+    }
+}

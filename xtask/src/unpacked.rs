@@ -1,0 +1,152 @@
+//! The tools that were unpacked rather than installed, one folder each:
+//!
+//! ```text
+//! target/tools/git/bin/git    a script that starts the program as if it were at home
+//! target/tools/git/root/usr/  the packages' files
+//! target/tools/apt/           apt's own state
+//! ```
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::debian::{self, Apt};
+use crate::tools::Tool;
+
+/// The folder of all unpacked tools, locked: a second run waits for the first
+/// instead of unpacking into its half-made tree.
+pub(crate) struct Shed {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Shed {
+    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+        let open = || -> io::Result<File> {
+            fs::create_dir_all(folder)?;
+            let lock = File::create(folder.join("lock"))?;
+            lock.lock()?;
+            Ok(lock)
+        };
+        let lock = open().map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Self { folder: folder.to_owned(), _lock: lock })
+    }
+
+    /// Where `tool` is started from, whether it is there or not.
+    pub(crate) fn executable(&self, tool: &Tool) -> PathBuf {
+        self.folder.join(tool.program).join("bin").join(tool.program)
+    }
+
+    /// Fetches and unpacks `tool`. It appears under its name only when it is
+    /// whole; what an interrupted run left behind is swept away first.
+    pub(crate) fn unpack(&self, tool: &Tool) -> Result<(), String> {
+        let partial = self.folder.join(format!("{}.partial", tool.program));
+        let whole = self.folder.join(tool.program);
+        for old in [&partial, &whole] {
+            remove(old).map_err(|error| format!("{}: {error}", old.display()))?;
+        }
+        self.fill(tool, &partial)?;
+        fs::rename(&partial, &whole).map_err(|error| format!("{}: {error}", whole.display()))
+    }
+
+    fn fill(&self, tool: &Tool, folder: &Path) -> Result<(), String> {
+        let described = |error: io::Error| format!("{}: {error}", folder.display());
+        let packages = folder.join("packages");
+        let root = folder.join("root");
+        for path in [&packages, &root] {
+            fs::create_dir_all(path).map_err(described)?;
+        }
+        Apt::at(&self.folder.join("apt"))?.download(tool.package, &packages)?;
+        for package in entries(&packages).map_err(described)? {
+            debian::extract(&package, &root)?;
+        }
+        remove(&packages).map_err(described)?;
+        write_starter(tool, folder).map_err(described)
+    }
+}
+
+/// Variables such as `LD_LIBRARY_PATH` are set in a script for this program
+/// alone: in the environment of a whole test run they would reach cargo, rustc
+/// and the code under test as well.
+fn write_starter(tool: &Tool, folder: &Path) -> io::Result<()> {
+    let libraries = library_folders(&folder.join("root"))?;
+    let script = folder.join("bin").join(tool.program);
+    fs::create_dir_all(folder.join("bin"))?;
+    fs::write(&script, starter(tool, &libraries))?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))
+}
+
+fn starter(tool: &Tool, libraries: &[String]) -> String {
+    let mut lines = vec!["#!/bin/sh".to_owned(), "root=${0%/*}/../root".to_owned()];
+    if !libraries.is_empty() {
+        let list: Vec<_> = libraries.iter().map(|folder| format!("$root/{folder}")).collect();
+        let inherited = "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
+        lines.push(format!("export LD_LIBRARY_PATH=\"{}{inherited}\"", list.join(":")));
+    }
+    for (variable, folder) in tool.variables {
+        lines.push(format!("export {variable}=\"$root/{folder}\""));
+    }
+    // `exec`, so that a test can stop the program by the id that it started.
+    lines.push(format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program));
+    lines.join("\n")
+}
+
+/// Debian's multiarch folders (`usr/lib/x86_64-linux-gnu`), below `root`.
+fn library_folders(root: &Path) -> io::Result<Vec<String>> {
+    let mut folders = Vec::new();
+    for parent in ["usr/lib", "lib"] {
+        for path in entries(&root.join(parent))? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.contains("-linux-") && path.is_dir() {
+                folders.push(format!("{parent}/{name}"));
+            }
+        }
+    }
+    Ok(folders)
+}
+
+/// What is in `folder`, in order; nothing if it does not exist.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut paths = fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOL: Tool = Tool {
+        program: "git",
+        package: "git",
+        variables: &[("GIT_EXEC_PATH", "usr/lib/git-core")],
+    };
+
+    #[test]
+    fn the_starter_sets_what_the_program_needs_and_becomes_it() {
+        let expected = "#!/bin/sh\n\
+            root=${0%/*}/../root\n\
+            export LD_LIBRARY_PATH=\"$root/usr/lib/a:$root/lib/a${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"\n\
+            export GIT_EXEC_PATH=\"$root/usr/lib/git-core\"\n\
+            exec \"$root/usr/bin/git\" \"$@\"\n";
+        assert_eq!(starter(&TOOL, &["usr/lib/a".into(), "lib/a".into()]), expected);
+    }
+
+    #[test]
+    fn without_libraries_the_search_path_is_left_alone() {
+        assert!(!starter(&TOOL, &[]).contains("LD_LIBRARY_PATH"));
+    }
+}
