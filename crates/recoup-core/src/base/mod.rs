@@ -7,3 +7,4 @@ pub mod ids;
 pub mod machine;
 pub mod name;
 pub mod project;
+pub mod text;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::digest::Digest;
+use super::text::shortened;
 use crate::error::{Error, Result};
 
 /// The longest name.
@@ -29,7 +30,7 @@ impl Name {
             None => Ok(Self(text.into())),
             Some(fault) => Err(Error::usage(format!(
                 "invalid {what} {}: {fault}; expected 1 to {MAX_LEN} characters of A-Z a-z 0-9 . _ - (not . or ..)",
-                shortened(text)
+                shortened(&format!("{text:?}"), MAX_LEN)
             ))),
         }
     }
@@ -53,12 +54,4 @@ impl fmt::Display for Name {
 
 fn allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
-}
-
-/// Quoted, and short enough for an error message.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_LEN) {
-        None => format!("{text:?}"),
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-    }
 }

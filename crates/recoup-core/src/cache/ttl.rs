@@ -10,6 +10,7 @@ use std::num::NonZeroU64;
 
 use serde_json::Value;
 
+use crate::base::text::shortened;
 use crate::error::{Error, Result};
 
 const SECOND: u64 = 1_000;
@@ -203,12 +204,9 @@ fn whole_millis(millis: f64) -> Option<u64> {
 
 /// `given` is JSON, or as near to it as the value comes.
 fn refused(place: &str, given: &str) -> Error {
-    let (given, more) = match given.char_indices().nth(MAX_SHOWN) {
-        None => (given, ""),
-        Some((end, _)) => (&given[..end], "…"),
-    };
+    let given = shortened(given, MAX_SHOWN);
     Error::usage(format!(
         "{place}: cache duration must be 'off', 'forever', a number of milliseconds or a \
-         duration such as 5m, 2h or 1d (got {given}{more})"
+         duration such as 5m, 2h or 1d (got {given})"
     ))
 }

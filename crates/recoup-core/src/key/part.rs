@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::digest::Digest;
+use crate::base::text::shortened;
 
 /// How much of a value is kept for people to read.
 const PREVIEW_CHARS: usize = 200;
@@ -23,18 +24,14 @@ pub struct Part {
 impl Part {
     /// A part that may be shown.
     pub fn shown(name: &str, value: &str) -> Self {
-        Self { preview: Some(preview(value)), ..Self::hidden(name, value) }
+        Self {
+            preview: Some(shortened(value, PREVIEW_CHARS).into_owned()),
+            ..Self::hidden(name, value)
+        }
     }
 
     /// A part of which only the digest is kept.
     pub fn hidden(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), digest: Digest::of(value.as_bytes()), preview: None }
-    }
-}
-
-fn preview(value: &str) -> String {
-    match value.char_indices().nth(PREVIEW_CHARS) {
-        None => value.to_owned(),
-        Some((end, _)) => format!("{}…", &value[..end]),
     }
 }

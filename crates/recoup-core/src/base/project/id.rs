@@ -6,9 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
 use super::Origin;
+use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
 
 /// Half a SHA-256: nobody meets a collision by accident, and it stays short.
@@ -37,8 +36,8 @@ impl ProjectId {
             Origin::GitDir(path) => ("gitdir", path.as_os_str().as_encoded_bytes()),
             Origin::Folder(path) => ("folder", path.as_os_str().as_encoded_bytes()),
         };
-        let hash = Sha256::new().chain_update(kind).chain_update([0]).chain_update(name).finalize();
-        Self(hex(&hash[..BYTES]).into())
+        let digest = Digest::of(&[kind.as_bytes(), b"\0", name].concat());
+        Self(hex(&digest.as_bytes()[..BYTES]).into())
     }
 
     /// The id as text.
@@ -51,10 +50,4 @@ impl fmt::Display for ProjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
 }

@@ -8,6 +8,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::write::MAX_DEPTH;
+use crate::base::text::shortened;
 use crate::error::{Error, ErrorKind};
 
 /// Hostile input must not make endless messages.
@@ -34,7 +35,8 @@ impl Fault {
 
     /// A number whose digits would be lost; `why` says how.
     pub(super) fn number(literal: &impl Display, why: &str) -> Self {
-        let literal = shortened(&literal.to_string(), MAX_NAME);
+        let literal = literal.to_string();
+        let literal = shortened(&literal, MAX_NAME);
         let what = format!("canonical JSON can't carry the number {literal}, which {why},");
         Self::new(what, "write it as a string")
     }
@@ -76,7 +78,7 @@ impl Fault {
 
     fn path(&self) -> String {
         let steps: String = self.steps.iter().rev().map(String::as_str).collect();
-        shortened(&format!("${steps}"), MAX_PATH)
+        shortened(&format!("${steps}"), MAX_PATH).into_owned()
     }
 }
 
@@ -90,11 +92,4 @@ impl From<Fault> for Error {
 /// A name as JSON writes it.
 fn quoted(name: &str) -> String {
     Value::from(shortened(name, MAX_NAME)).to_string()
-}
-
-fn shortened(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -110,7 +110,6 @@ impl<'a> Reader<'a> {
         if self.at == integer_end {
             return out.integer(literal.parse().ok(), &literal);
         }
-        // Rust rounds to the nearest double; serde_json, as it is built here, may not.
         let value = literal.parse().expect("Rust reads every number that JSON can write");
         out.float(value, &literal)
     }

@@ -64,7 +64,8 @@ impl Sqlite {
 impl Store for Sqlite {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
         let row = self.pool.read(|reader| read::get(reader, id))?.flatten();
-        row.map(|row| row.into_record(self.path()).map(Arc::new)).transpose()
+        row.map(|row| row.into_record(self.path(), self.pool.waits().read).map(Arc::new))
+            .transpose()
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {

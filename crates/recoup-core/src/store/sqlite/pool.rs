@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -32,6 +33,10 @@ impl Pool {
         &self.path
     }
 
+    pub(super) fn waits(&self) -> Waits {
+        self.waits
+    }
+
     /// Reads; `None` when there is no database, or only a damaged one, which
     /// is then set aside.
     pub(super) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
@@ -42,7 +47,9 @@ impl Pool {
             Ok(Some(done))
         });
         match done {
-            Err(error) if error.kind() == ErrorKind::Corrupt => self.heal(error).map(|()| None),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.heal(error, self.waits.read).map(|()| None)
+            }
             done => done.map_err(|error| self.located(error)),
         }
     }
@@ -69,7 +76,7 @@ impl Pool {
     ) -> Result<Option<T>> {
         match self.try_write(&mut act, &open) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(error)?;
+                self.heal(error, self.waits.write)?;
                 self.try_write(&mut act, &open)
             }
             done => done,
@@ -112,20 +119,20 @@ impl Pool {
     }
 
     fn open_or_create(&self) -> Result<Opened> {
-        loop {
-            if let Some(writer) = self.open_writer()? {
-                return Ok(writer);
-            }
-            recover::create(&self.path, self.waits.write)?;
+        if let Some(writer) = self.open_writer()? {
+            return Ok(writer);
         }
+        recover::create(&self.path, self.waits.write)?;
+        self.open_writer()?
+            .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
 
     /// Sets a damaged database aside, and says so once.
-    fn heal(&self, error: Error) -> Result<()> {
+    fn heal(&self, error: Error, wait: Duration) -> Result<()> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
         let error = self.located(error);
-        match recover::set_aside(&self.path, self.waits.write) {
+        match busy::within(wait, || recover::set_aside(&self.path, wait)) {
             Ok(recover::Healed::AlreadySound) => Ok(()),
             Ok(recover::Healed::SetAside(place)) => {
                 let outcome = format!(

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -56,12 +57,15 @@ impl StoredRow {
         Ok(Self { head: StoredHead::read(row, 0)?, body, frames: row.get(5)? })
     }
 
-    /// The record, whose large body is read from the database at `path`.
-    pub(super) fn into_record(self, path: &Path) -> Result<Record> {
+    /// The record, whose large body is read from the database at `path` when it
+    /// is wanted; to open that may take `wait`.
+    pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<Record> {
         let head = self.head.parse()?;
         let payload = match (self.body, self.frames) {
             (Some(body), None) => Payload::Inline(body),
-            (None, Some(id)) => Payload::Framed(Arc::new(Frames { path: path.to_owned(), id })),
+            (None, Some(id)) => {
+                Payload::Framed(Arc::new(Frames { path: path.to_owned(), id, wait }))
+            }
             _ => return Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
         };
         Ok(Record { payload, head })
@@ -137,19 +141,24 @@ fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
 struct Frames {
     path: PathBuf,
     id: i64,
+    wait: Duration,
 }
 
 impl Chunks for Frames {
     fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        busy::within(self.wait, || self.read(visit))
+    }
+}
+
+impl Frames {
+    fn read(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let explained = |error| fault::explain(error, "reading a large body");
         let reader = connection::connect(&self.path)?;
         let mut statement = reader
             .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
             .map_err(explained)?;
         let mut rows = statement.query([self.id]).map_err(explained)?;
-        while let Some(row) =
-            busy::within(super::Waits::default().read, || rows.next()).map_err(explained)?
-        {
+        while let Some(row) = rows.next().map_err(explained)? {
             let data = row.get_ref(0).and_then(|data| Ok(data.as_bytes()?)).map_err(explained)?;
             visit(data)?;
         }

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use recoup_core::cache::{Peek, Reason, Request};
-use recoup_core::entry::{Chunks as _, Entry};
+use recoup_core::entry::{Body, Chunks, Entry};
 use recoup_core::key::{Id, Key};
+use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
 use super::named::NamedArgs;
 use crate::cli::app::App;
+use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, failure, ui};
 
 /// Print a result that is still true; exit 1 on a miss.
@@ -33,7 +35,10 @@ impl GetArgs {
         let named = self.named.resolve()?;
         let id = Id::new(app.scope()?, named.key);
         match app.cache().peek(&Request::new(&id, &app.view()?)) {
-            Peek::Hit(entry) | Peek::Stale(entry) => hit(&entry),
+            Peek::Hit(entry) | Peek::Stale(entry) => match entry.verify() {
+                Ok(()) => hit(&entry),
+                Err(damage) => self.miss(&id.key, &Reason::Corrupt(damage)),
+            },
             Peek::Miss(reason) => self.miss(&id.key, &reason),
         }
     }
@@ -52,15 +57,26 @@ impl GetArgs {
     }
 }
 
-/// The stored bytes and a newline. Large ones go out as they are verified.
+/// The stored bytes and a newline.
 fn hit(entry: &Entry) -> Ended {
-    let mut gone = None;
-    entry.body().each(&mut |chunk| {
-        gone = gone.take().or(ui::data(&[chunk]).err());
-        Ok(())
-    })?;
-    match gone {
-        Some(failure) => Err(failure),
-        None => ui::line("").map(|()| Answer::Yes),
+    match entry.body() {
+        Body::Whole(bytes) => ui::data(&[bytes, b"\n"])?,
+        Body::Large(chunks) => {
+            copy(&**chunks)?;
+            ui::data(&[b"\n"])?;
+        }
     }
+    Ok(Answer::Yes)
+}
+
+/// Stops reading when whoever reads our output does.
+fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
+    let mut failed = None;
+    let read = chunks.each(&mut |chunk| {
+        ui::data(&[chunk]).map_err(|failure| {
+            failed = Some(failure);
+            Error::new(ErrorKind::Io, "the output could not be written")
+        })
+    });
+    failed.map_or_else(|| Ok(read?), Err)
 }
