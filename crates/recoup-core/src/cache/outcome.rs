@@ -79,6 +79,7 @@ impl Reason {
     }
 }
 
+/// In a few words; the error beneath is the caller's to tell.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,7 +89,7 @@ impl fmt::Display for Reason {
             Self::SourceModified(path) => write!(f, "the source {path} has changed"),
             Self::SourceMissing(path) => write!(f, "the source {path} is missing"),
             Self::Corrupt(damage) => write!(f, "the entry is damaged: {damage}"),
-            Self::Unavailable(error) => write!(f, "the store could not answer: {error}"),
+            Self::Unavailable(_) => f.write_str("the store could not answer"),
         }
     }
 }

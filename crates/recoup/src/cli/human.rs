@@ -6,8 +6,7 @@ pub(super) fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    // One more digit than is shown is exact enough at any size.
-    let (mut tenths, mut unit) = (bytes * 10 / 1024, UNITS[0]);
+    let (mut tenths, mut unit) = (bytes / 1024 * 10 + bytes % 1024 * 10 / 1024, UNITS[0]);
     for next in &UNITS[1..] {
         if tenths < 10 * 1024 {
             break;
@@ -17,13 +16,13 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// The largest unit that fits: `3s`, `12m`, `5h`, `30d`.
+/// In the largest unit that fits, to the nearest: `3s`, `12m`, `5h`, `30d`.
 pub(super) fn span(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let unit = UNITS.into_iter().find(|(length, _)| millis >= *length);
     unit.map_or_else(
         || format!("{millis}ms"),
-        |(length, name)| format!("{}{name}", millis / length),
+        |(length, name)| format!("{}{name}", millis.saturating_add(length / 2) / length),
     )
 }

@@ -90,7 +90,7 @@ pub(super) fn check(connection: &Connection) -> Result<Found> {
         newer => Err(Error::new(
             ErrorKind::TooNew,
             format!(
-                "the cache was made by a newer version of recoup (its schema is {newer}, this version knows {VERSION})"
+                "it was made by a newer version of recoup (its schema is {newer}, this version knows {VERSION})"
             ),
         )),
     }

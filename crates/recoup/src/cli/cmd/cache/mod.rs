@@ -23,10 +23,10 @@ pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]
     action: Action,
     /// Where entries are kept [default: sqlite:~/.recoup/cache.db]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, display_order = 100, value_name = "URL")]
     store: Option<String>,
     /// Who shares them: project, global, tenant:NAME or session:NAME [default: project]
-    #[arg(long, global = true, value_name = "SCOPE")]
+    #[arg(long, global = true, display_order = 101, value_name = "SCOPE")]
     scope: Option<String>,
 }
 
