@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Cache;
 use super::outcome::{Outcome, Peek, Reason};
 use super::permit::Permit;
-use super::sources::{self, View, Watched};
+use super::sources::{self, Since, View, Watched};
 use crate::entry::{Damage, Entry, Header, Record};
 use crate::error::{ErrorKind, Result};
 use crate::key::Id;
@@ -75,13 +75,26 @@ impl Cache {
         Ok(Permit::new(self.clone(), id.clone(), watched))
     }
 
+    /// This moment and the state of `sources`, to come back to with
+    /// [`Permit::since`] when the work is done by another process.
+    pub fn since(&self, view: &View, sources: &[String]) -> Result<Since> {
+        let now = self.clock().now();
+        let state = match sources {
+            [] => None,
+            sources => Some(Watched::take(view, sources, now)?.state()),
+        };
+        Ok(Since::new(now, state))
+    }
+
     fn permit_for(&self, request: &Request<'_>) -> Result<Permit> {
         self.permit(request.id, request.view, request.sources)
     }
 
     fn judge(&self, record: Arc<Record>, request: &Request<'_>) -> Peek {
         let header = &record.head.header;
-        if let Some(reason) = sources::changed(&header.sources, request.view) {
+        if let Some(reason) =
+            sources::changed(&header.sources, request.view, self.inner.options.freshness)
+        {
             return Peek::Miss(reason);
         }
         let freshness = self.freshness(header, request.max_age);

@@ -23,7 +23,7 @@ pub use limits::Limits;
 pub use lookup::Request;
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
-pub use sources::{View, Watched};
+pub use sources::{Freshness, Since, View, Watched};
 pub use ttl::Ttl;
 
 /// A cache over a store. Clones share everything.
@@ -45,11 +45,13 @@ pub struct Options {
     pub enabled: bool,
     /// What may stay, for each kind within a scope.
     pub limits: Limits,
+    /// What counts as a change of a source.
+    pub freshness: Freshness,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { enabled: true, limits: Limits::default() }
+        Self { enabled: true, limits: Limits::default(), freshness: Freshness::default() }
     }
 }
 

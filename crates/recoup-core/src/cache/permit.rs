@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::outcome::Reason;
-use super::sources::Watched;
+use super::sources::{Since, Watched};
 use super::{Cache, Ttl};
 use crate::entry::Draft;
 use crate::error::Result;
@@ -37,6 +37,8 @@ pub enum Filled {
 pub enum Refusal {
     /// A source changed during the work: the result may be about either state.
     SourceChanged(Reason),
+    /// The sources are not those of the token, or not in that state.
+    SourcesDiffer,
     /// It would take more than all the room there is.
     TooLarge {
         /// What it would take, in bytes.
@@ -50,6 +52,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SourceChanged(reason) => write!(f, "{reason} since the work began"),
+            Self::SourcesDiffer => f.write_str(
+                "its sources are not those that the token was given out for, or have changed since",
+            ),
             Self::TooLarge { bytes, limit } => {
                 write!(f, "it takes {bytes} bytes, more than the limit of {limit}")
             }
@@ -67,13 +72,21 @@ impl Permit {
         &self.id
     }
 
+    /// The same permit, if the sources are still as they were at `since`.
+    pub fn since(self, since: &Since) -> Result<Self, Refusal> {
+        match self.watched.changed_since(since) {
+            None => Ok(self),
+            Some(refusal) => Err(refusal),
+        }
+    }
+
     /// Stores the result for as long as `ttl` says.
     pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
         let Self { cache, id, watched } = self;
         if !cache.inner.options.enabled || ttl == Ttl::Off {
             return Ok(Filled::Off);
         }
-        if let Some(reason) = watched.changed() {
+        if let Some(reason) = watched.changed(cache.inner.options.freshness) {
             return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
         }
         let now = cache.clock().now();

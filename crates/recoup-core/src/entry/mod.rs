@@ -18,7 +18,7 @@ pub use draft::Draft;
 pub use frame::CHUNK_LEN;
 pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};
 pub use record::{Entry, Head, Payload, Record};
-pub use sources::{Place, Source, Sources, Stat};
+pub use sources::{Pattern, PatternKind, Place, Source, Sources, Stat};
 
 /// Bodies up to this length are compressed and kept in one piece; larger ones
 /// are kept as they are, in chunks. Nothing larger is ever inflated.

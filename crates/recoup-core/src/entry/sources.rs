@@ -13,6 +13,32 @@ pub struct Sources {
     pub place: Option<Place>,
     /// Each file once, in order of path.
     pub files: Vec<Source>,
+    /// The directories and globs among them: a file that matches one of these
+    /// and is not listed above is a change too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<Pattern>,
+}
+
+/// A source that stands for several files.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Pattern {
+    /// Whether the path is to be read as a glob.
+    pub kind: PatternKind,
+    /// Relative to the project's root with `/`; absolute outside it.
+    pub path: String,
+    /// As the caller wrote it, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+}
+
+/// What a pattern's path means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PatternKind {
+    /// All files below a directory, whatever characters its name has.
+    Directory,
+    /// All files that match.
+    Glob,
 }
 
 /// A directory on a machine. Stat data mean something only there.

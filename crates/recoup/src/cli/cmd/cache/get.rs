@@ -1,13 +1,13 @@
 //! `recoup cache get`: the path that must cost what starting a process costs.
 
 use clap::Args;
-use recoup_core::cache::{Peek, Reason, Request};
+use recoup_core::cache::{Cache, Peek, Reason, Request, View};
 use recoup_core::entry::{Body, Chunks, Entry};
 use recoup_core::key::{Id, Key};
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
-use super::named::NamedArgs;
+use super::named::{NamedArgs, listed};
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, failure, ui};
@@ -20,6 +20,12 @@ pub(super) struct GetArgs {
     /// On a miss, say why as JSON; a hit prints the result in either form
     #[arg(long)]
     json: bool,
+    /// On a miss, print a token for `set --since`: it remembers how the sources are now
+    #[arg(long)]
+    token: bool,
+    /// The files that the work will read, for the token
+    #[arg(long, value_name = "CSV", value_delimiter = ',', requires = "token")]
+    sources: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -28,30 +34,36 @@ struct Miss<'a> {
     key: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
 }
 
 impl GetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
         let id = Id::new(app.scope()?, named.key);
-        match app.cache().peek(&Request::new(&id, &app.view()?)) {
+        let (cache, view) = (app.cache(), app.view()?);
+        match cache.peek(&Request::new(&id, &view)) {
             Peek::Hit(entry) | Peek::Stale(entry) => match entry.verify() {
                 Ok(()) => hit(&entry),
-                Err(damage) => self.miss(&id.key, &Reason::Corrupt(damage)),
+                Err(damage) => self.miss(&cache, &view, &id.key, &Reason::Corrupt(damage)),
             },
-            Peek::Miss(reason) => self.miss(&id.key, &reason),
+            Peek::Miss(reason) => self.miss(&cache, &view, &id.key, &reason),
         }
     }
 
-    fn miss(&self, key: &Key, reason: &Reason) -> Ended {
+    fn miss(&self, cache: &Cache, view: &View, key: &Key, reason: &Reason) -> Ended {
         if let Reason::Unavailable(error) = reason {
             failure::warn(error);
         }
+        let token = self.token.then(|| cache.since(view, &listed(&self.sources))).transpose()?;
+        let token = token.map(|token| token.to_string());
         if self.json {
             let (status, reason) = (reason.status(), reason.code());
-            ui::json(&Miss { status, key: key.as_str(), reason })?;
+            ui::json(&Miss { status, key: key.as_str(), reason, token })?;
         } else {
             ui::aside(format_args!("{}: {reason}", reason.status()));
+            token.map_or(Ok(()), ui::line)?;
         }
         Ok(Answer::No)
     }

@@ -65,6 +65,11 @@ impl NamedArgs {
     }
 }
 
+/// A list as it was meant: `a,,b,` has two.
+pub(super) fn listed(given: &[String]) -> Vec<String> {
+    given.iter().filter(|item| !item.is_empty()).cloned().collect()
+}
+
 /// A key beside its parts must be the one that they make.
 fn agreed(given: Option<Key>, recipe: &ResultRecipe) -> Result<Named> {
     let key = recipe.key()?;

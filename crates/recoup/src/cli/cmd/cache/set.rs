@@ -1,13 +1,13 @@
 //! `recoup cache set`.
 
 use clap::Args;
-use recoup_core::cache::{Filled, Ttl};
+use recoup_core::cache::{Filled, Since, Ttl};
 use recoup_core::entry::Draft;
-use recoup_core::key::{Id, Kind};
+use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
 
-use super::named::NamedArgs;
+use super::named::{NamedArgs, listed};
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
@@ -22,12 +22,16 @@ pub(super) struct SetArgs {
     /// The result, which must be JSON: as it is, from stdin, or from a file
     #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
     condensed: String,
-    /// The files it was made from, separated by commas: when one changes, the result is no longer given out
+    /// The files, directories and globs it was made from, separated by commas: when one changes,
+    /// the result is no longer given out
     #[arg(long, value_name = "CSV", value_delimiter = ',')]
     sources: Vec<String>,
     /// How long it is good for: 30m, 12h, 7d, forever, off
     #[arg(long, value_name = "DURATION", default_value_t = DEFAULT_TTL.to_string())]
     ttl: String,
+    /// The token of the `get` that missed: nothing is kept if the sources have changed since
+    #[arg(long, value_name = "TOKEN")]
+    since: Option<String>,
     /// A word to find it by; may be given several times
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
@@ -37,27 +41,34 @@ impl SetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
         let ttl = Ttl::parse("--ttl", &self.ttl)?;
+        let since = self.since.as_deref().map(Since::parse).transpose()?;
         let body = input::piped(&self.condensed)?;
         check_json(&body)?;
         let id = Id::new(app.scope()?, named.key);
-        let sources: Vec<_> = self.sources.into_iter().filter(|path| !path.is_empty()).collect();
-        let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &sources)?;
+        let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &listed(&self.sources))?;
         let draft = Draft { parts: named.parts, tags: self.tags, ..Draft::new(Kind::Result, body) };
-        match permit.fill(draft, ttl)? {
-            Filled::Stored(_) => {
-                ui::say(format_args!("Cached result for key: {}", id.key));
-                Ok(Answer::Yes)
-            }
-            Filled::Off => {
-                ui::say(format_args!("Not cached: the duration is {ttl}"));
-                Ok(Answer::Yes)
-            }
-            Filled::Refused(refusal) => {
-                ui::error(format_args!("not cached: {refusal}"));
-                Ok(Answer::No)
-            }
+        let unchanged = match since {
+            Some(since) => permit.since(&since),
+            None => Ok(permit),
+        };
+        let filled = match unchanged {
+            Ok(permit) => permit.fill(draft, ttl)?,
+            Err(refusal) => Filled::Refused(refusal),
+        };
+        Ok(report(&id.key, ttl, &filled))
+    }
+}
+
+fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
+    match filled {
+        Filled::Stored(_) => ui::say(format_args!("Cached result for key: {key}")),
+        Filled::Off => ui::say(format_args!("Not cached: the duration is {ttl}")),
+        Filled::Refused(refusal) => {
+            ui::error(format_args!("not cached: {refusal}"));
+            return Answer::No;
         }
     }
+    Answer::Yes
 }
 
 /// Checked, but kept as it is: no byte is changed.

@@ -1,0 +1,122 @@
+//! One source file: its state, and whether it still has it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::{Freshness, View, kept_path};
+use crate::base::clock::Timestamp;
+use crate::base::digest::{Digest, Hasher};
+use crate::cache::outcome::Reason;
+use crate::entry::{Source, Stat};
+use crate::error::{Error, IoContext, Result};
+
+/// A change within this time after another may leave the same times behind:
+/// file systems stamp by the kernel's tick, of 10 ms at most.
+const TICK_MILLIS: i64 = 100;
+/// The same where a file system keeps only whole, or every other, seconds.
+const COARSE_TICK_MILLIS: i64 = 2_000;
+
+/// Looks at a file, and says how the caller wrote its path where that differs.
+pub(super) fn take(
+    view: &View,
+    path: &Path,
+    given: Option<&str>,
+    now: Timestamp,
+) -> Result<Source> {
+    let shown = given.map_or_else(|| path.display().to_string(), str::to_owned);
+    let looking = || format!("looking at the source {shown:?}");
+    // The times first: a change in between then shows as one.
+    let Some((_, stat)) = look(path).doing(looking)? else {
+        return Err(Error::usage(format!("the source {shown:?} does not exist")));
+    };
+    let (size, sha256) = contents(path).doing(looking)?;
+    let path = kept_path(view, path)?;
+    let given = given.filter(|given| *given != path).map(str::to_owned);
+    let stat = Stat { racy: is_racy(&stat, now), ..stat };
+    Ok(Source { path, given, size, sha256, stat })
+}
+
+pub(super) fn changed(
+    source: &Source,
+    view: &View,
+    same_place: bool,
+    freshness: Freshness,
+) -> Option<Reason> {
+    let path = view.root.join(&source.path);
+    let verdict = match look(&path) {
+        Ok(Some((size, stat))) => is_unchanged(source, &path, size, stat, same_place, freshness),
+        Ok(None) => return Some(Reason::SourceMissing(source.path.clone())),
+        Err(error) => Err(error),
+    };
+    // What can't be read can't be vouched for.
+    (!verdict.unwrap_or(false)).then(|| Reason::SourceModified(source.path.clone()))
+}
+
+/// Times prove that a file is the same only where they were taken, and only if
+/// they were not too young then; else its contents are read.
+fn is_unchanged(
+    source: &Source,
+    path: &Path,
+    size: u64,
+    stat: Stat,
+    same_place: bool,
+    freshness: Freshness,
+) -> io::Result<bool> {
+    let same_times = (stat.mtime, stat.ctime, stat.inode)
+        == (source.stat.mtime, source.stat.ctime, source.stat.inode);
+    let times_decide = same_place && freshness == Freshness::Mtime;
+    if size != source.size || (times_decide && !same_times) {
+        return Ok(false);
+    }
+    if same_place && same_times && !source.stat.racy {
+        return Ok(true);
+    }
+    Ok(contents(path)? == (source.size, source.sha256))
+}
+
+/// `None` when nothing is there; an error when it is no regular file.
+fn look(path: &Path) -> io::Result<Option<(u64, Stat)>> {
+    let meta = match fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !meta.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000) + nanos;
+    let mtime = nanos(meta.mtime(), meta.mtime_nsec());
+    let ctime = nanos(meta.ctime(), meta.ctime_nsec());
+    Ok(Some((meta.len(), Stat { mtime, ctime, inode: meta.ino(), racy: false })))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn contents(path: &Path) -> io::Result<(u64, Digest)> {
+    let mut file = File::open(path)?;
+    let (mut hasher, mut size) = (Hasher::new(), 0);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((size, hasher.finish()));
+        }
+        hasher.update(&buffer[..read]);
+        size += read as u64;
+    }
+}
+
+fn is_racy(stat: &Stat, now: Timestamp) -> bool {
+    let coarse = stat.mtime % 1_000_000_000 == 0 && stat.ctime % 1_000_000_000 == 0;
+    let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
+    now.as_millis() - youngest_millis(stat) < tick
+}
+
+/// When the file last changed in any way.
+pub(super) fn youngest_millis(stat: &Stat) -> i64 {
+    stat.mtime.max(stat.ctime) / 1_000_000
+}

@@ -1,0 +1,106 @@
+//! Directories and globs: which files they stand for.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkBuilder;
+
+use super::{View, kept_path};
+use crate::entry::{Pattern, PatternKind};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The characters that make a glob.
+const META: [char; 4] = ['*', '?', '[', '{'];
+
+pub(super) fn is_glob(text: &str) -> bool {
+    text.contains(META)
+}
+
+pub(super) fn directory(view: &View, path: &Path, given: &str) -> Result<Pattern> {
+    pattern(PatternKind::Directory, view, path, given)
+}
+
+/// A glob must be one, and must match something: a misspelt one would watch
+/// nothing, and say nothing.
+pub(super) fn glob(view: &View, path: &Path, given: &str) -> Result<Pattern> {
+    let pattern = pattern(PatternKind::Glob, view, path, given)?;
+    if matches(&pattern, view)?.is_empty() {
+        return Err(Error::usage(format!(
+            "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
+        )));
+    }
+    Ok(pattern)
+}
+
+fn pattern(kind: PatternKind, view: &View, path: &Path, given: &str) -> Result<Pattern> {
+    let path = kept_path(view, path)?;
+    let given = (given != path).then(|| given.to_owned());
+    Ok(Pattern { kind, path, given })
+}
+
+/// The files that it stands for now, seen from `view`.
+pub(super) fn matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
+    let path = view.root.join(&pattern.path);
+    match pattern.kind {
+        PatternKind::Directory => files_below(&path, None, |_| true),
+        PatternKind::Glob => {
+            let glob = compile(&path)?;
+            files_below(&literal_base(&path), depth(&path), |file| glob.is_match(file))
+        }
+    }
+}
+
+fn compile(path: &Path) -> Result<GlobMatcher> {
+    let text = path.to_string_lossy();
+    let built = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+    built.map(|glob| glob.compile_matcher()).map_err(|error| {
+        Error::usage(format!("invalid glob {text:?}")).with_source(error.kind().to_string())
+    })
+}
+
+/// The part of a glob before its first special component: where to start.
+fn literal_base(path: &Path) -> PathBuf {
+    let literal = |part: &std::path::Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
+    path.components().take_while(literal).collect()
+}
+
+/// How far below its base a glob can match; none with `**`, which has no end.
+fn depth(path: &Path) -> Option<usize> {
+    let endless = path.components().any(|part| part.as_os_str().to_string_lossy().contains("**"));
+    let special = path.components().count() - literal_base(path).components().count();
+    (!endless).then_some(special)
+}
+
+fn files_below(
+    base: &Path,
+    depth: Option<usize>,
+    wanted: impl Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>> {
+    if !base.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for found in walk(base, depth) {
+        let found = found.map_err(|error| {
+            let message = format!("listing the files below {}", base.display());
+            Error::new(ErrorKind::Io, message).with_source(error)
+        })?;
+        if wanted(found.path()) && found.path().is_file() {
+            files.push(found.into_path());
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// Hidden files count, links to directories are not followed, and of ignore
+/// files only the repository's own: what else git ignores is one person's.
+fn walk(base: &Path, depth: Option<usize>) -> ignore::Walk {
+    WalkBuilder::new(base)
+        .standard_filters(false)
+        .parents(true)
+        .git_ignore(true)
+        .max_depth(depth)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build()
+}
