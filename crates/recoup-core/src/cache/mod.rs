@@ -4,6 +4,7 @@
 //! A look-up ends in an [`Outcome`]. On a miss that is a [`Permit`], and the
 //! only way into the store is to fill it.
 
+mod housekeeping;
 mod limits;
 mod lookup;
 mod outcome;
@@ -19,6 +20,7 @@ use crate::error::Result;
 use crate::key::{Id, Scope};
 use crate::store::{Filter, Flow, Store, Visit};
 
+pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::Request;
 pub use outcome::{Outcome, Peek, Reason};

@@ -95,16 +95,15 @@ impl Store for Memory {
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
-        let filter = Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind) };
         let mut evicted = Evicted::default();
-        let (dead, mut alive): (Vec<_>, Vec<_>) = self
-            .matching(&filter)
-            .into_iter()
-            .partition(|(_, record)| record.head.header.dead_at().is_some_and(|at| at <= plan.now));
-        for (id, record) in &dead {
+        let is_dead =
+            |record: &Record| record.head.header.dead_at().is_some_and(|at| at <= plan.now);
+        for (id, record) in self.matching(&Filter::default()).iter().filter(|(_, r)| is_dead(r)) {
             self.drop_one(id, &record.head, &mut evicted);
             evicted.expired += 1;
         }
+        let filter = Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind) };
+        let mut alive = self.matching(&filter);
         alive.sort_unstable_by_key(|(_, record)| record.head.last_used);
         let mut entries = alive.len() as u64;
         let mut total: u64 = alive.iter().map(|(_, record)| bytes(&record.head)).sum();

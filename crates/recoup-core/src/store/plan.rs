@@ -15,12 +15,13 @@ pub struct Filter {
 /// What must go. Made by policy, carried out by stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvictionPlan {
-    /// The scope whose records count, and go.
-    pub scope: Scope,
-    /// The kind of records that count, and go.
-    pub kind: Kind,
-    /// What was dead by then goes first.
+    /// What was dead by then goes first, in every scope: nobody may come back to
+    /// that scope. A store may leave some of it for the next time.
     pub now: Timestamp,
+    /// The scope whose limits these are.
+    pub scope: Scope,
+    /// The kind of records whose limits these are.
+    pub kind: Kind,
     /// The most records that may stay.
     pub max_entries: Option<u64>,
     /// The most bytes (bodies and headers as stored) that may stay.

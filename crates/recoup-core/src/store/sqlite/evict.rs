@@ -8,8 +8,9 @@ use super::write::in_transaction;
 use crate::error::{Error, Result};
 use crate::store::{Evicted, EvictionPlan};
 
-/// How many candidates are looked at in one go.
-const BATCH: usize = 500;
+/// How many records are looked at, or found dead and removed, in one go: a write
+/// that comes after a long time must not pay for all of that time.
+const BATCH: i64 = 500;
 
 pub(super) fn carry_out(writer: &mut Connection, plan: &EvictionPlan) -> Result<Evicted> {
     if !is_due(writer, plan)? {
@@ -45,28 +46,19 @@ fn totals(reader: &Connection, plan: &EvictionPlan) -> Result<(u64, u64)> {
 }
 
 fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM entries
-                       WHERE scope = ?1 AND kind = ?2 AND expires <= ?3)";
     reader
-        .prepare_cached(SQL)
-        .and_then(|mut statement| {
-            let scope = plan.scope.as_str();
-            statement.query_row(params![scope, plan.kind.as_str(), plan.now.as_millis()], |row| {
-                row.get(0)
-            })
-        })
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE expires <= ?1)")
+        .and_then(|mut statement| statement.query_row([plan.now.as_millis()], |row| row.get(0)))
         .map_err(evicting)
 }
 
 fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
-    const SQL: &str = "DELETE FROM entries WHERE scope = ?1 AND kind = ?2 AND expires <= ?3
+    const SQL: &str = "DELETE FROM entries WHERE rowid IN
+                       (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
                        RETURNING bytes";
     let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
-    let scope = plan.scope.as_str();
     let gone = delete
-        .query_map(params![scope, plan.kind.as_str(), plan.now.as_millis()], |row| {
-            row.get::<_, i64>(0)
-        })
+        .query_map(params![plan.now.as_millis(), BATCH], |row| row.get::<_, i64>(0))
         .map_err(evicting)?;
     for bytes in gone {
         evicted.expired += 1;
@@ -107,9 +99,8 @@ fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<(i64, u64)
     const SQL: &str = "SELECT rowid, bytes FROM entries WHERE scope = ?1 AND kind = ?2
                        ORDER BY last_used LIMIT ?3";
     let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
-    let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
     let rows = statement
-        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), limit], |row| {
+        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), BATCH], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)?.max(0).cast_unsigned()))
         })
         .map_err(evicting)?;

@@ -36,7 +36,7 @@ CREATE TABLE entries (
     frames INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX entries_id ON entries (scope, key);
-CREATE INDEX entries_expiry ON entries (scope, kind, expires) WHERE expires IS NOT NULL;
+CREATE INDEX entries_expiry ON entries (expires) WHERE expires IS NOT NULL;
 CREATE INDEX entries_use ON entries (scope, kind, last_used);
 
 CREATE TABLE chunks (

@@ -1,9 +1,11 @@
 //! `recoup cache`: the result cache of contract 1. A wrapper of one line,
 //! `exec recoup cache "$@"`, stands in for the script that people know.
 
+mod cleanup;
 mod clear;
 mod delete;
 mod get;
+mod invalidate;
 mod ls;
 mod named;
 mod report;
@@ -40,6 +42,10 @@ enum Action {
     Set(set::SetArgs),
     /// Forget one result
     Delete(delete::DeleteArgs),
+    /// Forget the results of certain files, tags or operations
+    Invalidate(invalidate::InvalidateArgs),
+    /// Delete what has expired, then the least recently used until under the limit
+    Cleanup(cleanup::CleanupArgs),
     /// List what is kept
     Ls(ls::LsArgs),
     /// Tell everything about one entry but its body
@@ -59,6 +65,8 @@ impl CacheArgs {
             Action::Get(args) => args.run(app()?),
             Action::Set(args) => args.run(app()?),
             Action::Delete(args) => args.run(app()?),
+            Action::Invalidate(args) => args.run(app()?),
+            Action::Cleanup(args) => args.run(app()?),
             Action::Ls(args) => args.run(app()?),
             Action::Show(args) => args.run(app()?),
             Action::Clear(args) => args.run(app()?),

@@ -1,0 +1,104 @@
+//! Removing many entries at once: because the user says so, or because their
+//! time is up.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::{Cache, Limits};
+use crate::entry::{Header, Sources};
+use crate::error::{Error, Result};
+use crate::key::{Kind, Part, Scope};
+use crate::store::{Evicted, Flow};
+
+/// Which entries are meant. All that is given must be true of an entry; what is
+/// empty means none, never all.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    paths: Option<GlobMatcher>,
+    tag: Option<String>,
+    operation: Option<String>,
+}
+
+impl Selection {
+    /// Entries with a source that matches `glob`, in which `*` also crosses `/`.
+    pub fn with_paths(mut self, glob: &str) -> Result<Self> {
+        let built = GlobBuilder::new(glob).literal_separator(false).build();
+        let built = built.map_err(|error| {
+            Error::usage(format!("invalid glob {glob:?}")).with_source(error.kind().to_string())
+        })?;
+        self.paths = Some(built.compile_matcher());
+        Ok(self)
+    }
+
+    /// Entries with that tag.
+    #[must_use]
+    pub fn with_tag(mut self, tag: &str) -> Self {
+        self.tag = Some(tag.to_owned());
+        self
+    }
+
+    /// Entries whose key was made with that operation, and says so.
+    #[must_use]
+    pub fn with_operation(mut self, operation: &str) -> Self {
+        self.operation = Some(operation.to_owned());
+        self
+    }
+
+    fn selects(&self, header: &Header) -> bool {
+        let Self { paths, tag, operation } = self;
+        let given = paths.is_some() || tag.is_some() || operation.is_some();
+        given
+            && paths.as_ref().is_none_or(|glob| any_source(&header.sources, glob))
+            && tag.as_ref().is_none_or(|tag| header.tags.contains(tag))
+            && operation.as_ref().is_none_or(|value| has_part(header, "operation", value))
+    }
+}
+
+/// As it is kept, or as it was given.
+fn any_source(sources: &Sources, glob: &GlobMatcher) -> bool {
+    let files = sources.files.iter().flat_map(|file| [Some(&file.path), file.given.as_ref()]);
+    let patterns =
+        sources.patterns.iter().flat_map(|pattern| [Some(&pattern.path), pattern.given.as_ref()]);
+    files.chain(patterns).flatten().any(|path| glob.is_match(path))
+}
+
+fn has_part(header: &Header, name: &str, value: &str) -> bool {
+    let wanted = Part::hidden(name, value);
+    header.parts.iter().any(|part| part.name == wanted.name && part.digest == wanted.digest)
+}
+
+impl Cache {
+    /// Removes the entries of a scope that are meant; says how many.
+    pub fn invalidate(&self, scope: &Scope, selection: &Selection) -> Result<usize> {
+        let mut ids = Vec::new();
+        self.scan(scope, &mut |id, head| {
+            if head.is_ok_and(|head| selection.selects(&head.header)) {
+                ids.push(id.clone());
+            }
+            Flow::Continue(())
+        })?;
+        self.store().remove(&ids)
+    }
+
+    /// Removes what is dead, in every scope, and of this one what is beyond `limits`.
+    pub fn clean_up(&self, scope: &Scope, limits: Limits) -> Result<Evicted> {
+        let now = self.clock().now();
+        let mut all = Evicted::default();
+        for kind in Kind::ALL {
+            loop {
+                let evicted = self.store().evict(&limits.plan(scope, kind, now))?;
+                all.expired += evicted.expired;
+                all.least_used += evicted.least_used;
+                all.bytes += evicted.bytes;
+                if evicted.expired == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The limits that are kept at each write.
+    pub fn limits(&self) -> Limits {
+        self.inner.options.limits
+    }
+}

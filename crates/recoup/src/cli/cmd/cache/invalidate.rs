@@ -1,0 +1,65 @@
+//! `recoup cache invalidate`.
+
+use clap::Args;
+use recoup_core::cache::Selection;
+use recoup_core::{Error, Result};
+use serde::Serialize;
+
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Forget the results that were made from certain files, have a tag, or come from an operation;
+/// prints how many.
+#[derive(Debug, Args)]
+pub(super) struct InvalidateArgs {
+    /// Those with a source that matches, as it was given or from the project's root; * also crosses /
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    paths: Option<String>,
+    /// Those with this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Those of this operation
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    operation: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    invalidated: usize,
+}
+
+impl InvalidateArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let selection = self.selection()?;
+        let invalidated = app.cache().invalidate(&app.scope()?, &selection)?;
+        if self.json {
+            ui::json(&Report { invalidated })?;
+        } else {
+            ui::line(invalidated)?;
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn selection(&self) -> Result<Selection> {
+        let Self { paths, tag, operation, json: _ } = self;
+        if paths.is_none() && tag.is_none() && operation.is_none() {
+            return Err(Error::usage(
+                "which entries? Give --paths GLOB, --tag TAG or --operation NAME; `recoup cache clear` forgets all",
+            ));
+        }
+        let mut selection = Selection::default();
+        if let Some(glob) = paths {
+            selection = selection.with_paths(glob)?;
+        }
+        if let Some(tag) = tag {
+            selection = selection.with_tag(tag);
+        }
+        if let Some(operation) = operation {
+            selection = selection.with_operation(operation);
+        }
+        Ok(selection)
+    }
+}
