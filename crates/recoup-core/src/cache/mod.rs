@@ -11,6 +11,7 @@ mod outcome;
 mod permit;
 mod sources;
 pub mod ttl;
+mod verify;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
 pub use sources::{Freshness, Since, View, Watched};
 pub use ttl::Ttl;
+pub use verify::{Damaged, Verified};
 
 /// A cache over a store. Clones share everything.
 #[derive(Clone)]

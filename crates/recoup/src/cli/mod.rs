@@ -45,7 +45,7 @@ type Ended = Result<Answer, Failure>;
 
 /// Runs the command that `args` spell, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let matches = match Cli::command().after_help(environment()).try_get_matches_from(args) {
+    let matches = match definition().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => return ui::usage(&error),
     };
@@ -58,6 +58,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(Answer::No) => NO,
         Err(failure) => failure.report(),
     }
+}
+
+/// The whole command line, as help, completions and manual pages show it.
+fn definition() -> clap::Command {
+    Cli::command().after_help(environment())
 }
 
 fn environment() -> String {

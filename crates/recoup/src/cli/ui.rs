@@ -5,9 +5,12 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use recoup_core::base::clock::Deadline;
 use recoup_core::error::IoContext as _;
 use serde::Serialize;
 
@@ -99,6 +102,44 @@ pub(super) fn confirm(question: impl Display) -> bool {
 
 fn labelled(style: Style, label: &str, text: &str) {
     person(&format!("{style}{label}:{style:#} {}", printable(text)));
+}
+
+/// Shows how far long work has come, on a terminal, once it turns out to be long.
+pub(super) struct Progress {
+    doing: &'static str,
+    started: Deadline,
+    bar: Option<ProgressBar>,
+}
+
+/// What takes less is over before anyone could read about it.
+const LONG: Duration = Duration::from_millis(500);
+
+impl Progress {
+    pub(super) fn new(doing: &'static str) -> Self {
+        Self { doing, started: Deadline::after(LONG), bar: None }
+    }
+
+    pub(super) fn show(&mut self, done: usize, all: usize) {
+        if self.bar.is_none() && !self.started.passed() {
+            return;
+        }
+        // Draws nothing where stderr is no terminal.
+        let bar = self.bar.get_or_insert_with(|| {
+            ProgressBar::new(all as u64).with_prefix(self.doing).with_style(bar_style())
+        });
+        bar.set_position(done as u64);
+    }
+
+    pub(super) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar_style() -> ProgressStyle {
+    let template = "{prefix} {wide_bar} {pos}/{len}";
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A person who closed their end does not hear us; that is no failure of ours.

@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
 mod cache;
+mod completions;
 mod key;
+mod man;
 mod tour;
 
 use clap::Subcommand;
@@ -15,6 +17,10 @@ pub(super) enum Command {
     Cache(cache::CacheArgs),
     /// Print a cache key, without touching any cache
     Key(key::KeyArgs),
+    /// Print a shell's completions
+    Completions(completions::CompletionsArgs),
+    /// Print a manual page, or write all of them
+    Man(man::ManArgs),
     /// Show the main job end to end, in a temporary home
     Tour(tour::TourArgs),
 }
@@ -24,6 +30,8 @@ impl Command {
         match self {
             Self::Cache(args) => args.run(),
             Self::Key(args) => args.run(),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
             Self::Tour(args) => args.run(),
         }
     }

@@ -11,6 +11,7 @@ mod named;
 mod report;
 mod set;
 mod show;
+mod verify;
 
 use clap::{Args, Subcommand};
 
@@ -50,6 +51,8 @@ enum Action {
     Ls(ls::LsArgs),
     /// Tell everything about one entry but its body
     Show(show::ShowArgs),
+    /// Read everything in this scope and check it
+    Verify(verify::VerifyArgs),
     /// Forget everything in this scope
     Clear(clear::ClearArgs),
 }
@@ -69,6 +72,7 @@ impl CacheArgs {
             Action::Cleanup(args) => args.run(app()?),
             Action::Ls(args) => args.run(app()?),
             Action::Show(args) => args.run(app()?),
+            Action::Verify(args) => args.run(app()?),
             Action::Clear(args) => args.run(app()?),
         }
     }

@@ -1,0 +1,64 @@
+//! Reading everything there is, to find what can't be served.
+
+use super::Cache;
+use crate::entry::Damage;
+use crate::error::{ErrorKind, Result};
+use crate::key::{Id, Scope};
+use crate::store::Flow;
+
+/// An entry that can't be served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Which one.
+    pub id: Id,
+    /// What is wrong with it.
+    pub damage: Damage,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// How many entries were read.
+    pub entries: usize,
+    /// Those of them that can't be served.
+    pub damaged: Vec<Damaged>,
+}
+
+impl Cache {
+    /// Reads and checks every entry of a scope; `progress` hears how many of how
+    /// many are done.
+    pub fn verify(
+        &self,
+        scope: &Scope,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Verified> {
+        let mut ids = Vec::new();
+        self.scan(scope, &mut |id, _| {
+            ids.push(id.clone());
+            Flow::Continue(())
+        })?;
+        let mut verified = Verified { entries: ids.len(), damaged: Vec::new() };
+        for (done, id) in ids.into_iter().enumerate() {
+            if let Some(damage) = self.damage(&id)? {
+                verified.damaged.push(Damaged { id, damage });
+            }
+            progress(done + 1, verified.entries);
+        }
+        Ok(verified)
+    }
+
+    /// Removes what was found to be damaged; says how many there still were.
+    pub fn repair(&self, damaged: &[Damaged]) -> Result<usize> {
+        let ids: Vec<_> = damaged.iter().map(|damaged| damaged.id.clone()).collect();
+        self.store().remove(&ids)
+    }
+
+    fn damage(&self, id: &Id) -> Result<Option<Damage>> {
+        match self.store().get(id) {
+            Ok(None) => Ok(None),
+            Ok(Some(record)) => Ok(record.open().and_then(|entry| entry.verify()).err()),
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Some(Damage::Unreadable)),
+            Err(error) => Err(error),
+        }
+    }
+}
