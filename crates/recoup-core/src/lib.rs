@@ -17,7 +17,7 @@
 //! let view = View { root: "/".into(), cwd: "/".into() };
 //! let id = Id::new(Scope::global(), Key::parse("answer")?);
 //!
-//! let body = match cache.lookup(&Request::new(&id, &view))? {
+//! let body = match cache.lookup(&Request::new(Kind::Result, &id, &view))? {
 //!     Outcome::Hit(entry) => entry.body().clone(),
 //!     Outcome::Miss(permit, _) => {
 //!         let draft = Draft::new(Kind::Result, "42"); // the expensive part
@@ -37,6 +37,7 @@ pub mod cache;
 pub mod entry;
 pub mod error;
 pub mod key;
+pub mod ledger;
 pub mod store;
 
 pub use error::{Error, ErrorKind, Result};

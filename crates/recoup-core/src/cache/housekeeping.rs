@@ -1,12 +1,14 @@
 //! Removing many entries at once: because the user says so, or because their
 //! time is up.
 
+use std::collections::BTreeMap;
+
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Cache, Limits};
-use crate::entry::{Header, Sources};
+use crate::entry::{Happening, Header, Sources};
 use crate::error::{Error, Result};
-use crate::key::{Kind, Part, Scope};
+use crate::key::{Id, Kind, Part, Scope};
 use crate::store::{Evicted, Flow};
 
 /// Which entries are meant. All that is given must be true of an entry; what is
@@ -69,18 +71,25 @@ fn has_part(header: &Header, name: &str, value: &str) -> bool {
 impl Cache {
     /// Removes the entries of a scope that are meant; says how many.
     pub fn invalidate(&self, scope: &Scope, selection: &Selection) -> Result<usize> {
-        let mut ids = Vec::new();
+        let mut found: BTreeMap<Kind, Vec<Id>> = BTreeMap::new();
         self.scan(scope, &mut |id, head| {
-            if head.is_ok_and(|head| selection.selects(&head.header)) {
-                ids.push(id.clone());
+            if let Some(head) = head.ok().filter(|head| selection.selects(&head.header)) {
+                found.entry(head.header.kind).or_default().push(id.clone());
             }
             Flow::Continue(())
         })?;
-        self.store().remove(&ids)
+        let mut removed = 0;
+        for (kind, ids) in &found {
+            let gone = self.store().remove(ids)?;
+            self.note_event(*kind, &ids[0], Happening::Removed, gone as u64);
+            removed += gone;
+        }
+        Ok(removed)
     }
 
     /// Removes what is dead, in every scope, and of this one what is beyond `limits`.
     pub fn clean_up(&self, scope: &Scope, limits: Limits) -> Result<Evicted> {
+        self.fold_ledger()?;
         let now = self.clock().now();
         let mut all = Evicted::default();
         for kind in Kind::ALL {
@@ -95,6 +104,11 @@ impl Cache {
             }
         }
         Ok(all)
+    }
+
+    /// Whether it keeps and gives out anything.
+    pub fn enabled(&self) -> bool {
+        self.inner.options.enabled
     }
 
     /// The limits that are kept at each write.

@@ -9,11 +9,13 @@ use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
 use crate::entry::{Damage, Entry, Header, Record};
 use crate::error::{ErrorKind, Result};
-use crate::key::Id;
+use crate::key::{Id, Kind};
 
 /// What is asked for, and from where.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
+    /// Which kind of entry it is, should it be there.
+    pub kind: Kind,
     /// Which entry.
     pub id: &'a Id,
     /// Where the caller stands: an entry's sources are looked at from there.
@@ -27,8 +29,8 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// For an entry that depends on no files, at any age.
-    pub fn new(id: &'a Id, view: &'a View) -> Self {
-        Self { id, view, sources: &[], max_age: None }
+    pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
+        Self { kind, id, view, sources: &[], max_age: None }
     }
 }
 
@@ -46,14 +48,30 @@ impl Cache {
         if !self.inner.options.enabled {
             return Ok(Outcome::Bypass(Reason::Disabled));
         }
-        Ok(match self.peek(request) {
+        let found = self.peek(request);
+        self.note(request, &found);
+        Ok(match found {
             Peek::Hit(entry) => Outcome::Hit(entry),
             Peek::Stale(entry) => Outcome::Stale(entry, Some(self.permit_for(request)?)),
             Peek::Miss(reason) => Outcome::Miss(self.permit_for(request)?, reason),
         })
     }
 
-    /// Looks without taking a permit. A fault of the store is a miss.
+    /// Looks for those who only read: takes no permit, and reads a large body
+    /// through, so that no byte of it is passed on before all of it is verified.
+    pub fn read(&self, request: &Request<'_>) -> Peek {
+        let found = match self.peek(request) {
+            Peek::Hit(entry) if entry.verify().is_err() => {
+                Peek::Miss(Reason::Corrupt(Damage::Mismatch))
+            }
+            found => found,
+        };
+        self.note(request, &found);
+        found
+    }
+
+    /// Looks without taking a permit and without leaving a trace. A fault of the
+    /// store is a miss.
     pub fn peek(&self, request: &Request<'_>) -> Peek {
         if !self.inner.options.enabled {
             return Peek::Miss(Reason::Disabled);

@@ -10,15 +10,16 @@ mod lookup;
 mod outcome;
 mod permit;
 mod sources;
+mod stats;
 pub mod ttl;
 mod verify;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::error::Result;
 use crate::key::{Id, Scope};
+use crate::ledger::Ledger;
 use crate::store::{Filter, Flow, Store, Visit};
 
 pub use housekeeping::Selection;
@@ -27,19 +28,14 @@ pub use lookup::Request;
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
 pub use sources::{Freshness, Since, View, Watched};
+pub use stats::Stats;
 pub use ttl::Ttl;
 pub use verify::{Damaged, Verified};
 
 /// A cache over a store. Clones share everything.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Cache {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    options: Options,
+    inner: Arc<Parts>,
 }
 
 /// What a cache does by default.
@@ -59,15 +55,28 @@ impl Default for Options {
     }
 }
 
+/// What a cache is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Where entries are kept.
+    pub store: Arc<dyn Store>,
+    /// What freshness is judged by.
+    pub clock: Arc<dyn Clock>,
+    /// Where reads are noted; none where nobody counts them.
+    pub ledger: Option<Ledger>,
+    /// What it does by default.
+    pub options: Options,
+}
+
 impl Cache {
-    /// A cache over `store` with the machine's clock.
+    /// A cache over `store` with the machine's clock, which counts nothing.
     pub fn new(store: Arc<dyn Store>, options: Options) -> Self {
-        Self::with_clock(store, options, Arc::new(SystemClock))
+        Self::assemble(Parts { store, clock: Arc::new(SystemClock), ledger: None, options })
     }
 
-    /// The same with another clock.
-    pub fn with_clock(store: Arc<dyn Store>, options: Options, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { store, clock, options }) }
+    /// A cache of these parts.
+    pub fn assemble(parts: Parts) -> Self {
+        Self { inner: Arc::new(parts) }
     }
 
     /// The store beneath.
@@ -99,12 +108,5 @@ impl Cache {
     pub fn scan(&self, scope: &Scope, visit: &mut Visit<'_>) -> Result<()> {
         let filter = Filter { scope: Some(scope.clone()), kind: None };
         self.store().scan(&filter, visit)
-    }
-}
-
-impl fmt::Debug for Cache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { store, clock: _, options } = &*self.inner;
-        f.debug_struct("Cache").field("store", store).field("options", options).finish()
     }
 }

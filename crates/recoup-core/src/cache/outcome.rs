@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::permit::Permit;
-use crate::entry::{Damage, Entry};
+use crate::entry::{Damage, Entry, Happening};
 use crate::error::Error;
 
 /// How a look-up ended.
@@ -55,6 +55,18 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// How the ledger counts it; not at all when nobody looked.
+    pub fn happening(&self) -> Option<Happening> {
+        match self {
+            Self::Absent => Some(Happening::Absent),
+            Self::Disabled => None,
+            Self::Expired { .. } => Some(Happening::Expired),
+            Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
+            Self::Corrupt(_) => Some(Happening::Corrupt),
+            Self::Unavailable(_) => Some(Happening::Unavailable),
+        }
+    }
+
     /// The status that contract 1 gives it.
     pub fn status(&self) -> &'static str {
         match self {

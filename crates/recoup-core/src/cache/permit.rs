@@ -99,6 +99,8 @@ impl Permit {
             return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
         }
         cache.store().put(&id, &record)?;
+        // Before the eviction, which goes by who was used.
+        cache.fold_ledger_if_due();
         let plan = limits.plan(&id.scope, kind, now);
         cache.store().evict(&plan).map(Filled::Stored)
     }

@@ -11,6 +11,7 @@ mod frame;
 mod header;
 mod record;
 mod sources;
+mod usage;
 
 pub use body::{Body, Chunks};
 pub use codec::Damage;
@@ -19,6 +20,7 @@ pub use frame::CHUNK_LEN;
 pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};
 pub use record::{Entry, Head, Payload, Record};
 pub use sources::{Pattern, PatternKind, Place, Source, Sources, Stat};
+pub use usage::{Batch, Event, Happening, Tally, day_of};
 
 /// Bodies up to this length are compressed and kept in one piece; larger ones
 /// are kept as they are, in chunks. Nothing larger is ever inflated.

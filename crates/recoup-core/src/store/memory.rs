@@ -1,23 +1,25 @@
 //! The memory tier: bounded by bytes, safe for any number of threads, gone
 //! with the process. Bodies are kept opened, so that a hit costs no decoding.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Visit};
+use super::tallies::Tallies;
+use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Timestamp;
-use crate::entry::{Head, Payload, Record};
+use crate::entry::{Batch, Happening, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Id;
+use crate::key::{Id, Scope};
 
 /// Records in memory, the least recently used ones giving way.
 #[derive(Debug)]
 pub struct Memory {
     records: Cache<Id, Arc<Record>, RandomState>,
     capacity: u64,
+    tallies: Mutex<Tallies>,
 }
 
 impl Memory {
@@ -28,7 +30,7 @@ impl Memory {
             .eviction_policy(EvictionPolicy::lru())
             .weigher(|_: &Id, record: &Arc<Record>| weight(&record.head))
             .build_with_hasher(RandomState::default());
-        Self { records, capacity }
+        Self { records, capacity, tallies: Mutex::default() }
     }
 
     /// Changes the head of a record that is there.
@@ -40,6 +42,13 @@ impl Memory {
                 moka::ops::compute::Op::Put(record)
             })
         });
+    }
+
+    /// Drops a record, unless it was stored anew since.
+    fn drop_older(&self, id: &Id, at: Timestamp) {
+        if self.records.get(id).is_some_and(|record| record.head.stored_at <= at) {
+            self.records.invalidate(id);
+        }
     }
 
     fn matching(&self, filter: &Filter) -> Vec<(Arc<Id>, Arc<Record>)> {
@@ -75,14 +84,25 @@ impl Store for Memory {
         Ok(ids.iter().filter(|id| self.records.remove(*id).is_some()).count())
     }
 
-    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
-        for (id, at) in hits {
-            self.update(id, |head| {
-                head.hits += 1;
-                head.last_used = head.last_used.max(*at);
-            });
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        if !self.tallies.lock().unwrap_or_else(PoisonError::into_inner).add(batch) {
+            return Ok(());
+        }
+        for event in &batch.events {
+            match event.what {
+                Happening::Hit => self.update(&event.id, |head| {
+                    head.hits += event.count;
+                    head.last_used = head.last_used.max(event.at);
+                }),
+                Happening::Corrupt => self.drop_older(&event.id, event.at),
+                _ => {}
+            }
         }
         Ok(())
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        Ok(self.tallies.lock().unwrap_or_else(PoisonError::into_inner).of(scope))
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
@@ -117,6 +137,13 @@ impl Store for Memory {
             evicted.least_used += 1;
         }
         Ok(evicted)
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        let filter = Filter { scope: Some(scope.clone()), kind: None };
+        let found = self.matching(&filter);
+        let bytes = found.iter().map(|(_, record)| bytes(&record.head)).sum();
+        Ok(Usage { entries: found.len() as u64, bytes })
     }
 
     fn info(&self) -> Info {

@@ -7,6 +7,7 @@
 mod memory;
 mod plan;
 pub mod sqlite;
+mod tallies;
 mod tiered;
 mod url;
 
@@ -14,13 +15,12 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::base::clock::Timestamp;
-use crate::entry::{Head, Record};
+use crate::entry::{Batch, Head, Record, Tally};
 use crate::error::{Error, Result};
-use crate::key::Id;
+use crate::key::{Id, Scope};
 
 pub use memory::Memory;
-pub use plan::{Evicted, EvictionPlan, Filter};
+pub use plan::{Evicted, EvictionPlan, Filter, Usage};
 pub use sqlite::Sqlite;
 pub use tiered::Tiered;
 pub use url::StoreUrl;
@@ -47,8 +47,13 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Removes records; says how many there were.
     fn remove(&self, ids: &[Id]) -> Result<usize>;
 
-    /// Notes that records were served at these times.
-    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()>;
+    /// Takes in what happened to records: counts it, moves those that were served
+    /// to the end of the queue for eviction, and drops those that were found
+    /// damaged. A batch that it has seen changes nothing.
+    fn fold(&self, batch: &Batch) -> Result<()>;
+
+    /// What was folded in, for one scope.
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>>;
 
     /// Shows the head of each record that the filter lets through, in no
     /// particular order, without reading bodies.
@@ -56,6 +61,9 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Carries out a plan: what is dead goes first, then what was used least recently.
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
+
+    /// How much there is in one scope.
+    fn usage(&self, scope: &Scope) -> Result<Usage>;
 
     /// What this store is.
     fn info(&self) -> Info;

@@ -36,6 +36,15 @@ impl EvictionPlan {
     }
 }
 
+/// How much there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Records.
+    pub entries: u64,
+    /// Their bytes, bodies and headers as stored.
+    pub bytes: u64,
+}
+
 /// What went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Evicted {

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Visit};
-use crate::base::clock::{Clock, Timestamp};
-use crate::entry::Record;
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
+use crate::base::clock::Clock;
+use crate::entry::{Batch, Record, Tally};
 use crate::error::{Error, Result};
-use crate::key::Id;
+use crate::key::{Id, Scope};
 
 /// `front` over `back`.
 #[derive(Debug)]
@@ -107,8 +107,12 @@ impl Store for Tiered {
         self.in_both(|store| store.remove(ids))
     }
 
-    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
-        self.in_both(|store| store.touch(hits))
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        self.in_both(|store| store.fold(batch))
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        self.back.tallies(scope)
     }
 
     /// The back is the whole; the front only has what was asked for lately.
@@ -118,6 +122,10 @@ impl Store for Tiered {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.in_both(|store| store.evict(plan))
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        self.back.usage(scope)
     }
 
     fn info(&self) -> Info {

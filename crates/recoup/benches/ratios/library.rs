@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use recoup_core::cache::{Cache, Options, Peek, Request, View};
 use recoup_core::entry::{Body, Entry};
-use recoup_core::key::Id;
+use recoup_core::key::{Id, Kind};
 use recoup_core::store::{Memory, Store};
 use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
@@ -22,7 +22,7 @@ fn view() -> View {
 }
 
 fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
-    match cache.peek(&Request::new(id, view)) {
+    match cache.peek(&Request::new(Kind::Result, id, view)) {
         Peek::Hit(entry) => {
             assert!(matches!(black_box(entry.body()), Body::Whole(bytes) if !bytes.is_empty()));
             entry

@@ -1,13 +1,17 @@
 //! What commands share: settings, the project, the cache. Each is looked for
 //! when it is first needed, and not before.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
+use recoup_core::base::clock::SystemClock;
+use recoup_core::base::digest::{Digest, hex};
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::cache::{Cache, Options, View};
+use recoup_core::cache::{Cache, Options, Parts, View};
 use recoup_core::key::Scope;
+use recoup_core::ledger::Ledger;
 use recoup_core::store::StoreUrl;
 
 use super::failure::Faults;
@@ -49,10 +53,22 @@ impl App {
 
     /// The cache, for reading.
     pub(super) fn cache(&self) -> Cache {
-        let cache = Cache::new(self.settings.store.open(Arc::new(Faults)), Options::default());
+        let cache = Cache::assemble(Parts {
+            store: self.settings.store.open(Arc::new(Faults)),
+            clock: Arc::new(SystemClock),
+            ledger: Some(Ledger::at(self.ledger_dir())),
+            options: Options::default(),
+        });
         // Kept alive on purpose, as said above.
         std::mem::forget(cache.clone());
         cache
+    }
+
+    /// Each store has a ledger of its own: what was read from one is not told to another.
+    fn ledger_dir(&self) -> PathBuf {
+        let url = self.settings.store.to_string();
+        let digest = Digest::of(url.as_bytes());
+        self.settings.home.join("ledger").join(hex(&digest.as_bytes()[..8]))
     }
 
     /// The cache, for writing: our own directory is made, and made private.

@@ -55,6 +55,13 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failu
     line(table.trim_fmt())
 }
 
+/// Names and what they stand for, one on each line.
+pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), Failure> {
+    let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let row = |(name, value): &(&str, String)| format!("{name:<width$}  {}\n", printable(value));
+    data(&[fields.iter().map(row).collect::<String>().as_bytes()])
+}
+
 /// One line for a person.
 pub(super) fn say(text: impl Display) {
     person(&printable(&text.to_string()));

@@ -1,2 +1,29 @@
-//! The integration tests of the program, in one binary.
+//! The integration tests of the program, in one binary: each runs the real
+//! `recoup` in a home of its own.
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod damaged;
+mod files;
+mod forget;
+mod full;
+mod generate_key;
+mod get_set;
+mod help;
+mod input;
+mod key;
+mod killed;
+mod listing;
+mod locked;
+mod misses;
+mod naming;
+mod newer;
+mod processes;
+mod read_only;
+mod room;
+mod scopes;
+mod sources;
+mod stores;
+mod support;
+mod tour;
+mod usage;

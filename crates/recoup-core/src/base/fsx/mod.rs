@@ -4,6 +4,7 @@
 //! A reader never sees half a file: contents go to a temporary file beside the
 //! target, are synced, and are renamed over it.
 
+mod append;
 mod lock;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -15,6 +16,7 @@ use rustix::fs::OFlags;
 
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
+pub use append::{append_shared, rename_and_settle};
 pub use lock::FileLock;
 
 const DIR_MODE: u32 = 0o700;

@@ -8,6 +8,7 @@ mod busy;
 mod connection;
 mod evict;
 mod fault;
+mod fold;
 mod pool;
 mod read;
 mod recover;
@@ -18,11 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Visit};
-use crate::base::clock::Timestamp;
-use crate::entry::Record;
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
+use crate::entry::{Batch, Record, Tally};
 use crate::error::Result;
-use crate::key::Id;
+use crate::key::{Id, Scope};
 use pool::Pool;
 
 pub use schema::VERSION;
@@ -76,8 +76,12 @@ impl Store for Sqlite {
         self.pool.write_existing(|writer| write::remove(writer, ids))
     }
 
-    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
-        self.pool.write_existing(|writer| write::touch(writer, hits))
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        self.pool.write(|writer| fold::fold(writer, batch))
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        self.pool.read(|reader| fold::tallies(reader, scope)).map(Option::unwrap_or_default)
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
@@ -86,6 +90,10 @@ impl Store for Sqlite {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.pool.write_existing(|writer| evict::carry_out(writer, plan))
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        self.pool.read(|reader| read::usage(reader, scope)).map(Option::unwrap_or_default)
     }
 
     fn info(&self) -> Info {

@@ -12,7 +12,7 @@ use crate::base::clock::Timestamp;
 use crate::entry::{Chunks, Head, Header, Payload, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Key, Kind, Scope};
-use crate::store::{Filter, Flow, Visit};
+use crate::store::{Filter, Flow, Usage, Visit};
 
 /// A row as it was found: nothing in it has been believed yet.
 #[derive(Debug)]
@@ -83,6 +83,20 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
                 .optional()
         })
         .map_err(|error| fault::explain(error, "reading a record"))
+}
+
+pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
+    const SQL: &str = "SELECT total(entries), total(bytes) FROM totals WHERE scope = ?1";
+    let count = |row: &Row<'_>, at| {
+        // `total` gives a float, also of nothing; counts are exact below 2^53.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        row.get::<_, f64>(at).map(|count| count as u64)
+    };
+    reader
+        .query_row(SQL, [scope.as_str()], |row| {
+            Ok(Usage { entries: count(row, 0)?, bytes: count(row, 1)? })
+        })
+        .map_err(|error| fault::explain(error, "counting the records"))
 }
 
 pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {

@@ -6,6 +6,8 @@
 //! chunks    the frames of large bodies, by the random number in entries.frames
 //! totals    entries and bytes for each scope and kind, kept by triggers, so
 //!           that a write need not count
+//! tallies   what happened, for each scope, kind and day
+//! folded    the batches of events that are counted in tallies
 //! ```
 
 use rusqlite::Connection;
@@ -53,6 +55,17 @@ CREATE TABLE totals (
     bytes INTEGER NOT NULL,
     PRIMARY KEY (scope, kind)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tallies (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (scope, kind, day, what)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE folded (batch TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER entries_in AFTER INSERT ON entries BEGIN
     INSERT INTO totals VALUES (new.scope, new.kind, 1, new.bytes)

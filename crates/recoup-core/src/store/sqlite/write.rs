@@ -90,24 +90,6 @@ pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
     })
 }
 
-pub(super) fn touch(writer: &mut Connection, hits: &[(Id, Timestamp)]) -> Result<()> {
-    in_transaction(writer, "noting hits", |writer| {
-        let explained = |error| fault::explain(error, "noting a hit");
-        let mut update = writer
-            .prepare_cached(
-                "UPDATE entries SET hits = hits + 1, last_used = max(last_used, ?3)
-                 WHERE scope = ?1 AND key = ?2",
-            )
-            .map_err(explained)?;
-        for (id, at) in hits {
-            update
-                .execute(params![id.scope.as_str(), id.key.as_str(), at.as_millis()])
-                .map_err(explained)?;
-        }
-        Ok(())
-    })
-}
-
 /// Everything that `act` does, or nothing.
 pub(super) fn in_transaction<T>(
     writer: &mut Connection,

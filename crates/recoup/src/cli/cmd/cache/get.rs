@@ -3,7 +3,7 @@
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Reason, Request, View};
 use recoup_core::entry::{Body, Chunks, Entry};
-use recoup_core::key::{Id, Key};
+use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
@@ -43,11 +43,8 @@ impl GetArgs {
         let named = self.named.resolve()?;
         let id = Id::new(app.scope()?, named.key);
         let (cache, view) = (app.cache(), app.view()?);
-        match cache.peek(&Request::new(&id, &view)) {
-            Peek::Hit(entry) | Peek::Stale(entry) => match entry.verify() {
-                Ok(()) => hit(&entry),
-                Err(damage) => self.miss(&cache, &view, &id.key, &Reason::Corrupt(damage)),
-            },
+        match cache.read(&Request::new(Kind::Result, &id, &view)) {
+            Peek::Hit(entry) | Peek::Stale(entry) => hit(&entry),
             Peek::Miss(reason) => self.miss(&cache, &view, &id.key, &reason),
         }
     }

@@ -11,6 +11,7 @@ mod named;
 mod report;
 mod set;
 mod show;
+mod stats;
 mod verify;
 
 use clap::{Args, Subcommand};
@@ -51,6 +52,8 @@ enum Action {
     Ls(ls::LsArgs),
     /// Tell everything about one entry but its body
     Show(show::ShowArgs),
+    /// Tell what this scope holds, and how often it was of use
+    Stats(stats::StatsArgs),
     /// Read everything in this scope and check it
     Verify(verify::VerifyArgs),
     /// Forget everything in this scope
@@ -72,6 +75,7 @@ impl CacheArgs {
             Action::Cleanup(args) => args.run(app()?),
             Action::Ls(args) => args.run(app()?),
             Action::Show(args) => args.run(app()?),
+            Action::Stats(args) => args.run(app()?),
             Action::Verify(args) => args.run(app()?),
             Action::Clear(args) => args.run(app()?),
         }

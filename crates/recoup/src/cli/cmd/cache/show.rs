@@ -3,7 +3,7 @@
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Request};
 use recoup_core::entry::{Head, Source};
-use recoup_core::key::{Id, Key};
+use recoup_core::key::{Id, Key, Part};
 use recoup_core::store::Flow;
 use recoup_core::{Error, Result};
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl ShowArgs {
         if self.json {
             ui::json(&shown)?;
         } else {
-            ui::line(text(&shown))?;
+            ui::fields(&fields(&shown))?;
         }
         Ok(Answer::Yes)
     }
@@ -77,7 +77,7 @@ impl ShowArgs {
 /// What a `get` would say now.
 fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
     let report = Report::new(id, head, cache.clock().now());
-    Ok(match cache.peek(&Request::new(id, &app.view()?)) {
+    Ok(match cache.peek(&Request::new(head.header.kind, id, &app.view()?)) {
         Peek::Hit(_) | Peek::Stale(_) => {
             Shown { report, status: "hit", reason: None, explained: "good".to_owned() }
         }
@@ -90,29 +90,24 @@ fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
     })
 }
 
-fn text(shown: &Shown) -> String {
+fn fields(shown: &Shown) -> Vec<(&str, String)> {
     let Shown { report, explained, .. } = shown;
-    let mut lines = vec![
-        field("key", &report.key),
-        field("scope", &report.scope),
-        field("kind", &report.kind),
-        field("status", explained),
-        field("stored", &format!("{} ({})", report.created_at, report.age())),
-        field("expires", &expiry(report)),
-        field("size", &sizes(report)),
-        field("sha256", &report.sha256),
-        field("hits", &report.hits.to_string()),
+    let mut fields = vec![
+        ("key", report.key.clone()),
+        ("scope", report.scope.clone()),
+        ("kind", report.kind.clone()),
+        ("status", explained.clone()),
+        ("stored", format!("{} ({})", report.created_at, report.age())),
+        ("expires", expiry(report)),
+        ("size", sizes(report)),
+        ("sha256", report.sha256.clone()),
+        ("hits", report.hits.to_string()),
     ];
-    let parts = report.parts.iter();
-    lines
-        .extend(parts.map(|part| field(&part.name, part.preview.as_deref().unwrap_or("(hidden)"))));
-    lines.extend(report.tags.iter().map(|tag| field("tag", tag)));
-    lines.extend(report.sources.files.iter().map(|source| field("source", &described(source))));
-    lines.join("\n")
-}
-
-fn field(name: &str, value: &str) -> String {
-    format!("{name:<10} {}", ui::printable(value))
+    let preview = |part: &Part| part.preview.clone().unwrap_or_else(|| "(hidden)".to_owned());
+    fields.extend(report.parts.iter().map(|part| (part.name.as_str(), preview(part))));
+    fields.extend(report.tags.iter().map(|tag| ("tag", tag.clone())));
+    fields.extend(report.sources.files.iter().map(|source| ("source", described(source))));
+    fields
 }
 
 fn expiry(report: &Report) -> String {

@@ -1,0 +1,91 @@
+//! Counting: what was asked for, and how often it was there.
+
+use std::collections::BTreeMap;
+
+use super::Cache;
+use super::lookup::Request;
+use super::outcome::Peek;
+use crate::entry::{Event, Happening};
+use crate::error::Result;
+use crate::key::{Id, Kind, Scope};
+use crate::ledger::Ledger;
+use crate::store::Usage;
+
+/// What a scope holds, and what it was good for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Entries and bytes.
+    pub usage: Usage,
+    /// How often each thing happened.
+    pub counts: BTreeMap<Happening, u64>,
+}
+
+impl Stats {
+    /// Look-ups that were served.
+    pub fn hits(&self) -> u64 {
+        self.count(Happening::Hit)
+    }
+
+    /// Look-ups that were not, for whatever reason.
+    pub fn misses(&self) -> u64 {
+        let counted = |what: &Happening| !matches!(what, Happening::Hit | Happening::Removed);
+        self.counts.iter().filter(|(what, _)| counted(what)).map(|(_, count)| count).sum()
+    }
+
+    /// Entries that were no longer true: found so, or said to be so.
+    pub fn invalidations(&self) -> u64 {
+        self.count(Happening::Invalidated) + self.count(Happening::Removed)
+    }
+
+    fn count(&self, what: Happening) -> u64 {
+        self.counts.get(&what).copied().unwrap_or(0)
+    }
+}
+
+impl Cache {
+    /// Everything that has been counted for a scope, up to now.
+    pub fn stats(&self, scope: &Scope) -> Result<Stats> {
+        self.fold_ledger()?;
+        let mut stats = Stats { usage: self.store().usage(scope)?, counts: BTreeMap::new() };
+        for tally in self.store().tallies(scope)? {
+            *stats.counts.entry(tally.what).or_default() += tally.count;
+        }
+        Ok(stats)
+    }
+
+    /// Hands everything that was noted to the store.
+    pub(super) fn fold_ledger(&self) -> Result<()> {
+        match &self.inner.ledger {
+            Some(ledger) => ledger.fold(|batch| self.store().fold(batch)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The same after a write, where it must cost nothing when there is nothing.
+    /// What can't be folded now stays noted for the next time.
+    pub(super) fn fold_ledger_if_due(&self) {
+        if self.inner.ledger.as_ref().is_some_and(Ledger::is_due) {
+            let _ = self.fold_ledger();
+        }
+    }
+
+    /// What can't be noted is only not counted: no look-up fails for it.
+    pub(super) fn note(&self, request: &Request<'_>, found: &Peek) {
+        let (kind, what) = match found {
+            Peek::Hit(entry) | Peek::Stale(entry) => {
+                (entry.head().header.kind, Some(Happening::Hit))
+            }
+            Peek::Miss(reason) => (request.kind, reason.happening()),
+        };
+        if let Some(what) = what {
+            self.note_event(kind, request.id, what, 1);
+        }
+    }
+
+    pub(super) fn note_event(&self, kind: Kind, id: &Id, what: Happening, count: u64) {
+        if let Some(ledger) = &self.inner.ledger {
+            let event = Event { at: self.clock().now(), id: id.clone(), kind, what, count };
+            let _ = ledger.note(&event);
+        }
+    }
+}

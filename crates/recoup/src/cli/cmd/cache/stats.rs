@@ -1,0 +1,90 @@
+//! `recoup cache stats`: the shape of contract 1, then what we know beyond it.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use recoup_core::cache::{Limits, Stats};
+use serde::Serialize;
+
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, human, ui};
+
+/// Tell what this scope holds, and how often it was of use.
+#[derive(Debug, Args)]
+pub(super) struct StatsArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    enabled: bool,
+    entries: u64,
+    hits: u64,
+    misses: u64,
+    invalidations: u64,
+    hit_rate_pct: String,
+    size_mb: String,
+    max_size_mb: String,
+    scope: String,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl StatsArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let (cache, scope) = (app.cache(), app.scope()?);
+        let stats = cache.stats(&scope)?;
+        if self.json {
+            let scope = scope.to_string();
+            ui::json(&report(&stats, cache.enabled(), cache.limits(), scope))?;
+        } else {
+            ui::fields(&fields(&stats, scope.as_str()))?;
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+fn report(stats: &Stats, enabled: bool, limits: Limits, scope: String) -> Report {
+    let max = limits.max_bytes.map_or("unlimited".to_owned(), max_mebibytes);
+    Report {
+        enabled,
+        entries: stats.usage.entries,
+        hits: stats.hits(),
+        misses: stats.misses(),
+        invalidations: stats.invalidations(),
+        hit_rate_pct: hundredths(stats.hits() * 100, stats.hits() + stats.misses()),
+        size_mb: hundredths(stats.usage.bytes, 1 << 20),
+        max_size_mb: max,
+        scope,
+        counts: stats.counts.iter().map(|(what, count)| (what.as_str(), *count)).collect(),
+    }
+}
+
+fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
+    let rate = hundredths(stats.hits() * 100, stats.hits() + stats.misses());
+    let mut fields = vec![
+        ("scope", scope.to_owned()),
+        ("entries", stats.usage.entries.to_string()),
+        ("size", human::size(stats.usage.bytes)),
+        ("hit rate", format!("{rate} %")),
+    ];
+    fields.extend(stats.counts.iter().map(|(what, count)| (what.as_str(), count.to_string())));
+    fields
+}
+
+/// A quotient with two decimals, rounded; of nothing it is zero.
+fn hundredths(part: u64, whole: u64) -> String {
+    let scaled = u128::from(part) * 100 + u128::from(whole) / 2;
+    let value = scaled.checked_div(u128::from(whole)).unwrap_or(0);
+    format!("{}.{:02}", value / 100, value % 100)
+}
+
+/// As people configure it: `100`, not `100.00`.
+fn max_mebibytes(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        (bytes >> 20).to_string()
+    } else {
+        hundredths(bytes, 1 << 20)
+    }
+}

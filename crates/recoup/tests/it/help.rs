@@ -1,0 +1,129 @@
+//! Help, as a person reads it, and the other things that are said without any
+//! work being done.
+
+use crate::support::Home;
+
+fn help(args: &[&str]) -> String {
+    let home = Home::new();
+    let output = home.run(args).expect(0);
+    assert_eq!(output.stderr, "");
+    assert!(!output.text().contains('\u{1b}'), "no colours in a pipe");
+    assert!(!home.recoup().exists());
+    output.text()
+}
+
+#[test]
+fn the_program() {
+    insta::assert_snapshot!(help(&["--help"]), @"
+    Never pay twice, never say it twice: a durable cache and memory for AI agents
+
+    Usage: recoup <COMMAND>
+
+    Commands:
+      cache  Cache Manager: keep results, and get them back while they are true
+      key    Print a cache key, without touching any cache
+      tour   Show the main job end to end, in a temporary home
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Environment:
+      RECOUP_HOME   where recoup keeps its files (default: ~/.recoup)
+      RECOUP_STORE  where entries are kept (default: sqlite:~/.recoup/cache.db)
+      RECOUP_SCOPE  who shares them (default: project)
+      HOME          the user's home directory
+      NO_COLOR      when set, output has no colours
+    ");
+}
+
+#[test]
+fn the_cache() {
+    let text = help(&["cache", "--help"]);
+    assert!(text.contains("Cache Manager"));
+    insta::assert_snapshot!(text, @"
+    Cache Manager: keep results, and get them back while they are true
+
+    Usage: recoup cache [OPTIONS] <COMMAND>
+
+    Commands:
+      generate-key  Print the key for paths, query and operation
+      get           Print a result that is still true; exit 1 on a miss
+      set           Keep a result
+      delete        Forget one result
+      ls            List what is kept
+      show          Tell everything about one entry but its body
+      clear         Forget everything in this scope
+      help          Print this message or the help of the given subcommand(s)
+
+    Options:
+          --scope <SCOPE>  Who shares them: project, global, tenant:NAME or session:NAME [default:
+                           project]
+          --store <URL>    Where entries are kept [default: sqlite:~/.recoup/cache.db]
+      -h, --help           Print help
+    ");
+}
+
+#[test]
+fn keeping_a_result() {
+    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
+    Keep a result
+
+    Usage: recoup cache set [OPTIONS] --condensed <JSON|-|@FILE>
+
+    Options:
+          --key <KEY>                 The entry's key
+          --paths <CSV>               In place of the key: what was looked at, separated by commas
+          --query <TEXT>              In place of the key: what was asked
+          --operation <NAME>          In place of the key: the skill or operation
+          --condensed <JSON|-|@FILE>  The result, which must be JSON: as it is, from stdin, or from a
+                                      file
+          --sources <CSV>             The files it was made from, separated by commas: when one changes,
+                                      the result is no longer given out
+          --ttl <DURATION>            How long it is good for: 30m, 12h, 7d, forever, off [default: 30d]
+          --tag <TAG>                 A word to find it by; may be given several times
+          --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME
+                                      [default: project]
+          --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
+      -h, --help                      Print help
+    ");
+}
+
+#[test]
+fn every_command_has_help() {
+    for command in ["generate-key", "get", "set", "delete", "ls", "show", "clear"] {
+        assert!(help(&["cache", command, "--help"]).contains("Usage: recoup cache"));
+    }
+    for command in ["result", "agent-run", "canonical"] {
+        assert!(help(&["key", command, "--help"]).contains("Usage: recoup key"));
+    }
+}
+
+#[test]
+fn the_version() {
+    assert_eq!(help(&["--version"]), format!("recoup {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn without_a_command_help_is_wrong_usage() {
+    let output = Home::new().run::<&str>(&[]).expect(2);
+    assert_eq!(output.text(), "");
+    assert!(output.stderr.contains("Usage: recoup <COMMAND>"), "{}", output.stderr);
+}
+
+#[test]
+fn an_unknown_command_suggests_one() {
+    let output = Home::new().run(&["cach"]).expect(2);
+    assert_eq!(output.text(), "");
+    assert!(!output.stderr.contains('\u{1b}'));
+    insta::assert_snapshot!(output.stderr, @"
+    error: unrecognized subcommand 'cach'
+
+      tip: a similar subcommand exists: 'cache'
+
+    Usage: recoup <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}

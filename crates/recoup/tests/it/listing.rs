@@ -1,0 +1,220 @@
+//! `ls` and `show`: what a person reads about entries, and the same as JSON.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::support::Home;
+
+/// `text` with what differs from run to run replaced: times, ages, the project.
+fn redact(text: &str) -> String {
+    let mut redacted = String::new();
+    for piece in text.split_inclusive([' ', '\n']) {
+        let word = piece.trim_matches(|c: char| "() \n".contains(c));
+        redacted += &match name(word) {
+            Some(name) => piece.replace(word, name),
+            None => piece.to_owned(),
+        };
+    }
+    redacted
+}
+
+fn name(word: &str) -> Option<&'static str> {
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    match word {
+        _ if word.len() == 24 && word.ends_with('Z') => Some("[TIME]"),
+        _ if word != unit && (unit == "ms" || unit == "s") => Some("[AGE]"),
+        _ if word.starts_with("project:") => Some("[PROJECT]"),
+        _ => None,
+    }
+}
+
+/// One entry named by its parts, with a source and a tag.
+fn scene() -> Home {
+    let home = Home::new();
+    home.write("src/a.rs", "fn a() {}");
+    home.cache(&[
+        "set",
+        "--paths",
+        "src/a.rs",
+        "--query",
+        "Find bugs",
+        "--operation",
+        "audit",
+        "--sources",
+        "src/a.rs",
+        "--tag",
+        "nightly",
+        "--condensed",
+        "{\"verdict\":\"PASS\"}",
+    ])
+    .expect(0);
+    home
+}
+
+const KEY: &str = "345cf3460c5936cbff86d69ad7a93faf8923c117c5155e20731ef95e89dd783b";
+
+/// Columns are padded by what ages are; one space says the same.
+fn squeeze(text: &str) -> String {
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn ls_is_a_table_with_the_newest_first() {
+    let home = scene();
+    std::thread::sleep(std::time::Duration::from_millis(3));
+    home.cache(&["set", "--key", "short", "--condensed", "1", "--ttl", "forever"]).expect(0);
+    let output = home.cache(&["ls"]).expect(0);
+    assert_eq!(output.stderr, "");
+    insta::assert_snapshot!(redact(&squeeze(&output.text())), @"
+    KEY KIND STORED EXPIRES SIZE HITS ABOUT
+    short result [AGE] ago never 1 B 0
+    345cf3460c5936cb result [AGE] ago in 29d 18 B 0 audit · find bugs · src/a.rs · nightly
+    ");
+}
+
+#[test]
+fn show_tells_everything_but_the_body() {
+    let home = scene();
+    let output = home.cache(&["show", "--key", KEY]).expect(0);
+    assert_eq!(output.stderr, "");
+    insta::assert_snapshot!(redact(&output.text()), @"
+    key        345cf3460c5936cbff86d69ad7a93faf8923c117c5155e20731ef95e89dd783b
+    scope      [PROJECT]
+    kind       result
+    status     good
+    stored     [TIME] ([AGE] ago)
+    expires    [TIME] (in 29d)
+    size       18 B
+    sha256     32e3c0215358a1f45d846a4a2d924cf7901caa608db81c166e70fc4ac2fecd9a
+    hits       0
+    paths      src/a.rs
+    query      find bugs
+    operation  audit
+    tag        nightly
+    source     src/a.rs (9 B)
+    ");
+}
+
+#[test]
+fn show_says_what_get_would_say() {
+    let home = scene();
+    home.write("src/a.rs", "changed");
+    let text = home.cache(&["show", "--key", KEY]).expect(0).text();
+    assert!(text.contains("\nstatus     invalidated: the source src/a.rs has changed\n"), "{text}");
+    let json = home.cache(&["show", "--key", KEY, "--json"]).expect(0).json();
+    assert_eq!(json["status"], "invalidated");
+    assert_eq!(json["reason"], "source_modified");
+}
+
+#[test]
+fn json_has_the_same_fields_in_ls_and_show() {
+    let home = scene();
+    let output = home.cache(&["ls", "--json"]).expect(0);
+    assert!(output.text().starts_with("[\n  {\n    \"key\": "), "two spaces: {}", output.text());
+    let mut shown = home.cache(&["show", "--key", KEY, "--json"]).expect(0).json();
+    assert_eq!(shown.as_object_mut().unwrap().remove("status").unwrap(), "hit");
+    assert_eq!(output.json(), serde_json::json!([shown]));
+    assert_eq!(shown["tags"], serde_json::json!(["nightly"]));
+    assert_eq!(shown["size"], 18);
+    assert_eq!(shown["hits"], 0);
+    assert_eq!(shown["kind"], "result");
+    assert_eq!(shown["sources"]["files"][0]["path"], "src/a.rs");
+}
+
+#[test]
+fn show_takes_the_beginning_of_a_key_as_ls_prints_it() {
+    let home = scene();
+    let table = home.cache(&["ls"]).text();
+    let short = table.lines().nth(1).unwrap().split(' ').next().unwrap();
+    assert_eq!(short, &KEY[..16]);
+    assert!(home.cache(&["show", "--key", short]).expect(0).text().contains(KEY));
+}
+
+#[test]
+fn a_beginning_that_is_not_enough_is_wrong_usage() {
+    let home = Home::new();
+    for key in ["abc", "abd", "abd.x"] {
+        home.set(key, "1");
+    }
+    home.cache(&["show", "--key", "ab"]).expect_usage("3 keys begin with ab");
+    let exact = home.cache(&["show", "--key", "abd"]).expect(0).text();
+    assert!(exact.starts_with("key        abd\n"), "{exact}");
+    home.cache(&["show", "--key", "x"]).expect_failure("no entry whose key begins with x");
+}
+
+#[test]
+fn an_empty_listing_says_so_to_people_and_is_a_list_to_scripts() {
+    let home = Home::new();
+    let output = home.cache(&["ls", "--scope", "global"]).expect(0);
+    assert_eq!(output.text(), "");
+    assert_eq!(output.stderr, "Nothing is kept in global\n");
+    assert_eq!(home.cache(&["ls", "--json"]).expect(0).text(), "[]\n");
+    assert!(!home.recoup().exists(), "nothing was begun");
+}
+
+#[test]
+fn ls_keeps_to_its_scope_and_its_limit() {
+    let home = Home::new();
+    for key in ["a", "b", "c"] {
+        home.set(key, "1");
+    }
+    home.cache(&["set", "--scope", "global", "--key", "g", "--condensed", "1"]).expect(0);
+    let count = |args: &[&str]| home.cache(args).expect(0).json().as_array().unwrap().len();
+    assert_eq!(count(&["ls", "--json"]), 3);
+    assert_eq!(count(&["ls", "--json", "--limit", "2"]), 2);
+    assert_eq!(count(&["ls", "--json", "--scope", "global"]), 1);
+    assert_eq!(count(&["ls", "--json", "--limit", "0"]), 0);
+}
+
+#[test]
+fn nothing_that_a_terminal_would_obey_is_printed() {
+    let home = Home::new();
+    let evil = "\u{1b}[31mred\u{1b}]0;title\u{7}\r\u{9b}2J";
+    let set = ["set", "--paths", "a", "--query", evil, "--operation", evil, "--tag", evil];
+    home.cache(&[&set[..], &["--condensed", "1"]].concat()).expect(0);
+    let key = home.cache(&["ls", "--json"]).json()[0]["key"].as_str().unwrap().to_owned();
+    let shown = ["show", "--key", &key, "--json"];
+    for args in [&["ls"][..], &shown[..3]] {
+        let output = home.cache(args).expect(0);
+        let bad = output.text().chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(bad, None, "{args:?}: {:?}", output.text());
+    }
+    for args in [&["ls", "--json"], &shown[..]] {
+        assert!(!home.cache(args).expect(0).text().contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn a_damaged_entry_does_not_hide_the_others() {
+    let home = Home::new();
+    home.set("bad", "1");
+    home.set("good", "1");
+    home.sql().execute("UPDATE entries SET header = x'00' WHERE key = 'bad'", []).unwrap();
+    let output = home.cache(&["ls"]).expect(0);
+    assert!(output.text().contains("good"));
+    assert!(output.stderr.starts_with("warning: bad: "), "{}", output.stderr);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.set("k", "1");
+    }
+    // More than a pipe holds.
+    let many = "INSERT INTO entries SELECT scope, key || '-' || value, kind, expires, stored_at,
+                last_used, hits, bytes, header, body, frames
+                FROM entries, (WITH RECURSIVE n(value) AS
+                (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 3000) SELECT value FROM n)";
+    home.sql().execute(many, []).unwrap();
+    for args in [&["cache", "ls"][..], &["cache", "ls", "--json"]] {
+        let mut child =
+            home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut one = [0];
+        child.stdout.take().unwrap().read_exact(&mut one).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}

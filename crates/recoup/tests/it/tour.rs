@@ -1,0 +1,37 @@
+//! `recoup tour` shows the main job with the real commands, and leaves no
+//! trace of it.
+
+use std::fs;
+
+use crate::support::{Home, finish, tree};
+
+#[test]
+fn the_tour_shows_a_hit_and_a_refusal_and_leaves_nothing_behind() {
+    let home = Home::new();
+    let temp = home.path("tmp");
+    fs::create_dir(&temp).unwrap();
+    let before = tree(&home.path(""));
+    let mut command = home.command(&["tour"]);
+    let output = finish(command.env("TMPDIR", &temp).env("RECOUP_SCOPE", "tenant:x")).expect(0);
+    assert_eq!(output.stderr, "");
+    let text = output.text();
+    assert!(text.contains("\nmiss: there is no entry\n"), "{text}");
+    assert!(text.contains("\n{\"verdict\":\"PASS\",\"findings\":[]}\n"), "{text}");
+    assert!(text.contains("\ninvalidated: the source src/auth.rs has changed\n"), "{text}");
+    assert_eq!(tree(&home.path("")), before, "nothing is left, in TMPDIR or in HOME");
+}
+
+#[test]
+fn the_tour_needs_no_home() {
+    let home = Home::new();
+    let mut command = home.command(&["tour"]);
+    finish(command.env_remove("HOME").env_remove("RECOUP_HOME").env("TMPDIR", home.path("")))
+        .expect(0);
+}
+
+#[test]
+fn a_tour_without_room_says_so() {
+    let home = Home::new();
+    let gone = home.path("gone");
+    finish(home.command(&["tour"]).env("TMPDIR", gone)).expect_failure("creating a temporary home");
+}
