@@ -7,8 +7,8 @@ use super::Cache;
 use super::outcome::{Outcome, Peek, Reason};
 use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
-use crate::entry::{Damage, Entry, Header, Record};
-use crate::error::{ErrorKind, Result};
+use crate::entry::{Body, Damage, Entry, Header, Record};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind};
 
 /// What is asked for, and from where.
@@ -85,6 +85,17 @@ impl Cache {
             Err(error) => return Peek::Miss(Reason::Unavailable(error)),
         };
         self.judge(record, request)
+    }
+
+    /// The full result of an entry, verified; `None` when there is none.
+    pub fn full(&self, id: &Id) -> Result<Option<Body>> {
+        let Some(record) = self.store().get(id)? else { return Ok(None) };
+        let Some(info) = record.head.header.full else { return Ok(None) };
+        let damaged = |damage: Damage| {
+            Error::new(ErrorKind::Corrupt, format!("the full result is damaged: {damage}"))
+        };
+        let payload = self.store().full(id)?;
+        payload.map(|payload| payload.open(&info).map_err(damaged)).transpose()
     }
 
     /// Permission to fill `id`; its sources are taken now.

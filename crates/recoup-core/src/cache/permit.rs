@@ -94,7 +94,7 @@ impl Permit {
         let kind = draft.kind;
         let record = draft.seal(watched.into_sources(), now)?;
         let limits = cache.inner.options.limits;
-        let bytes = record.head.header.body.stored_len;
+        let bytes = record.head.header.stored_len();
         if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
             return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
         }

@@ -1,8 +1,8 @@
 //! Reading everything there is, to find what can't be served.
 
 use super::Cache;
-use crate::entry::Damage;
-use crate::error::{ErrorKind, Result};
+use crate::entry::{Chunks as _, Damage};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 use crate::store::Flow;
 
@@ -22,6 +22,11 @@ pub struct Verified {
     pub entries: usize,
     /// Those of them that can't be served.
     pub damaged: Vec<Damaged>,
+}
+
+/// Damage is a finding; any other fault ends the search.
+fn unreadable(error: Error) -> Result<Option<Damage>> {
+    if error.kind() == ErrorKind::Corrupt { Ok(Some(Damage::Unreadable)) } else { Err(error) }
 }
 
 impl Cache {
@@ -56,9 +61,19 @@ impl Cache {
     fn damage(&self, id: &Id) -> Result<Option<Damage>> {
         match self.store().get(id) {
             Ok(None) => Ok(None),
-            Ok(Some(record)) => Ok(record.open().and_then(|entry| entry.verify()).err()),
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Some(Damage::Unreadable)),
-            Err(error) => Err(error),
+            Ok(Some(record)) => match record.open().and_then(|entry| entry.verify()) {
+                Ok(()) => self.damage_of_full(id),
+                Err(damage) => Ok(Some(damage)),
+            },
+            Err(error) => unreadable(error),
+        }
+    }
+
+    fn damage_of_full(&self, id: &Id) -> Result<Option<Damage>> {
+        match self.full(id).and_then(|full| full.map_or(Ok(()), |full| full.each(&mut |_| Ok(()))))
+        {
+            Ok(()) => Ok(None),
+            Err(error) => unreadable(error),
         }
     }
 }

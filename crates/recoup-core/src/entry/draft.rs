@@ -16,6 +16,8 @@ pub struct Draft {
     pub kind: Kind,
     /// The result itself.
     pub body: Body,
+    /// The full result, where the body is only its short form.
+    pub full: Option<Body>,
     /// How long it is fresh, in milliseconds; none is for ever.
     pub ttl: Option<u64>,
     /// How much longer it may be served while somebody refreshes it.
@@ -37,6 +39,7 @@ impl Draft {
         Self {
             kind,
             body: body.into(),
+            full: None,
             ttl: None,
             grace: 0,
             identity: Identity::default(),
@@ -48,8 +51,9 @@ impl Draft {
 
     /// Encodes the body and writes the header.
     pub fn seal(self, sources: Sources, now: Timestamp) -> Result<Record> {
-        let Self { kind, body, ttl, grace, identity, parts, tags, cost } = self;
+        let Self { kind, body, full, ttl, grace, identity, parts, tags, cost } = self;
         let (body, payload) = codec::encode(body)?;
+        let (full, full_payload) = full.map(codec::encode).transpose()?.unzip();
         let header = Header {
             created: now,
             ttl,
@@ -58,11 +62,12 @@ impl Draft {
             format: FORMAT,
             kind,
             body,
+            full,
             identity,
             parts,
             tags,
             cost,
         };
-        Ok(Record { payload, head: Head::new(header, now) })
+        Ok(Record { payload, head: Head::new(header, now), full: full_payload })
     }
 }

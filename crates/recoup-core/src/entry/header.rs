@@ -36,6 +36,9 @@ pub struct Header {
     pub kind: Kind,
     /// The body's sizes, form and checksum.
     pub body: BodyInfo,
+    /// The same of the full result, where the body is only its short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full: Option<BodyInfo>,
     /// Who or what produced it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub identity: Identity,
@@ -107,6 +110,11 @@ pub struct Cost {
 }
 
 impl Header {
+    /// What is stored for it: the body and the full result.
+    pub fn stored_len(&self) -> u64 {
+        self.body.stored_len + self.full.map_or(0, |full| full.stored_len)
+    }
+
     /// When it stops being fresh.
     pub fn fresh_until(&self) -> Timestamp {
         self.ttl.map_or(Timestamp::MAX, |ttl| self.created.plus_millis(ttl))

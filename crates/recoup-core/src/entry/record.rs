@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::body::{Body, Chunks};
 use super::codec::{self, Damage};
 use super::frame::Unframed;
-use super::header::Header;
+use super::header::{BodyInfo, Header};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
@@ -44,6 +44,20 @@ pub enum Payload {
     Opened(Body),
 }
 
+impl Payload {
+    /// The plain body, decoded as `info` says and verified.
+    pub fn open(&self, info: &BodyInfo) -> Result<Body, Damage> {
+        match self {
+            Self::Opened(body) => Ok(body.clone()),
+            Self::Inline(stored) => codec::decode(info, stored).map(Body::Whole),
+            Self::Framed(frames) => {
+                let (frames, raw_len) = (Arc::clone(frames), info.raw_len);
+                Ok(Body::Large(Arc::new(Unframed { frames, raw_len })))
+            }
+        }
+    }
+}
+
 /// An entry on its way into or out of a store.
 ///
 /// Laid out in this order: a hit in memory looks at the payload and at the
@@ -55,6 +69,9 @@ pub struct Record {
     pub payload: Payload,
     /// What is known about it.
     pub head: Head,
+    /// The full result on its way into a store, which keeps it apart: it is read
+    /// by itself, with [`Payload::open`].
+    pub full: Option<Payload>,
 }
 
 /// A record whose body is verified, or is verified chunk by chunk while it is
@@ -93,23 +110,23 @@ impl Entry {
 impl Record {
     /// Decodes and verifies the body.
     pub fn open(self: Arc<Self>) -> Result<Entry, Damage> {
-        let info = &self.head.header.body;
         let decoded = match &self.payload {
             Payload::Opened(_) => None,
-            Payload::Inline(stored) => Some(Body::Whole(codec::decode(info, stored)?)),
-            Payload::Framed(frames) => {
-                let (frames, raw_len) = (Arc::clone(frames), info.raw_len);
-                Some(Body::Large(Arc::new(Unframed { frames, raw_len })))
-            }
+            stored => Some(stored.open(&self.head.header.body)?),
         };
         Ok(Entry { record: self, decoded })
     }
 
-    /// The same record with its body in stored form.
+    /// The same record with everything in stored form.
     pub fn sealed(&self) -> Result<Self> {
-        let Payload::Opened(body) = &self.payload else { return Ok(self.clone()) };
-        let (body, payload) = codec::encode(body.clone())?;
-        let header = Header { body, ..self.head.header.clone() };
-        Ok(Self { payload, head: Head { header, ..self.head.clone() } })
+        let mut sealed = self.clone();
+        if let Payload::Opened(body) = &self.payload {
+            (sealed.head.header.body, sealed.payload) = codec::encode(body.clone())?;
+        }
+        if let Some(Payload::Opened(full)) = &self.full {
+            let (info, payload) = codec::encode(full.clone())?;
+            (sealed.head.header.full, sealed.full) = (Some(info), Some(payload));
+        }
+        Ok(sealed)
     }
 }

@@ -10,7 +10,7 @@ use moka::sync::Cache;
 use super::tallies::Tallies;
 use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Timestamp;
-use crate::entry::{Batch, Happening, Head, Payload, Record, Tally};
+use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 
@@ -68,6 +68,10 @@ impl Memory {
 impl Store for Memory {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
         Ok(self.records.get(id))
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        Ok(self.records.get(id).and_then(|record| record.full.clone()))
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
@@ -154,15 +158,24 @@ impl Store for Memory {
 /// Verified once, here, so that no hit has to. A large body is brought into
 /// memory: its own store may be gone when it is read.
 fn opened(record: &Record) -> Result<Arc<Record>> {
-    let entry = Arc::new(record.clone()).open().map_err(|damage| {
+    let head = record.head.clone();
+    let payload = in_memory(&record.payload, &head.header.body)?;
+    let full = match (&record.full, &head.header.full) {
+        (Some(full), Some(info)) => Some(in_memory(full, info)?),
+        _ => None,
+    };
+    Ok(Arc::new(Record { payload, head, full }))
+}
+
+fn in_memory(payload: &Payload, info: &BodyInfo) -> Result<Payload> {
+    let body = payload.open(info).map_err(|damage| {
         Error::new(ErrorKind::Corrupt, format!("not kept in memory: {damage}"))
     })?;
-    let body = entry.body().to_bytes()?.into();
-    Ok(Arc::new(Record { payload: Payload::Opened(body), head: entry.head().clone() }))
+    Ok(Payload::Opened(body.to_bytes()?.into()))
 }
 
 fn bytes(head: &Head) -> u64 {
-    head.header.body.raw_len
+    head.header.body.raw_len + head.header.full.map_or(0, |full| full.raw_len)
 }
 
 fn weight(head: &Head) -> u32 {

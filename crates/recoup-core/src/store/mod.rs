@@ -15,7 +15,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::entry::{Batch, Head, Record, Tally};
+use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
@@ -39,6 +39,10 @@ pub type Visit<'a> = dyn FnMut(&Id, Result<&Head>) -> Flow + 'a;
 pub trait Store: Send + Sync + fmt::Debug {
     /// The record, if there is one. Never writes, and never waits for a writer.
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>>;
+
+    /// The full result of a record that has one. It is kept once for all records
+    /// of a scope and kind that share it, and goes with the last of them.
+    fn full(&self, id: &Id) -> Result<Option<Payload>>;
 
     /// Keeps the record, in place of any that was there. When this returns, it
     /// outlives a crash of the process.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Record, Tally};
+use crate::entry::{Batch, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
@@ -96,6 +96,14 @@ impl Store for Tiered {
                 Err(error) => Err(error),
             },
         }
+    }
+
+    /// The front never asked for it; while the back is away it may have it from a put.
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        self.back.full(id).or_else(|error| {
+            self.note(&self.back, &error);
+            self.front.full(id)
+        })
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {

@@ -18,9 +18,14 @@ pub(super) fn piped(given: &str) -> Result<Vec<u8>> {
 /// `TEXT|@FILE`
 pub(super) fn typed(given: &str) -> Result<Vec<u8>> {
     match given.strip_prefix('@') {
-        Some(file) => fsx::read_limited(Path::new(file), MAX_LEN),
+        Some(path) => file(Path::new(path)),
         None => Ok(given.as_bytes().to_vec()),
     }
+}
+
+/// The contents of a file.
+pub(super) fn file(path: &Path) -> Result<Vec<u8>> {
+    fsx::read_limited(path, MAX_LEN)
 }
 
 /// What must be text; `what` names it in the error.

@@ -11,7 +11,9 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
+use recoup_core::entry::{Body, Chunks};
 use recoup_core::error::IoContext as _;
+use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -30,6 +32,26 @@ pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
         done => Ok(done.doing(|| "writing to stdout".to_owned())?),
     }
+}
+
+/// A stored body, byte for byte, and a newline.
+pub(super) fn body(body: &Body) -> Result<(), Failure> {
+    match body {
+        Body::Whole(bytes) => data(&[bytes, b"\n"]),
+        Body::Large(chunks) => copy(&**chunks).and_then(|()| data(&[b"\n"])),
+    }
+}
+
+/// Stops reading when whoever reads our output does.
+fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
+    let mut failed = None;
+    let read = chunks.each(&mut |chunk| {
+        data(&[chunk]).map_err(|failure| {
+            failed = Some(failure);
+            Error::new(ErrorKind::Io, "the output could not be written")
+        })
+    });
+    failed.map_or_else(|| Ok(read?), Err)
 }
 
 /// A line for a script.

@@ -17,11 +17,21 @@ pub(super) fn carry_out(writer: &mut Connection, plan: &EvictionPlan) -> Result<
         return Ok(Evicted::default());
     }
     in_transaction(writer, "evicting records", |writer| {
-        let mut evicted = Evicted::default();
-        remove_dead(writer, plan, &mut evicted)?;
-        remove_least_used(writer, plan, &mut evicted)?;
-        Ok(evicted)
+        let before = all_bytes(writer)?;
+        let expired = remove_dead(writer, plan)?;
+        let least_used = remove_least_used(writer, plan)?;
+        // The difference, because full results go with their last record.
+        let bytes = before.saturating_sub(all_bytes(writer)?);
+        Ok(Evicted { expired, least_used, bytes })
     })
+}
+
+fn all_bytes(reader: &Connection) -> Result<u64> {
+    reader
+        .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")
+        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
+        .map(|bytes| bytes.max(0).cast_unsigned())
+        .map_err(evicting)
 }
 
 fn is_due(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
@@ -52,57 +62,43 @@ fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
         .map_err(evicting)
 }
 
-fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
+fn remove_dead(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
     const SQL: &str = "DELETE FROM entries WHERE rowid IN
-                       (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
-                       RETURNING bytes";
-    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
-    let gone = delete
-        .query_map(params![plan.now.as_millis(), BATCH], |row| row.get::<_, i64>(0))
-        .map_err(evicting)?;
-    for bytes in gone {
-        evicted.expired += 1;
-        evicted.bytes += bytes.map_err(evicting)?.max(0).cast_unsigned();
-    }
-    Ok(())
+                       (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
+    writer
+        .prepare_cached(SQL)
+        .and_then(|mut delete| delete.execute(params![plan.now.as_millis(), BATCH]))
+        .map(|gone| gone as u64)
+        .map_err(evicting)
 }
 
-fn remove_least_used(
-    writer: &Connection,
-    plan: &EvictionPlan,
-    evicted: &mut Evicted,
-) -> Result<()> {
-    let (mut entries, mut bytes) = totals(writer, plan)?;
-    while !plan.allows(entries, bytes) {
+fn remove_least_used(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
+    let mut removed = 0;
+    loop {
         let candidates = least_used(writer, plan)?;
         if candidates.is_empty() {
-            break;
+            return Ok(removed);
         }
-        for (row, size) in candidates {
+        for row in candidates {
+            let (entries, bytes) = totals(writer, plan)?;
             if plan.allows(entries, bytes) {
-                break;
+                return Ok(removed);
             }
             writer
                 .prepare_cached("DELETE FROM entries WHERE rowid = ?1")
                 .and_then(|mut delete| delete.execute([row]))
                 .map_err(evicting)?;
-            entries = entries.saturating_sub(1);
-            bytes = bytes.saturating_sub(size);
-            evicted.least_used += 1;
-            evicted.bytes += size;
+            removed += 1;
         }
     }
-    Ok(())
 }
 
-fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<(i64, u64)>> {
-    const SQL: &str = "SELECT rowid, bytes FROM entries WHERE scope = ?1 AND kind = ?2
+fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<i64>> {
+    const SQL: &str = "SELECT rowid FROM entries WHERE scope = ?1 AND kind = ?2
                        ORDER BY last_used LIMIT ?3";
     let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
     let rows = statement
-        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), BATCH], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?.max(0).cast_unsigned()))
-        })
+        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), BATCH], |row| row.get(0))
         .map_err(evicting)?;
     rows.collect::<rusqlite::Result<_>>().map_err(evicting)
 }

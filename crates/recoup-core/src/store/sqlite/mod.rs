@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
-use crate::entry::{Batch, Record, Tally};
+use crate::entry::{Batch, Payload, Record, Tally};
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use pool::Pool;
@@ -66,6 +66,11 @@ impl Store for Sqlite {
         let row = self.pool.read(|reader| read::get(reader, id))?.flatten();
         row.map(|row| row.into_record(self.path(), self.pool.waits().read).map(Arc::new))
             .transpose()
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        let found = self.pool.read(|reader| read::full(reader, id))?.flatten();
+        found.map(|found| found.into_payload(self.path(), self.pool.waits().read)).transpose()
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {

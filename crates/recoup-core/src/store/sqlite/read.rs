@@ -18,8 +18,7 @@ use crate::store::{Filter, Flow, Usage, Visit};
 #[derive(Debug)]
 pub(super) struct StoredRow {
     head: StoredHead,
-    body: Option<Bytes>,
-    frames: Option<i64>,
+    payload: StoredPayload,
 }
 
 #[derive(Debug)]
@@ -53,23 +52,55 @@ impl StoredHead {
 
 impl StoredRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let body = row.get_ref(4)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
-        Ok(Self { head: StoredHead::read(row, 0)?, body, frames: row.get(5)? })
+        Ok(Self { head: StoredHead::read(row, 0)?, payload: StoredPayload::read(row, 4)? })
     }
 
     /// The record, whose large body is read from the database at `path` when it
     /// is wanted; to open that may take `wait`.
     pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<Record> {
         let head = self.head.parse()?;
-        let payload = match (self.body, self.frames) {
-            (Some(body), None) => Payload::Inline(body),
-            (None, Some(id)) => {
-                Payload::Framed(Arc::new(Frames { path: path.to_owned(), id, wait }))
-            }
-            _ => return Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
-        };
-        Ok(Record { payload, head })
+        Ok(Record { payload: self.payload.into_payload(path, wait)?, head, full: None })
     }
+}
+
+/// A payload as its row has it.
+#[derive(Debug)]
+pub(super) struct StoredPayload {
+    body: Option<Bytes>,
+    frames: Option<i64>,
+}
+
+impl StoredPayload {
+    /// From the columns that start at `first`.
+    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let body = row.get_ref(first)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
+        Ok(Self { body, frames: row.get(first + 1)? })
+    }
+
+    pub(super) fn into_payload(self, path: &Path, wait: Duration) -> Result<Payload> {
+        match (self.body, self.frames) {
+            (Some(body), None) => Ok(Payload::Inline(body)),
+            (None, Some(id)) => {
+                Ok(Payload::Framed(Arc::new(Frames { path: path.to_owned(), id, wait })))
+            }
+            _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
+        }
+    }
+}
+
+/// The full result that a record names.
+pub(super) fn full(reader: &Connection, id: &Id) -> Result<Option<StoredPayload>> {
+    const SQL: &str = "SELECT fulls.body, fulls.frames FROM entries JOIN fulls
+                       ON fulls.scope = entries.scope AND fulls.kind = entries.kind
+                       AND fulls.sha256 = entries.full
+                       WHERE entries.scope = ?1 AND entries.key = ?2";
+    reader
+        .prepare_cached(SQL)
+        .and_then(|mut statement| {
+            let id = params![id.scope.as_str(), id.key.as_str()];
+            statement.query_row(id, |row| StoredPayload::read(row, 0)).optional()
+        })
+        .map_err(|error| fault::explain(error, "reading a full result"))
 }
 
 pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
@@ -86,12 +117,9 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
 }
 
 pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
-    const SQL: &str = "SELECT total(entries), total(bytes) FROM totals WHERE scope = ?1";
-    let count = |row: &Row<'_>, at| {
-        // `total` gives a float, also of nothing; counts are exact below 2^53.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        row.get::<_, f64>(at).map(|count| count as u64)
-    };
+    const SQL: &str = "SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0)
+                       FROM totals WHERE scope = ?1";
+    let count = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
     reader
         .query_row(SQL, [scope.as_str()], |row| {
             Ok(Usage { entries: count(row, 0)?, bytes: count(row, 1)? })

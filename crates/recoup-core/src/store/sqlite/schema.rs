@@ -3,7 +3,9 @@
 //! ```text
 //! entries   one row for each record: what is searched and counted in columns,
 //!           the header as JSON, the body inline unless it is large
-//! chunks    the frames of large bodies, by the random number in entries.frames
+//! fulls     full results, each once for the entries of a scope and kind that
+//!           share it; it goes with the last of them
+//! chunks    the frames of large bodies, by the random number in `frames`
 //! totals    entries and bytes for each scope and kind, kept by triggers, so
 //!           that a write need not count
 //! tallies   what happened, for each scope, kind and day
@@ -35,11 +37,24 @@ CREATE TABLE entries (
     bytes INTEGER NOT NULL,
     header BLOB NOT NULL,
     body BLOB,
-    frames INTEGER
+    frames INTEGER,
+    full TEXT
 ) STRICT;
 CREATE UNIQUE INDEX entries_id ON entries (scope, key);
 CREATE INDEX entries_expiry ON entries (expires) WHERE expires IS NOT NULL;
 CREATE INDEX entries_use ON entries (scope, kind, last_used);
+
+CREATE INDEX entries_full ON entries (scope, kind, full) WHERE full IS NOT NULL;
+
+CREATE TABLE fulls (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    body BLOB,
+    frames INTEGER
+) STRICT;
+CREATE UNIQUE INDEX fulls_id ON fulls (scope, kind, sha256);
 
 CREATE TABLE chunks (
     frames INTEGER NOT NULL,
@@ -75,12 +90,24 @@ CREATE TRIGGER entries_out AFTER DELETE ON entries BEGIN
     UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes
     WHERE scope = old.scope AND kind = old.kind;
     DELETE FROM chunks WHERE frames = old.frames;
+    DELETE FROM fulls WHERE scope = old.scope AND kind = old.kind AND sha256 = old.full
+    AND NOT EXISTS (SELECT 1 FROM entries WHERE scope = old.scope AND kind = old.kind AND full = old.full);
 END;
 CREATE TRIGGER entries_replaced AFTER UPDATE OF header ON entries BEGIN
     UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes
     WHERE scope = old.scope AND kind = old.kind;
     INSERT INTO totals VALUES (new.scope, new.kind, 1, new.bytes)
     ON CONFLICT DO UPDATE SET entries = entries + 1, bytes = bytes + excluded.bytes;
+    DELETE FROM chunks WHERE frames = old.frames;
+    DELETE FROM fulls WHERE scope = old.scope AND kind = old.kind AND sha256 = old.full
+    AND NOT EXISTS (SELECT 1 FROM entries WHERE scope = old.scope AND kind = old.kind AND full = old.full);
+END;
+CREATE TRIGGER fulls_in AFTER INSERT ON fulls BEGIN
+    INSERT INTO totals VALUES (new.scope, new.kind, 0, new.bytes)
+    ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
+    UPDATE totals SET bytes = bytes - old.bytes WHERE scope = old.scope AND kind = old.kind;
     DELETE FROM chunks WHERE frames = old.frames;
 END;
 ";

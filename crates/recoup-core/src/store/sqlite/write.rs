@@ -9,48 +9,100 @@ use crate::entry::{Chunks, Payload, Record};
 use crate::error::{Error, Result};
 use crate::key::Id;
 
-pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<()> {
-    match &record.payload {
-        Payload::Inline(body) => upsert(writer, id, record, Some(body), None),
-        Payload::Framed(frames) => put_framed(writer, id, record, &**frames),
-        Payload::Opened(_) => put(writer, id, &record.sealed()?),
+/// Where a payload went: into the row itself, or into frames of that number.
+enum Placed<'a> {
+    Inline(&'a [u8]),
+    Framed(i64),
+}
+
+impl Placed<'_> {
+    fn body(&self) -> Option<&[u8]> {
+        match self {
+            Self::Inline(body) => Some(body),
+            Self::Framed(_) => None,
+        }
+    }
+
+    fn frames(&self) -> Option<i64> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Framed(frames) => Some(*frames),
+        }
     }
 }
 
-/// All frames and the row that points to them, or nothing.
-fn put_framed(writer: &mut Connection, id: &Id, record: &Record, body: &dyn Chunks) -> Result<()> {
-    in_transaction(writer, "storing a large body", |writer| {
-        let frames = fastrand::i64(1..);
-        let mut insert = writer
-            .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
-            .map_err(storing)?;
-        let mut seq = 0i64;
-        body.each(&mut |frame| {
-            seq += 1;
-            insert.execute(params![frames, seq, frame]).map(drop).map_err(storing)
-        })?;
-        upsert(writer, id, record, None, Some(frames))
-    })
+pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<()> {
+    match (&record.payload, &record.full) {
+        (Payload::Opened(_), _) | (_, Some(Payload::Opened(_))) => {
+            put(writer, id, &record.sealed()?)
+        }
+        // One statement is a transaction of its own.
+        (Payload::Inline(body), None) => upsert(writer, id, record, &Placed::Inline(body)),
+        _ => in_transaction(writer, "storing a record", |writer| {
+            put_full(writer, id, record)?;
+            upsert(writer, id, record, &place(writer, &record.payload)?)
+        }),
+    }
 }
 
-fn upsert(
-    writer: &Connection,
-    id: &Id,
-    record: &Record,
-    body: Option<&[u8]>,
-    frames: Option<i64>,
-) -> Result<()> {
+/// Keeps the full result, unless another entry brought it already.
+fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
+    const KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM fulls
+                         WHERE scope = ?1 AND kind = ?2 AND sha256 = ?3)";
+    const INSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let header = &record.head.header;
+    let (Some(info), Some(payload)) = (&header.full, &record.full) else { return Ok(()) };
+    let (scope, kind, sha256) = (id.scope.as_str(), header.kind.as_str(), info.sha256.to_hex());
+    let known = writer
+        .prepare_cached(KNOWN)
+        .and_then(|mut known| known.query_row(params![scope, kind, sha256], |row| row.get(0)));
+    if known.map_err(storing)? {
+        return Ok(());
+    }
+    let placed = place(writer, payload)?;
+    let bytes = info.stored_len.cast_signed();
+    writer
+        .prepare_cached(INSERT)
+        .and_then(|mut insert| {
+            insert.execute(params![scope, kind, sha256, bytes, placed.body(), placed.frames()])
+        })
+        .map(drop)
+        .map_err(storing)
+}
+
+/// Writes the frames of a large payload; a small one goes into its row.
+fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
+    let body: &dyn Chunks = match payload {
+        Payload::Inline(body) => return Ok(Placed::Inline(body)),
+        Payload::Framed(body) => &**body,
+        Payload::Opened(body) => body,
+    };
+    let frames = fastrand::i64(1..);
+    let mut insert = writer
+        .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
+        .map_err(storing)?;
+    let mut seq = 0i64;
+    body.each(&mut |frame| {
+        seq += 1;
+        insert.execute(params![frames, seq, frame]).map(drop).map_err(storing)
+    })?;
+    Ok(Placed::Framed(frames))
+}
+
+fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) -> Result<()> {
     const SQL: &str = "
-        INSERT INTO entries
-            (scope, key, kind, expires, stored_at, last_used, hits, bytes, header, body, frames)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        INSERT INTO entries (scope, key, kind, expires, stored_at, last_used, hits, bytes, header,
+                             body, frames, full)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
         ON CONFLICT (scope, key) DO UPDATE SET
             kind = excluded.kind, expires = excluded.expires, stored_at = excluded.stored_at,
             last_used = excluded.last_used, hits = excluded.hits, bytes = excluded.bytes,
-            header = excluded.header, body = excluded.body, frames = excluded.frames";
+            header = excluded.header, body = excluded.body, frames = excluded.frames,
+            full = excluded.full";
     let head = &record.head;
-    let header = head.header.to_json();
-    let bytes = head.header.body.stored_len + header.len() as u64;
+    let json = head.header.to_json();
+    let bytes = head.header.body.stored_len + json.len() as u64;
     writer
         .prepare_cached(SQL)
         .and_then(|mut statement| {
@@ -63,9 +115,10 @@ fn upsert(
                 head.last_used.as_millis(),
                 head.hits.cast_signed(),
                 bytes.cast_signed(),
-                header,
-                body,
-                frames,
+                json,
+                placed.body(),
+                placed.frames(),
+                head.header.full.map(|full| full.sha256.to_hex()),
             ])
         })
         .map(drop)

@@ -2,14 +2,11 @@
 
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Reason, Request, View};
-use recoup_core::entry::{Body, Chunks, Entry};
 use recoup_core::key::{Id, Key, Kind};
-use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
 use super::named::{NamedArgs, listed};
 use crate::cli::app::App;
-use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, failure, ui};
 
 /// Print a result that is still true; exit 1 on a miss.
@@ -44,7 +41,10 @@ impl GetArgs {
         let id = Id::new(app.scope()?, named.key);
         let (cache, view) = (app.cache(), app.view()?);
         match cache.read(&Request::new(Kind::Result, &id, &view)) {
-            Peek::Hit(entry) | Peek::Stale(entry) => hit(&entry),
+            Peek::Hit(entry) | Peek::Stale(entry) => {
+                ui::body(entry.body())?;
+                Ok(Answer::Yes)
+            }
             Peek::Miss(reason) => self.miss(&cache, &view, &id.key, &reason),
         }
     }
@@ -64,28 +64,4 @@ impl GetArgs {
         }
         Ok(Answer::No)
     }
-}
-
-/// The stored bytes and a newline.
-fn hit(entry: &Entry) -> Ended {
-    match entry.body() {
-        Body::Whole(bytes) => ui::data(&[bytes, b"\n"])?,
-        Body::Large(chunks) => {
-            copy(&**chunks)?;
-            ui::data(&[b"\n"])?;
-        }
-    }
-    Ok(Answer::Yes)
-}
-
-/// Stops reading when whoever reads our output does.
-fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
-    let mut failed = None;
-    let read = chunks.each(&mut |chunk| {
-        ui::data(&[chunk]).map_err(|failure| {
-            failed = Some(failure);
-            Error::new(ErrorKind::Io, "the output could not be written")
-        })
-    });
-    failed.map_or_else(|| Ok(read?), Err)
 }

@@ -2,7 +2,7 @@
 //! fields, to people.
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::entry::{Cost, Encoding, Head, Identity, Sources};
+use recoup_core::entry::{BodyInfo, Cost, Encoding, Head, Identity, Sources};
 use recoup_core::key::{Id, Part};
 use serde::Serialize;
 
@@ -22,6 +22,8 @@ pub(super) struct Report {
     pub(super) stored_size: u64,
     pub(super) encoding: Encoding,
     pub(super) sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) full: Option<BodyInfo>,
     pub(super) tags: Vec<String>,
     pub(super) identity: Identity,
     pub(super) parts: Vec<Part>,
@@ -49,6 +51,7 @@ impl Report {
             stored_size: header.body.stored_len,
             encoding: header.body.encoding,
             sha256: header.body.sha256.to_string(),
+            full: header.full,
             tags: header.tags.clone(),
             identity: header.identity.clone(),
             parts: header.parts.clone(),

@@ -1,8 +1,10 @@
 //! `recoup cache set`.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use recoup_core::cache::{Filled, Since, Ttl};
-use recoup_core::entry::Draft;
+use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
@@ -26,6 +28,9 @@ pub(super) struct SetArgs {
     /// the result is no longer given out
     #[arg(long, value_name = "CSV", value_delimiter = ',')]
     sources: Vec<String>,
+    /// A file with the full result, of which --condensed is the short form; `show --full` prints it
+    #[arg(long, value_name = "FILE")]
+    full: Option<PathBuf>,
     /// How long it is good for: 30m, 12h, 7d, forever, off
     #[arg(long, value_name = "DURATION", default_value_t = DEFAULT_TTL.to_string())]
     ttl: String,
@@ -46,7 +51,12 @@ impl SetArgs {
         check_json(&body)?;
         let id = Id::new(app.scope()?, named.key);
         let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &listed(&self.sources))?;
-        let draft = Draft { parts: named.parts, tags: self.tags, ..Draft::new(Kind::Result, body) };
+        let draft = Draft {
+            full: self.full.as_deref().map(read_full).transpose()?,
+            parts: named.parts,
+            tags: self.tags,
+            ..Draft::new(Kind::Result, body)
+        };
         let unchanged = match since {
             Some(since) => permit.since(&since),
             None => Ok(permit),
@@ -69,6 +79,10 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
         }
     }
     Answer::Yes
+}
+
+fn read_full(file: &Path) -> Result<Body> {
+    input::file(file).map(Body::from).map_err(|error| error.context("--full"))
 }
 
 /// Checked, but kept as it is: no byte is changed.

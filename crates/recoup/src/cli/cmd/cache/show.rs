@@ -18,6 +18,9 @@ pub(super) struct ShowArgs {
     /// The entry's key, or enough of its beginning
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: String,
+    /// Print the full result that was given with `set --full`, and nothing else
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -41,6 +44,9 @@ impl ShowArgs {
             ui::error(format_args!("there is no entry whose key begins with {}", self.key));
             return Ok(Answer::No);
         };
+        if self.full {
+            return print_full(&cache, &id);
+        }
         let shown = judge(app, &cache, &id, &head)?;
         if self.json {
             ui::json(&shown)?;
@@ -74,6 +80,15 @@ impl ShowArgs {
     }
 }
 
+fn print_full(cache: &Cache, id: &Id) -> Ended {
+    let Some(body) = cache.full(id)? else {
+        ui::error(format_args!("the entry {} has no full result", id.key));
+        return Ok(Answer::No);
+    };
+    ui::body(&body)?;
+    Ok(Answer::Yes)
+}
+
 /// What a `get` would say now.
 fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
     let report = Report::new(id, head, cache.clock().now());
@@ -103,6 +118,7 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
         ("sha256", report.sha256.clone()),
         ("hits", report.hits.to_string()),
     ];
+    fields.extend(report.full.map(|full| ("full", human::size(full.raw_len))));
     let preview = |part: &Part| part.preview.clone().unwrap_or_else(|| "(hidden)".to_owned());
     fields.extend(report.parts.iter().map(|part| (part.name.as_str(), preview(part))));
     fields.extend(report.tags.iter().map(|tag| ("tag", tag.clone())));
