@@ -11,6 +11,9 @@ use crate::entry::{Body, Damage, Entry, Header, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind};
 
+/// How often a large body is read that another process keeps replacing.
+const TRIES: usize = 5;
+
 /// What is asked for, and from where.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
@@ -58,16 +61,26 @@ impl Cache {
     }
 
     /// Looks for those who only read: takes no permit, and reads a large body
-    /// through, so that no byte of it is passed on before all of it is verified.
+    /// whole, so that no byte of it is passed on before all of it is verified.
     pub fn read(&self, request: &Request<'_>) -> Peek {
-        let found = match self.peek(request) {
-            Peek::Hit(entry) if entry.verify().is_err() => {
-                Peek::Miss(Reason::Corrupt(Damage::Mismatch))
-            }
-            found => found,
-        };
+        let found = self.peek_whole(request);
         self.note(request, &found);
         found
+    }
+
+    /// A large body may be replaced while it is read: then there is another.
+    fn peek_whole(&self, request: &Request<'_>) -> Peek {
+        for _ in 0..TRIES {
+            match self.peek(request) {
+                Peek::Hit(entry) => {
+                    if let Ok(entry) = entry.whole() {
+                        return Peek::Hit(entry);
+                    }
+                }
+                found => return found,
+            }
+        }
+        Peek::Miss(Reason::Corrupt(Damage::Mismatch))
     }
 
     /// Looks without taking a permit and without leaving a trace. A fault of the

@@ -94,7 +94,9 @@ impl Permit {
         let kind = draft.kind;
         let record = draft.seal(watched.into_sources(), now)?;
         let limits = cache.inner.options.limits;
-        let bytes = record.head.header.stored_len();
+        // As stores count it: what passes here must not be evicted for its own size.
+        let header = &record.head.header;
+        let bytes = header.stored_len() + header.to_json().len() as u64;
         if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
             return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
         }

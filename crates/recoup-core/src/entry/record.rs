@@ -89,6 +89,14 @@ impl Entry {
         &self.record.head
     }
 
+    /// The same with its body in memory, all of it verified.
+    pub fn whole(mut self) -> Result<Self> {
+        if let Body::Large(_) = self.body() {
+            self.decoded = Some(Body::Whole(self.body().to_bytes()?));
+        }
+        Ok(self)
+    }
+
     /// Its plain body.
     pub fn body(&self) -> &Body {
         match (&self.decoded, &self.record.payload) {

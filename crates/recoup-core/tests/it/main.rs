@@ -1,6 +1,16 @@
 //! The integration tests of the engine, in one binary.
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
+#![allow(clippy::unwrap_used, reason = "in the helpers of a test as in the test itself")]
 
+mod base;
+mod cache;
 mod canonical;
+mod entry;
+mod fsx;
+mod keys;
 mod project;
+mod sqlite_faults;
+mod store_contract;
+mod support;
+mod tiered;
 mod ttl;

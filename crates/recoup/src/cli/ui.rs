@@ -12,7 +12,6 @@ use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
-use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
@@ -30,7 +29,10 @@ pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
     let written = pieces.iter().try_for_each(|piece| out.write_all(piece));
     match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        done => Ok(done.doing(|| "writing to stdout".to_owned())?),
+        // Whatever is wrong there is no fault of a store, and has no remedy of one.
+        done => done.map_err(|error| {
+            Error::new(ErrorKind::Io, "writing to stdout").with_source(error).into()
+        }),
     }
 }
 

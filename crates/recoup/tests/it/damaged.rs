@@ -12,11 +12,7 @@ const ENTRIES: usize = 300;
 fn scene() -> Home {
     let home = Home::new();
     home.set("0", "[0]");
-    let header_kept =
-        "INSERT INTO entries SELECT scope, value, kind, expires, stored_at, last_used,
-        hits, bytes, header, body, frames FROM entries, (WITH RECURSIVE n(value) AS
-        (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 299) SELECT value FROM n)";
-    assert_eq!(home.sql().execute(header_kept, []).unwrap(), ENTRIES - 1);
+    home.multiply(ENTRIES - 1);
     home.checkpoint();
     home.get("299").expect_hit("[0]");
     home

@@ -20,10 +20,12 @@ fn the_program() {
     Usage: recoup <COMMAND>
 
     Commands:
-      cache  Cache Manager: keep results, and get them back while they are true
-      key    Print a cache key, without touching any cache
-      tour   Show the main job end to end, in a temporary home
-      help   Print this message or the help of the given subcommand(s)
+      cache        Cache Manager: keep results, and get them back while they are true
+      key          Print a cache key, without touching any cache
+      completions  Print a shell's completions
+      man          Print a manual page, or write all of them
+      tour         Show the main job end to end, in a temporary home
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -52,15 +54,19 @@ fn the_cache() {
       get           Print a result that is still true; exit 1 on a miss
       set           Keep a result
       delete        Forget one result
+      invalidate    Forget the results of certain files, tags or operations
+      cleanup       Delete what has expired, then the least recently used until under the limit
       ls            List what is kept
       show          Tell everything about one entry but its body
+      stats         Tell what this scope holds, and how often it was of use
+      verify        Read everything in this scope and check it
       clear         Forget everything in this scope
       help          Print this message or the help of the given subcommand(s)
 
     Options:
+          --store <URL>    Where entries are kept [default: sqlite:~/.recoup/cache.db]
           --scope <SCOPE>  Who shares them: project, global, tenant:NAME or session:NAME [default:
                            project]
-          --store <URL>    Where entries are kept [default: sqlite:~/.recoup/cache.db]
       -h, --help           Print help
     ");
 }
@@ -79,13 +85,17 @@ fn keeping_a_result() {
           --operation <NAME>          In place of the key: the skill or operation
           --condensed <JSON|-|@FILE>  The result, which must be JSON: as it is, from stdin, or from a
                                       file
-          --sources <CSV>             The files it was made from, separated by commas: when one changes,
-                                      the result is no longer given out
+          --sources <CSV>             The files, directories and globs it was made from, separated by
+                                      commas: when one changes, the result is no longer given out
+          --full <FILE>               A file with the full result, of which --condensed is the short
+                                      form; `show --full` prints it
           --ttl <DURATION>            How long it is good for: 30m, 12h, 7d, forever, off [default: 30d]
+          --since <TOKEN>             The token of the `get` that missed: nothing is kept if the sources
+                                      have changed since
           --tag <TAG>                 A word to find it by; may be given several times
+          --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
           --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME
                                       [default: project]
-          --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
       -h, --help                      Print help
     ");
 }

@@ -69,7 +69,7 @@ fn ls_is_a_table_with_the_newest_first() {
     insta::assert_snapshot!(redact(&squeeze(&output.text())), @"
     KEY KIND STORED EXPIRES SIZE HITS ABOUT
     short result [AGE] ago never 1 B 0
-    345cf3460c5936cb result [AGE] ago in 29d 18 B 0 audit · find bugs · src/a.rs · nightly
+    345cf3460c5936cb result [AGE] ago in 30d 18 B 0 audit · find bugs · src/a.rs · nightly
     ");
 }
 
@@ -84,7 +84,7 @@ fn show_tells_everything_but_the_body() {
     kind       result
     status     good
     stored     [TIME] ([AGE] ago)
-    expires    [TIME] (in 29d)
+    expires    [TIME] (in 30d)
     size       18 B
     sha256     32e3c0215358a1f45d846a4a2d924cf7901caa608db81c166e70fc4ac2fecd9a
     hits       0
@@ -139,7 +139,7 @@ fn a_beginning_that_is_not_enough_is_wrong_usage() {
     }
     home.cache(&["show", "--key", "ab"]).expect_usage("3 keys begin with ab");
     let exact = home.cache(&["show", "--key", "abd"]).expect(0).text();
-    assert!(exact.starts_with("key        abd\n"), "{exact}");
+    assert!(exact.lines().next().unwrap().ends_with(" abd"), "{exact}");
     home.cache(&["show", "--key", "x"]).expect_failure("no entry whose key begins with x");
 }
 
@@ -199,15 +199,9 @@ fn a_damaged_entry_does_not_hide_the_others() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = Home::new();
-    for _ in 0..3 {
-        home.set("k", "1");
-    }
+    home.set("k", "1");
     // More than a pipe holds.
-    let many = "INSERT INTO entries SELECT scope, key || '-' || value, kind, expires, stored_at,
-                last_used, hits, bytes, header, body, frames
-                FROM entries, (WITH RECURSIVE n(value) AS
-                (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 3000) SELECT value FROM n)";
-    home.sql().execute(many, []).unwrap();
+    home.multiply(3000);
     for args in [&["cache", "ls"][..], &["cache", "ls", "--json"]] {
         let mut child =
             home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -116,6 +116,18 @@ impl Home {
         Connection::open(self.db()).unwrap()
     }
 
+    /// Makes this many copies of the only entry, under the keys `1`, `2`, ….
+    pub(crate) fn multiply(&self, count: usize) {
+        let mut sql = self.sql();
+        let transaction = sql.transaction().unwrap();
+        transaction.execute_batch("CREATE TEMP TABLE copy AS SELECT * FROM entries").unwrap();
+        for number in 1..=count {
+            transaction.execute("UPDATE temp.copy SET key = ?1", [number.to_string()]).unwrap();
+            transaction.execute("INSERT INTO entries SELECT * FROM temp.copy", []).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+
     /// Folds the log into the database, so that the file alone has everything.
     pub(crate) fn checkpoint(&self) {
         self.sql().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();

@@ -55,8 +55,21 @@ impl Opened {
 }
 
 /// Opens a database that is there; `None` when it is missing or still empty.
+///
+/// Whatever came of it counts only if the path led to the same file all the
+/// time: one that was set aside meanwhile may have been opened with the log of
+/// its successor.
 pub(super) fn open(path: &Path) -> Result<Option<Opened>> {
-    let Some(file) = FileId::of(path)? else { return Ok(None) };
+    loop {
+        let Some(file) = FileId::of(path)? else { return Ok(None) };
+        let opened = open_file(path, file);
+        if FileId::of(path)? == Some(file) {
+            return opened;
+        }
+    }
+}
+
+fn open_file(path: &Path, file: FileId) -> Result<Option<Opened>> {
     let connection = connect(path)?;
     let found = schema::check(&connection)?;
     Ok((found == Found::Ready).then_some(Opened { connection, file }))

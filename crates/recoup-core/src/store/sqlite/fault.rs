@@ -1,12 +1,15 @@
 //! SQLite's errors in our words.
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 
 use crate::error::{Error, ErrorKind};
 
 /// Says what was being done, and sorts the error by what can be done about it.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 pub(super) fn explain(error: rusqlite::Error, doing: &str) -> Error {
-    Error::new(kind(&error), doing).with_source(error)
+    // As text: the cause that SQLite's error carries says the same again.
+    Error::new(kind(&error), doing).with_source(error.to_string())
 }
 
 fn kind(error: &rusqlite::Error) -> ErrorKind {
@@ -15,6 +18,14 @@ fn kind(error: &rusqlite::Error) -> ErrorKind {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
         Some(ErrorCode::ReadOnly) => ErrorKind::ReadOnly,
         Some(ErrorCode::DiskFull) => ErrorKind::Full,
+        // How SQLite reports a quota, or a limit on the size of files.
+        _ if matches!(
+            error.sqlite_extended_error_code(),
+            Some(SQLITE_IOERR_WRITE | SQLITE_IOERR_SHMSIZE)
+        ) =>
+        {
+            ErrorKind::Full
+        }
         _ => ErrorKind::Io,
     }
 }

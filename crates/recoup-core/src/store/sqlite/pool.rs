@@ -48,7 +48,7 @@ impl Pool {
         });
         match done {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(error, self.waits.read).map(|()| None)
+                self.heal(&error, self.waits.read).map(|()| None)
             }
             done => done.map_err(|error| self.located(error)),
         }
@@ -76,7 +76,7 @@ impl Pool {
     ) -> Result<Option<T>> {
         match self.try_write(&mut act, &open) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(error, self.waits.write)?;
+                self.heal(&error, self.waits.write)?;
                 self.try_write(&mut act, &open)
             }
             done => done,
@@ -91,14 +91,19 @@ impl Pool {
     ) -> Result<Option<T>> {
         busy::within(self.waits.write, || {
             let mut slot = lock(&self.writer);
-            let kept = slot.take().filter(|writer| writer.is_current(&self.path));
-            let Some(mut writer) = kept.map_or_else(open, |writer| Ok(Some(writer)))? else {
-                return Ok(None);
-            };
-            let done = act(&mut writer.connection)?;
-            connection::checkpoint_if_due(&writer.connection, &self.path);
-            *slot = Some(writer);
-            Ok(Some(done))
+            loop {
+                let kept = slot.take().filter(|writer| writer.is_current(&self.path));
+                let Some(mut writer) = kept.map_or_else(open, |writer| Ok(Some(writer)))? else {
+                    return Ok(None);
+                };
+                let done = act(&mut writer.connection)?;
+                // If it was set aside meanwhile, what was written went with it.
+                if writer.is_current(&self.path) {
+                    connection::checkpoint_if_due(&writer.connection, &self.path);
+                    *slot = Some(writer);
+                    return Ok(Some(done));
+                }
+            }
         })
     }
 
@@ -128,18 +133,17 @@ impl Pool {
     }
 
     /// Sets a damaged database aside, and says so once.
-    fn heal(&self, error: Error, wait: Duration) -> Result<()> {
+    fn heal(&self, error: &Error, wait: Duration) -> Result<()> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
-        let error = self.located(error);
         match busy::within(wait, || recover::set_aside(&self.path, wait)) {
             Ok(recover::Healed::AlreadySound) => Ok(()),
             Ok(recover::Healed::SetAside(place)) => {
                 let outcome = format!(
-                    "it is damaged, and was set aside in {}; a fresh one begins",
+                    "it was damaged ({error}); it is now in {}, and a fresh one begins",
                     place.display()
                 );
-                let error = Error::new(ErrorKind::Corrupt, outcome).with_source(error);
+                let error = self.located(Error::new(ErrorKind::Corrupt, outcome));
                 self.faults.fault(&info(&self.path), &error);
                 Ok(())
             }

@@ -28,27 +28,31 @@ pub(super) enum Healed {
 }
 
 /// Makes an empty database with our tables, unless somebody did so meanwhile.
+///
+/// Beside its place, and then moved there: readers never find one that is half
+/// made, and never wait for one that is being made.
 pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
     fsx::ensure_dir(fsx::parent(path))?;
     let _lock = lock(path, wait)?;
-    if FileId::of(path)?.is_none() {
-        // A log without its database belongs to one that is gone.
-        for sidecar in sidecars(path) {
-            fsx::remove(&sidecar)?;
-        }
-        fsx::create_private(path)?;
+    if connection::open(path)?.is_some() {
+        return Ok(());
     }
-    match connection::open(path)? {
-        Some(_) => Ok(()),
-        None => schema::create(&connection::connect(path)?),
+    let fresh = fsx::with_suffix(path, ".new");
+    fsx::remove(&fresh)?;
+    fsx::create_private(&fresh)?;
+    schema::create(&connection::connect(&fresh)?)?;
+    // A log without its database belongs to one that is gone.
+    for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
+        fsx::remove(&sidecar)?;
     }
+    fsx::rename(&fresh, path)
 }
 
 /// Moves a damaged database out of the way, together with its log.
 pub(super) fn set_aside(path: &Path, wait: Duration) -> Result<Healed> {
     if !is_ours(path)? {
         return Err(Error::new(
-            ErrorKind::Corrupt,
+            ErrorKind::Io,
             "it is not a cache of recoup's; move it away, or choose another place with --store",
         ));
     }

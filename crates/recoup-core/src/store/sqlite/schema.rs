@@ -123,10 +123,19 @@ pub(super) enum Found {
 
 /// Looks at the version. The first thing that touches the file.
 pub(super) fn check(connection: &Connection) -> Result<Found> {
-    match version(connection)? {
-        0 if is_empty(connection)? => Ok(Found::Empty),
+    let mut version = pragma(connection, "user_version")?;
+    if version == 0 {
+        if is_empty(connection)? {
+            return Ok(Found::Empty);
+        }
+        // Somebody may have made the tables between the two looks.
+        version = pragma(connection, "user_version")?;
+    }
+    if pragma(connection, "application_id")? != i64::from(APPLICATION_ID) {
+        return Err(Error::new(ErrorKind::Io, "the database belongs to another program"));
+    }
+    match version {
         VERSION => Ok(Found::Ready),
-        0 => Err(Error::new(ErrorKind::Io, "the database belongs to another program")),
         newer => Err(Error::new(
             ErrorKind::TooNew,
             format!(
@@ -136,9 +145,9 @@ pub(super) fn check(connection: &Connection) -> Result<Found> {
     }
 }
 
-fn version(connection: &Connection) -> Result<i64> {
+fn pragma(connection: &Connection, name: &str) -> Result<i64> {
     connection
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
         .map_err(|error| fault::explain(error, "reading the schema's version"))
 }
 
@@ -149,15 +158,17 @@ fn is_empty(connection: &Connection) -> Result<bool> {
         .map_err(|error| fault::explain(error, "reading the schema"))
 }
 
-/// Makes the tables in an empty file. The caller holds the file's lock.
+/// Makes the tables in an empty file that nobody else knows yet. All of it is
+/// in that file afterwards: the log begins with the first write.
 pub(super) fn create(connection: &Connection) -> Result<()> {
     let script = format!(
-        "PRAGMA journal_mode = WAL;
+        "PRAGMA journal_mode = MEMORY;
          BEGIN IMMEDIATE;
          {TABLES}
          PRAGMA application_id = {APPLICATION_ID};
          PRAGMA user_version = {VERSION};
-         COMMIT;"
+         COMMIT;
+         PRAGMA journal_mode = WAL;"
     );
     connection
         .execute_batch(&script)

@@ -22,7 +22,8 @@ impl ClearArgs {
             return Ok(Answer::No);
         }
         let removed = app.cache().clear(&scope)?;
-        ui::say(format_args!("Removed {removed} entries from {scope}"));
+        let entries = if removed == 1 { "entry" } else { "entries" };
+        ui::say(format_args!("Removed {removed} {entries} from {scope}"));
         Ok(Answer::Yes)
     }
 }

@@ -21,7 +21,13 @@ pub(super) struct GetArgs {
     #[arg(long)]
     token: bool,
     /// The files that the work will read, for the token
-    #[arg(long, value_name = "CSV", value_delimiter = ',', requires = "token")]
+    #[arg(
+        long,
+        value_name = "CSV",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "token"
+    )]
     sources: Vec<String>,
 }
 
@@ -59,7 +65,9 @@ impl GetArgs {
             let (status, reason) = (reason.status(), reason.code());
             ui::json(&Miss { status, key: key.as_str(), reason, token })?;
         } else {
-            ui::aside(format_args!("{}: {reason}", reason.status()));
+            if !matches!(reason, Reason::Unavailable(_)) {
+                ui::aside(format_args!("{}: {reason}", reason.status()));
+            }
             token.map_or(Ok(()), ui::line)?;
         }
         Ok(Answer::No)

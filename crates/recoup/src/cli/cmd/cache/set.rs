@@ -26,19 +26,19 @@ pub(super) struct SetArgs {
     condensed: String,
     /// The files, directories and globs it was made from, separated by commas: when one changes,
     /// the result is no longer given out
-    #[arg(long, value_name = "CSV", value_delimiter = ',')]
+    #[arg(long, value_name = "CSV", value_delimiter = ',', allow_hyphen_values = true)]
     sources: Vec<String>,
     /// A file with the full result, of which --condensed is the short form; `show --full` prints it
     #[arg(long, value_name = "FILE")]
     full: Option<PathBuf>,
     /// How long it is good for: 30m, 12h, 7d, forever, off
-    #[arg(long, value_name = "DURATION", default_value_t = DEFAULT_TTL.to_string())]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, default_value_t = DEFAULT_TTL.to_string())]
     ttl: String,
     /// The token of the `get` that missed: nothing is kept if the sources have changed since
     #[arg(long, value_name = "TOKEN")]
     since: Option<String>,
     /// A word to find it by; may be given several times
-    #[arg(long = "tag", value_name = "TAG")]
+    #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::cli::{Answer, Ended, input, ui};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AgentRunArgs {
     /// The agent's name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     agent: String,
     /// The system prompt
     #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
@@ -19,7 +19,7 @@ pub(in crate::cli) struct AgentRunArgs {
     #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     user: String,
     /// The model's name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     model: String,
 }
 

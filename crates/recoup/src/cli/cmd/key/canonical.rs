@@ -10,7 +10,7 @@ use crate::cli::{Answer, Ended, input, ui};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CanonicalArgs {
     /// The JSON: as it is, from a file, or from stdin
-    #[arg(value_name = "JSON|@FILE|-", default_value = "-")]
+    #[arg(value_name = "JSON|@FILE|-", default_value = "-", allow_negative_numbers = true)]
     json: String,
     /// Print the SHA-256 of the canonical form instead
     #[arg(long)]

@@ -1,0 +1,147 @@
+//! Time: TTL, grace, the reader's own limit, and clocks that go backwards.
+
+use recoup_core::base::clock::ManualClock;
+use recoup_core::cache::{Filled, Options, Outcome, Peek, Reason, Request, Ttl};
+use recoup_core::key::Kind;
+use recoup_core::store::Filter;
+
+use super::{Scene, cache_of, second, text};
+use crate::support::{START, draft, id, later, scanned};
+
+#[test]
+fn an_entry_is_a_hit_until_its_ttl_is_over() {
+    let scene = Scene::new();
+    scene.fill("a", "body", second(), &[]);
+    let Outcome::Hit(entry) = scene.lookup("a") else { panic!("no hit") };
+    assert_eq!(text(&entry), "body");
+    scene.pass(999);
+    assert!(scene.hits("a"));
+    scene.pass(1);
+    let reason = scene.miss("a");
+    assert!(matches!(reason, Reason::Expired { age: 1_000, limit: 1_000 }), "{reason:?}");
+    assert_eq!((reason.status(), reason.code()), ("expired", None));
+}
+
+#[test]
+fn a_miss_gives_the_permit_to_fill() {
+    let scene = Scene::new();
+    let Outcome::Miss(permit, Reason::Absent) = scene.lookup("a") else { panic!("no miss") };
+    assert_eq!(*permit.id(), id("a"));
+    assert!(matches!(permit.fill(draft("one"), second()).unwrap(), Filled::Stored(_)));
+    scene.pass(1_000);
+    let Outcome::Miss(permit, Reason::Expired { .. }) = scene.lookup("a") else { panic!() };
+    assert!(matches!(permit.fill(draft("two"), second()).unwrap(), Filled::Stored(_)));
+    let Outcome::Hit(entry) = scene.lookup("a") else { panic!("no hit") };
+    assert_eq!(text(&entry), "two");
+}
+
+#[test]
+fn within_its_grace_an_entry_is_stale_and_comes_with_a_permit() {
+    let scene = Scene::new();
+    let mut graceful = draft("old");
+    graceful.grace = 500;
+    let _ = scene.permit(&id("a"), &[]).fill(graceful, second()).unwrap();
+    scene.pass(999);
+    assert!(scene.hits("a"));
+    scene.pass(1);
+    let Outcome::Stale(entry, Some(permit)) = scene.lookup("a") else { panic!("not stale") };
+    assert_eq!(text(&entry), "old");
+    assert!(matches!(scene.peek("a"), Peek::Stale(_)));
+    scene.pass(499);
+    assert!(matches!(scene.peek("a"), Peek::Stale(_)), "at its last moment");
+    scene.pass(1);
+    assert!(matches!(scene.miss("a"), Reason::Expired { age: 1_500, limit: 1_000 }));
+    assert!(matches!(permit.fill(draft("new"), second()).unwrap(), Filled::Stored(_)));
+    assert!(scene.hits("a"));
+}
+
+#[test]
+fn the_smaller_of_ttl_and_the_readers_limit_counts() {
+    let scene = Scene::new();
+    scene.fill("a", "body", second(), &[]);
+    let (id, view) = (id("a"), scene.view());
+    let peek = |max_age| {
+        scene
+            .cache
+            .peek(&Request { max_age: Some(max_age), ..Request::new(Kind::Result, &id, &view) })
+    };
+    assert!(matches!(peek(0), Peek::Hit(_)), "it is not older than that yet");
+    scene.pass(300);
+    assert!(matches!(peek(300), Peek::Hit(_)), "the oldest that is accepted");
+    let Peek::Miss(reason) = peek(299) else { panic!("a hit") };
+    assert!(matches!(reason, Reason::Expired { age: 300, limit: 299 }), "{reason:?}");
+    scene.pass(700);
+    let Peek::Miss(reason) = peek(1 << 40) else { panic!("a hit") };
+    assert!(matches!(reason, Reason::Expired { age: 1_000, limit: 1_000 }), "{reason:?}");
+}
+
+#[test]
+fn the_readers_limit_has_no_grace() {
+    let scene = Scene::new();
+    let mut graceful = draft("old");
+    graceful.grace = 100_000;
+    let _ = scene.permit(&id("a"), &[]).fill(graceful, second()).unwrap();
+    scene.pass(1_200);
+    let (id, view) = (id("a"), scene.view());
+    let request = Request { max_age: Some(1_199), ..Request::new(Kind::Result, &id, &view) };
+    assert!(matches!(scene.cache.peek(&request), Peek::Miss(Reason::Expired { .. })));
+    let request = Request { max_age: Some(1_200), ..request };
+    assert!(matches!(scene.cache.peek(&request), Peek::Stale(_)));
+}
+
+#[test]
+fn an_entry_from_the_future_is_new() {
+    let scene = Scene::new();
+    scene.pass(10_000);
+    scene.fill("a", "body", second(), &[]);
+    let behind = cache_of(&scene.store, Options::default(), &ManualClock::at(START));
+    let (id, view) = (id("a"), scene.view());
+    let request = Request { max_age: Some(0), ..Request::new(Kind::Result, &id, &view) };
+    assert!(matches!(behind.peek(&request), Peek::Hit(_)));
+}
+
+#[test]
+fn what_is_kept_for_ever_does_not_expire() {
+    let scene = Scene::new();
+    scene.fill("a", "body", Ttl::Forever, &[]);
+    scene.fill("b", "body", Ttl::from_millis(i64::MAX.cast_unsigned()).unwrap(), &[]);
+    scene.pass(100 * 365 * 86_400_000);
+    assert!(scene.hits("a") && scene.hits("b"));
+}
+
+#[test]
+fn the_age_counts_from_the_fill_and_not_from_the_permit() {
+    let scene = Scene::new();
+    let permit = scene.permit(&id("a"), &[]);
+    scene.pass(5_000);
+    let _ = permit.fill(draft("body"), second()).unwrap();
+    scene.pass(999);
+    assert!(scene.hits("a"));
+    let head = scene.store.get(&id("a")).unwrap().unwrap().head.clone();
+    assert_eq!((head.header.created, head.header.ttl), (later(5_000), Some(1_000)));
+}
+
+#[test]
+fn a_ttl_of_nothing_stores_nothing_and_keeps_what_is_there() {
+    let scene = Scene::new();
+    let off = scene.permit(&id("a"), &[]).fill(draft("a"), Ttl::Off).unwrap();
+    assert!(matches!(off, Filled::Off), "{off:?}");
+    assert_eq!(scanned(&*scene.store, &Filter::default()), []);
+    scene.fill("a", "kept", second(), &[]);
+    let _ = scene.permit(&id("a"), &[]).fill(draft("a"), Ttl::Off).unwrap();
+    assert!(scene.hits("a"));
+}
+
+#[test]
+fn a_cache_that_is_switched_off_stands_aside() {
+    let scene = Scene::new();
+    scene.fill("a", "body", second(), &[]);
+    let options = Options { enabled: false, ..Options::default() };
+    let off = Scene::with(scene.store.clone(), options);
+    assert!(matches!(off.lookup("a"), Outcome::Bypass(Reason::Disabled)));
+    let reason = off.miss("a");
+    assert_eq!((reason.status(), reason.code()), ("disabled", None));
+    let filled = off.permit(&id("b"), &[]).fill(draft("b"), second()).unwrap();
+    assert!(matches!(filled, Filled::Off), "{filled:?}");
+    assert_eq!(scanned(&*scene.store, &Filter::default()), [id("a")]);
+}

@@ -1,0 +1,122 @@
+//! Limits: what is too large is refused, what is too much makes the least
+//! recently used give way, for each kind within a scope.
+
+use std::sync::Arc;
+
+use recoup_core::cache::{Filled, Limits, Options, Refusal, Ttl};
+use recoup_core::entry::INLINE_MAX;
+use recoup_core::key::Kind;
+use recoup_core::store::{Filter, Memory, Store};
+
+use super::{Scene, second};
+use crate::store_contract::stores::{Factory as _, InSqlite};
+use crate::support::Touch as _;
+use crate::support::{draft, id, id_in, noise, scanned, scopes};
+
+fn scene(store: Arc<dyn Store>, max_entries: Option<u64>, max_bytes: Option<u64>) -> Scene {
+    Scene::with(store, Options { limits: Limits { max_entries, max_bytes }, ..Options::default() })
+}
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(Memory::with_capacity(64 << 20))
+}
+
+fn left(scene: &Scene) -> usize {
+    scanned(&*scene.store, &Filter::default()).len()
+}
+
+#[test]
+fn an_entry_above_the_limit_is_refused() {
+    for body in [noise(5_001, 1), noise(INLINE_MAX + 1, 1)] {
+        let scene = scene(memory(), None, Some(5_000));
+        scene.fill("small", "small", second(), &[]);
+        let bytes = body.len() as u64;
+        let filled = scene.permit(&id("a"), &[]).fill(draft(body), second()).unwrap();
+        let Filled::Refused(refusal @ Refusal::TooLarge { .. }) = filled else { panic!() };
+        let Refusal::TooLarge { bytes: takes, limit } = refusal else { panic!() };
+        assert!(takes >= bytes && limit == 5_000, "{takes}, {limit}");
+        assert_eq!(left(&scene), 1);
+    }
+}
+
+#[test]
+fn what_compresses_below_the_limit_is_taken() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let scene = scene(store, None, Some(5_000));
+        scene.fill("other", "other", second(), &[]);
+        scene.fill("a", &"a".repeat(100_000), second(), &[]);
+        assert!(scene.hits("a"), "{}", scene.store.info().url);
+        assert!(scene.hits("other"), "it took no room that others needed");
+    }
+}
+
+/// Headers take room as well: what fits only without its own would push out
+/// everything else, and then itself.
+#[test]
+fn what_fills_the_limit_to_the_brim_does_not_empty_the_cache() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let scene = scene(store, None, Some(5_000));
+        scene.fill("other", "other", second(), &[]);
+        scene.pass(1);
+        for len in [4_400, 4_600, 4_700, 4_800, 4_900, 4_999, 5_000] {
+            let filled = scene.permit(&id("a"), &[]).fill(draft(noise(len, 1)), second()).unwrap();
+            match filled {
+                Filled::Stored(_) => assert!(scene.hits("a"), "{len}: stored, and not there"),
+                Filled::Refused(Refusal::TooLarge { .. }) => {}
+                other => panic!("{len}: {other:?}"),
+            }
+            assert!(left(&scene) > 0, "{len}: the cache is empty");
+        }
+    }
+}
+
+#[test]
+fn filling_makes_the_least_recently_used_give_way() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let scene = scene(store, Some(3), None);
+        for n in 0..5 {
+            scene.fill(&n.to_string(), "body", Ttl::Forever, &[]);
+            scene.pass(10);
+        }
+        assert_eq!(scanned(&*scene.store, &Filter::default()), ["2", "3", "4"].map(id));
+        scene.store.touch(&[(id("2"), scene.cache.clock().now())]).unwrap();
+        scene.pass(10);
+        let filled = scene.permit(&id("5"), &[]).fill(draft("body"), Ttl::Forever).unwrap();
+        let Filled::Stored(evicted) = filled else { panic!("{filled:?}") };
+        assert_eq!((evicted.expired, evicted.least_used), (0, 1));
+        assert_eq!(scanned(&*scene.store, &Filter::default()), ["2", "4", "5"].map(id));
+    }
+}
+
+#[test]
+fn the_dead_give_way_before_the_living() {
+    let scene = scene(memory(), Some(2), None);
+    scene.fill("forever", "body", Ttl::Forever, &[]);
+    scene.pass(10);
+    scene.fill("mortal", "body", second(), &[]);
+    scene.pass(1_000);
+    let filled = scene.permit(&id("new"), &[]).fill(draft("body"), Ttl::Forever).unwrap();
+    let Filled::Stored(evicted) = filled else { panic!("{filled:?}") };
+    assert_eq!((evicted.expired, evicted.least_used), (1, 0));
+    assert_eq!(scanned(&*scene.store, &Filter::default()), ["forever", "new"].map(id));
+}
+
+#[test]
+fn no_kind_and_no_scope_evicts_anothers() {
+    let scene = scene(memory(), Some(1), None);
+    for scope in scopes() {
+        for kind in Kind::ALL {
+            for n in 0..2 {
+                let mut draft = draft("body");
+                draft.kind = kind;
+                let id = id_in(&scope, &format!("{kind}-{n}"));
+                let _ = scene.permit(&id, &[]).fill(draft, Ttl::Forever).unwrap();
+                scene.pass(1);
+            }
+        }
+    }
+    assert_eq!(left(&scene), 4 * 2, "one of each");
+}

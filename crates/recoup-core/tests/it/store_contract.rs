@@ -1,0 +1,120 @@
+//! The contract of every store: one function for each law, run for each store.
+//!
+//! A new store needs a [`Factory`](stores::Factory), the traits that say what
+//! more it can do, and its lines at the end of this file.
+
+mod binary;
+mod corruption;
+mod crowds;
+mod durability;
+mod eviction;
+mod model;
+mod round_trips;
+mod scans;
+pub(crate) mod stores;
+mod updates;
+
+macro_rules! laws {
+    ($factory:ty; $($topic:ident :: $law:ident,)*) => {
+        $(#[test] fn $law() { crate::store_contract::$topic::$law::<$factory>(); })*
+    };
+}
+
+/// What holds for every store.
+macro_rules! every_law {
+    ($factory:ty) => {
+        laws! { $factory;
+            round_trips::text_bodies_of_every_size_come_back,
+            round_trips::every_field_of_the_head_comes_back,
+            round_trips::a_body_that_arrives_in_small_chunks_comes_back,
+            round_trips::a_stored_record_can_be_stored_again_under_another_id,
+            round_trips::what_was_never_stored_is_absent,
+            round_trips::a_body_that_fails_half_way_leaves_what_was_there,
+            updates::overwriting_replaces_everything,
+            updates::large_and_small_bodies_replace_each_other,
+            updates::removing_counts_what_was_there,
+            updates::removing_what_is_absent_is_no_error,
+            updates::touching_changes_hits_and_last_use_alone,
+            updates::last_use_never_moves_back,
+            updates::touching_what_is_absent_creates_nothing,
+            updates::the_same_key_in_four_scopes_is_four_entries,
+            scans::a_scan_filters_by_scope_and_kind,
+            scans::a_scan_stops_when_told,
+            scans::a_scan_of_ten_thousand_shows_each_once,
+            scans::a_scan_shows_the_heads_as_stored,
+            scans::a_scan_lets_the_visitor_use_the_store,
+            scans::an_empty_store_has_nothing_to_show,
+            eviction::nothing_goes_while_all_is_within_limits,
+            eviction::the_dead_go_first_and_may_be_enough,
+            eviction::an_entry_is_dead_from_its_last_moment_on,
+            eviction::then_the_least_recently_used_go_by_count,
+            eviction::the_least_recently_used_go_by_bytes,
+            eviction::a_touched_entry_outlives_a_newer_one,
+            eviction::other_scopes_and_kinds_neither_count_nor_go,
+            eviction::the_dead_go_in_every_scope,
+            eviction::more_than_a_batch_can_go_at_once,
+            eviction::a_replaced_entry_counts_once_with_its_new_size,
+            crowds::every_read_is_one_whole_value,
+            crowds::large_bodies_are_never_mixed,
+            crowds::hits_of_all_threads_are_counted,
+            crowds::the_first_writers_all_succeed,
+            model::it_agrees_with_a_map,
+        }
+    };
+}
+
+/// What holds where any bytes are taken.
+macro_rules! binary_laws {
+    ($factory:ty) => {
+        laws! { $factory;
+            binary::incompressible_bodies_of_every_size_come_back,
+            binary::every_byte_value_comes_back,
+        }
+    };
+}
+
+/// What holds where records outlive the process.
+macro_rules! durable_laws {
+    ($factory:ty) => {
+        laws! { $factory;
+            durability::everything_is_there_after_reopening,
+            durability::a_removal_is_still_done_after_reopening,
+            durability::two_open_stores_see_each_others_writes,
+            durability::the_first_of_many_openers_all_succeed,
+        }
+    };
+}
+
+/// What holds where the medium can be changed behind the store's back.
+macro_rules! damage_laws {
+    ($factory:ty) => {
+        laws! { $factory;
+            corruption::a_changed_body_is_never_served,
+            corruption::a_cut_body_is_never_served,
+            corruption::a_changed_large_body_is_never_served,
+            corruption::a_cut_large_body_is_never_served,
+            corruption::a_broken_header_is_reported_and_harms_no_other,
+            corruption::a_damaged_entry_can_be_replaced,
+            corruption::a_damaged_entry_can_be_removed,
+        }
+    };
+}
+
+mod memory {
+    every_law!(super::stores::InMemory);
+    binary_laws!(super::stores::InMemory);
+}
+
+mod sqlite {
+    every_law!(super::stores::InSqlite);
+    binary_laws!(super::stores::InSqlite);
+    durable_laws!(super::stores::InSqlite);
+    damage_laws!(super::stores::InSqlite);
+}
+
+mod tiered {
+    every_law!(super::stores::InTiers);
+    binary_laws!(super::stores::InTiers);
+    durable_laws!(super::stores::InTiers);
+    damage_laws!(super::stores::InTiers);
+}

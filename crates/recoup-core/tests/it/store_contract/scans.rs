@@ -1,0 +1,124 @@
+//! Scans: the heads of what a filter lets through, each once, for as long as
+//! the visitor wants more.
+
+use std::collections::BTreeSet;
+
+use recoup_core::entry::Sources;
+use recoup_core::key::{Id, Kind};
+use recoup_core::store::{Filter, Flow};
+
+use super::stores::Factory;
+use crate::support::Touch as _;
+use crate::support::{
+    START, draft, id, id_in, later, record, rich_draft, rich_sources, scanned, scopes,
+};
+
+pub(super) fn a_scan_filters_by_scope_and_kind<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let mut all = Vec::new();
+    for scope in scopes() {
+        for (key, kind) in [("a", Kind::Result), ("b", Kind::AgentRun), ("c", Kind::Result)] {
+            let mut draft = draft("body");
+            draft.kind = kind;
+            let id = id_in(&scope, key);
+            store.put(&id, &draft.seal(Sources::default(), START).unwrap()).unwrap();
+            all.push((id, kind));
+        }
+    }
+    let scope_choices = scopes().map(Some).into_iter().chain([None]);
+    for scope in scope_choices {
+        for kind in [None, Some(Kind::Result), Some(Kind::AgentRun)] {
+            let wanted = |(id, its): &&(Id, Kind)| {
+                scope.as_ref().is_none_or(|scope| *scope == id.scope)
+                    && kind.is_none_or(|kind| kind == *its)
+            };
+            let mut expected: Vec<Id> =
+                all.iter().filter(wanted).map(|(id, _)| id.clone()).collect();
+            expected.sort();
+            assert!(!expected.is_empty());
+            let filter = Filter { scope: scope.clone(), kind };
+            assert_eq!(scanned(&*store, &filter), expected, "{filter:?}");
+        }
+    }
+}
+
+pub(super) fn a_scan_stops_when_told<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for n in 0..10 {
+        store.put(&id(&format!("k{n}")), &record("a")).unwrap();
+    }
+    let mut seen = 0;
+    let visit = &mut |_: &Id, _: recoup_core::Result<&_>| {
+        seen += 1;
+        if seen == 4 { Flow::Break(()) } else { Flow::Continue(()) }
+    };
+    store.scan(&Filter::default(), visit).unwrap();
+    assert_eq!(seen, 4);
+    assert_eq!(scanned(&*store, &Filter::default()).len(), 10, "the next one starts over");
+}
+
+pub(super) fn a_scan_of_ten_thousand_shows_each_once<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let scopes = scopes();
+    let ids: Vec<Id> =
+        (0..10_000).map(|n| id_in(&scopes[usize::from(n % 5 == 0)], &format!("key-{n}"))).collect();
+    store.put(&ids[0], &record("a")).unwrap();
+    factory.multiply(&ids[0], &ids[1..]);
+    let mut seen = BTreeSet::new();
+    let visit = &mut |id: &Id, head: recoup_core::Result<&_>| {
+        head.unwrap();
+        assert!(seen.insert(id.clone()), "{id} was shown twice");
+        Flow::Continue(())
+    };
+    store.scan(&Filter::default(), visit).unwrap();
+    assert_eq!(seen, ids.iter().cloned().collect());
+    let filter = Filter { scope: Some(scopes[1].clone()), kind: None };
+    assert_eq!(scanned(&*store, &filter).len(), 2_000);
+}
+
+pub(super) fn a_scan_shows_the_heads_as_stored<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let rich = rich_draft("body").seal(rich_sources(), START).unwrap();
+    store.put(&id("key"), &rich).unwrap();
+    store.touch(&[(id("key"), later(3))]).unwrap();
+    let mut expected = rich.head.clone();
+    (expected.hits, expected.last_used) = (1, later(3));
+    let mut heads = Vec::new();
+    let visit = &mut |_: &Id, head: recoup_core::Result<&_>| {
+        heads.push(head.cloned().unwrap());
+        Flow::Continue(())
+    };
+    store.scan(&Filter::default(), visit).unwrap();
+    assert_eq!(heads, [expected]);
+}
+
+/// Listing and then removing, fetching or adding is what callers do with it.
+pub(super) fn a_scan_lets_the_visitor_use_the_store<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for key in ["a", "b", "c"] {
+        store.put(&id(key), &record(key.to_owned())).unwrap();
+    }
+    let visit = &mut |shown: &Id, _: recoup_core::Result<&_>| {
+        if let Some(found) = store.get(shown).unwrap() {
+            assert!(found.open().is_ok());
+            store.remove(std::slice::from_ref(shown)).unwrap();
+        }
+        Flow::Continue(())
+    };
+    store.scan(&Filter::default(), visit).unwrap();
+    assert_eq!(scanned(&*store, &Filter::default()), []);
+}
+
+pub(super) fn an_empty_store_has_nothing_to_show<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    assert_eq!(scanned(&*store, &Filter::default()), [], "before the first write");
+    store.put(&id("a"), &record("a")).unwrap();
+    store.remove(&[id("a")]).unwrap();
+    assert_eq!(scanned(&*store, &Filter::default()), []);
+}

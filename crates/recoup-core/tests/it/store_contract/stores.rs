@@ -1,0 +1,206 @@
+//! The stores that the contract is run for: how a fresh one is made, opened
+//! again, and damaged behind its back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recoup_core::base::clock::ManualClock;
+use recoup_core::key::Id;
+use recoup_core::store::sqlite::Waits;
+use recoup_core::store::{Memory, Sqlite, Store, Tiered};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+use crate::support::{Faults, START};
+
+/// Longer than any test needs, so that a loaded machine fails none.
+pub(crate) const PATIENT: Waits =
+    Waits { read: Duration::from_secs(30), write: Duration::from_mins(1) };
+
+/// Makes a fresh store, and keeps what it stands on.
+pub(crate) trait Factory {
+    fn fresh() -> Self;
+
+    /// The store; the same one each time.
+    fn store(&self) -> Arc<dyn Store>;
+
+    /// Puts the record that is at `from` under many more ids, by the shortest
+    /// way: thousands of writes, each synced, are not what is tested.
+    fn multiply(&self, from: &Id, to: &[Id]);
+}
+
+/// A store whose records outlive it.
+pub(crate) trait Durable: Factory {
+    /// Another store over the same medium, as another process would have it.
+    fn reopen(&self) -> Arc<dyn Store>;
+}
+
+/// A store whose medium can be changed behind its back.
+pub(crate) trait Damageable: Durable {
+    fn harm(&self, id: &Id, how: Harm);
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Harm {
+    /// One bit of the stored body is another.
+    FlippedBody,
+    /// The second half of the stored body is missing.
+    CutBody,
+    /// The header is no header.
+    BrokenHeader,
+}
+
+#[derive(Debug)]
+pub(crate) struct InMemory(Arc<Memory>);
+
+impl Factory for InMemory {
+    fn fresh() -> Self {
+        Self(Arc::new(Memory::with_capacity(256 << 20)))
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.0) as _
+    }
+
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        let record = self.0.get(from).unwrap().unwrap();
+        for id in to {
+            self.0.put(id, &record).unwrap();
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct InSqlite {
+    dir: TempDir,
+    store: Arc<Sqlite>,
+}
+
+impl InSqlite {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().join("cache.db")
+    }
+
+    fn open(&self) -> Arc<Sqlite> {
+        Arc::new(Sqlite::at(self.path(), PATIENT, Faults::new()))
+    }
+}
+
+impl Factory for InSqlite {
+    fn fresh() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Sqlite::at(dir.path().join("cache.db"), PATIENT, Faults::new()));
+        Self { dir, store }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as _
+    }
+
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        let sql = "INSERT INTO entries SELECT ?3, ?4, kind, expires, stored_at, last_used, hits,
+                   bytes, header, body, frames, full FROM entries WHERE scope = ?1 AND key = ?2";
+        let database = Connection::open(self.path()).unwrap();
+        database.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for id in to {
+            let (old, new) = (from.scope.as_str(), id.scope.as_str());
+            let names = params![old, from.key.as_str(), new, id.key.as_str()];
+            assert_eq!(database.prepare_cached(sql).unwrap().execute(names).unwrap(), 1);
+        }
+        database.execute_batch("COMMIT").unwrap();
+    }
+}
+
+impl Durable for InSqlite {
+    fn reopen(&self) -> Arc<dyn Store> {
+        self.open()
+    }
+}
+
+impl Damageable for InSqlite {
+    fn harm(&self, id: &Id, how: Harm) {
+        let database = Connection::open(self.path()).unwrap();
+        if let Harm::BrokenHeader = how {
+            let sql = "UPDATE entries SET header = x'7b00' WHERE scope = ?1 AND key = ?2";
+            let changed = database.execute(sql, params![id.scope.as_str(), id.key.as_str()]);
+            assert_eq!(changed.unwrap(), 1);
+            return;
+        }
+        let sql = "SELECT rowid, body, frames FROM entries WHERE scope = ?1 AND key = ?2";
+        let (row, body, frames): (i64, Option<Vec<u8>>, Option<i64>) = database
+            .query_row(sql, params![id.scope.as_str(), id.key.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        let changed = match (body, frames) {
+            (Some(body), None) => database.execute(
+                "UPDATE entries SET body = ?2 WHERE rowid = ?1",
+                params![row, harmed(body, how)],
+            ),
+            (None, Some(frames)) => harm_last_frame(&database, frames, how),
+            other => panic!("a record has one body: {other:?}"),
+        };
+        assert_eq!(changed.unwrap(), 1);
+    }
+}
+
+fn harm_last_frame(database: &Connection, frames: i64, how: Harm) -> rusqlite::Result<usize> {
+    let sql = "SELECT rowid, data FROM chunks WHERE frames = ?1 ORDER BY seq DESC LIMIT 1";
+    let (row, data): (i64, Vec<u8>) =
+        database.query_row(sql, [frames], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    database
+        .execute("UPDATE chunks SET data = ?2 WHERE rowid = ?1", params![row, harmed(data, how)])
+}
+
+fn harmed(mut bytes: Vec<u8>, how: Harm) -> Vec<u8> {
+    let middle = bytes.len() / 2;
+    match how {
+        Harm::FlippedBody => bytes[middle] ^= 0x10,
+        Harm::CutBody => bytes.truncate(middle),
+        Harm::BrokenHeader => unreachable!("a header is no body"),
+    }
+    bytes
+}
+
+/// Memory in front of SQLite; in front of what is opened again, it is empty.
+#[derive(Debug)]
+pub(crate) struct InTiers {
+    back: InSqlite,
+    store: Arc<Tiered>,
+}
+
+/// No time passes here: whatever the front has is current.
+fn tiers_over(back: Arc<dyn Store>) -> Arc<Tiered> {
+    let front = Arc::new(Memory::with_capacity(256 << 20));
+    let clock = Arc::new(ManualClock::at(START));
+    Arc::new(Tiered::new(front, back, 0, clock, Faults::new()))
+}
+
+impl Factory for InTiers {
+    fn fresh() -> Self {
+        let back = InSqlite::fresh();
+        let store = tiers_over(back.store());
+        Self { back, store }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as _
+    }
+
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        self.back.multiply(from, to);
+    }
+}
+
+impl Durable for InTiers {
+    fn reopen(&self) -> Arc<dyn Store> {
+        tiers_over(self.back.reopen())
+    }
+}
+
+impl Damageable for InTiers {
+    fn harm(&self, id: &Id, how: Harm) {
+        self.back.harm(id, how);
+    }
+}

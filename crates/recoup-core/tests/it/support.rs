@@ -1,0 +1,261 @@
+//! What many tests need: records, names, a log that remembers faults, and a
+//! store that can be made to fail.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use recoup_core::base::clock::{SystemClock, Timestamp};
+use recoup_core::base::digest::Digest;
+use recoup_core::base::ids;
+use recoup_core::base::name::Name;
+use recoup_core::base::project::ProjectId;
+use recoup_core::entry::{
+    Batch, Body, Cost, Draft, Event, Happening, Identity, Pattern, PatternKind, Payload, Place,
+    Record, Source, Sources, Stat, Tally,
+};
+use recoup_core::key::{Id, Key, Kind, Part, Scope};
+use recoup_core::store::{
+    Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Memory, Store, Usage, Visit,
+};
+use recoup_core::{Error, ErrorKind, Result};
+
+/// When most tests begin: some day in 2026, not on a whole second.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_790_000_000_123);
+
+pub(crate) fn later(millis: u64) -> Timestamp {
+    START.plus_millis(millis)
+}
+
+pub(crate) fn id(key: &str) -> Id {
+    id_in(&Scope::global(), key)
+}
+
+pub(crate) fn id_in(scope: &Scope, key: &str) -> Id {
+    Id::new(scope.clone(), Key::parse(key).unwrap())
+}
+
+/// One scope of each sort.
+pub(crate) fn scopes() -> [Scope; 4] {
+    let name = Name::parse("name", "same").unwrap();
+    let project = ProjectId::parse(&"5a".repeat(16)).unwrap();
+    [Scope::global(), Scope::project(&project), Scope::tenant(&name), Scope::session(&name)]
+}
+
+pub(crate) fn draft(body: impl Into<Body>) -> Draft {
+    Draft::new(Kind::Result, body)
+}
+
+pub(crate) fn record(body: impl Into<Body>) -> Record {
+    record_at(START, body)
+}
+
+pub(crate) fn record_at(now: Timestamp, body: impl Into<Body>) -> Record {
+    draft(body).seal(Sources::default(), now).unwrap()
+}
+
+/// Every field of a header has something in it.
+pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
+    Draft {
+        kind: Kind::AgentRun,
+        body: body.into(),
+        full: None,
+        ttl: Some(86_400_001),
+        grace: 3_600_001,
+        identity: Identity {
+            name: Some("reviewer \"ünï\"".to_owned()),
+            namespace: Some("github".to_owned()),
+            hash: Some("f00d".to_owned()),
+        },
+        parts: vec![Part::shown("query", "find\nit"), Part::hidden("token", "s3cret")],
+        tags: vec!["nightly".to_owned(), "läuft".to_owned()],
+        cost: Cost {
+            millis: Some(1),
+            input_tokens: Some(u64::MAX),
+            output_tokens: Some(0),
+            micro_dollars: Some(1_234_567),
+        },
+    }
+}
+
+pub(crate) fn rich_sources() -> Sources {
+    let stat = Stat { mtime: -1, ctime: i64::MAX, inode: u64::MAX, racy: true };
+    let source = |path: &str, given: Option<&str>| Source {
+        path: path.to_owned(),
+        given: given.map(str::to_owned),
+        size: 7,
+        sha256: Digest::of(path.as_bytes()),
+        stat,
+    };
+    let place = Place { machine: "0123456789abcdef".to_owned(), root: "/a root".to_owned() };
+    Sources {
+        place: Some(place),
+        files: vec![source("/outside", None), source("src/ä.rs", Some("./src/ä.rs"))],
+        patterns: vec![Pattern {
+            kind: PatternKind::Glob,
+            path: "src/*.rs".to_owned(),
+            given: None,
+        }],
+    }
+}
+
+/// Bytes that no compression makes smaller, the same for the same seed.
+pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut bytes = Vec::with_capacity(len + 8);
+    while bytes.len() < len {
+        bytes.extend_from_slice(&next().to_le_bytes());
+    }
+    bytes.truncate(len);
+    bytes
+}
+
+/// The same as text: hard, but not impossible to compress.
+pub(crate) fn noise_text(len: usize, seed: u64) -> String {
+    noise(len, seed).into_iter().map(|byte| char::from(b' ' + byte % 95)).collect()
+}
+
+/// The plain bytes of a stored entry; `None` when it is not there.
+pub(crate) fn body_of(store: &dyn Store, id: &Id) -> Option<Vec<u8>> {
+    let record = store.get(id).unwrap()?;
+    Some(record.open().unwrap().body().to_bytes().unwrap().to_vec())
+}
+
+/// The ids of what a scan shows, sorted; every head must be readable.
+pub(crate) fn scanned(store: &dyn Store, filter: &Filter) -> Vec<Id> {
+    let mut ids = Vec::new();
+    let visit = &mut |id: &Id, head: Result<&_>| {
+        head.unwrap();
+        ids.push(id.clone());
+        Flow::Continue(())
+    };
+    store.scan(filter, visit).unwrap();
+    ids.sort();
+    ids
+}
+
+pub(crate) fn evict_plan(now: Timestamp) -> EvictionPlan {
+    EvictionPlan {
+        scope: Scope::global(),
+        kind: Kind::Result,
+        now,
+        max_entries: None,
+        max_bytes: None,
+    }
+}
+
+/// Tells a store that entries were served, as the ledger does.
+pub(crate) trait Touch: Store {
+    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
+        let name = Name::parse("batch", &ids::fresh(&SystemClock)).unwrap();
+        let event = |(id, at): &(Id, Timestamp)| Event {
+            at: *at,
+            id: id.clone(),
+            kind: Kind::Result,
+            what: Happening::Hit,
+            count: 1,
+        };
+        self.fold(&Batch { name, events: hits.iter().map(event).collect() })
+    }
+}
+
+impl<S: Store + ?Sized> Touch for S {}
+
+/// Remembers which store failed, with which kind of error and in which words.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Mutex<Vec<(String, ErrorKind, String)>>);
+
+impl Faults {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// What was told so far; forgotten by this.
+    pub(crate) fn take(&self) -> Vec<(String, ErrorKind, String)> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+impl FaultLog for Faults {
+    fn fault(&self, store: &Info, error: &Error) {
+        self.0.lock().unwrap().push((store.url.clone(), error.kind(), error.to_string()));
+    }
+}
+
+/// A memory store that fails while it is switched off.
+#[derive(Debug)]
+pub(crate) struct Switched {
+    inner: Memory,
+    name: &'static str,
+    off: AtomicBool,
+}
+
+impl Switched {
+    pub(crate) fn new(name: &'static str) -> Arc<Self> {
+        let inner = Memory::with_capacity(64 << 20);
+        Arc::new(Self { inner, name, off: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn switch_off(&self, off: bool) {
+        self.off.store(off, Ordering::SeqCst);
+    }
+
+    fn inner(&self) -> Result<&Memory> {
+        if self.off.load(Ordering::SeqCst) {
+            Err(Error::new(ErrorKind::Io, "switched off"))
+        } else {
+            Ok(&self.inner)
+        }
+    }
+}
+
+impl Store for Switched {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        self.inner()?.get(id)
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        self.inner()?.put(id, record)
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        self.inner()?.remove(ids)
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        self.inner()?.full(id)
+    }
+
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        self.inner()?.fold(batch)
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        self.inner()?.tallies(scope)
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        self.inner()?.usage(scope)
+    }
+
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        self.inner()?.scan(filter, visit)
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        self.inner()?.evict(plan)
+    }
+
+    fn info(&self) -> Info {
+        Info { url: format!("switched:{}", self.name), durable: false }
+    }
+}
