@@ -10,28 +10,28 @@ use recoup_core::{Error, ErrorKind, Result};
 /// More than anything that is sensibly kept.
 const MAX_LEN: u64 = 1 << 30;
 
-/// `TEXT|@FILE|-`, where `-` is stdin.
-pub(super) fn piped(given: &str) -> Result<Vec<u8>> {
-    if given == "-" { stdin() } else { typed(given) }
+/// `TEXT|@FILE|-`, where `-` is stdin; `flag` names it in errors.
+pub(super) fn piped(flag: &str, given: &str) -> Result<Vec<u8>> {
+    if given == "-" { stdin() } else { typed(flag, given) }
 }
 
 /// `TEXT|@FILE`
-pub(super) fn typed(given: &str) -> Result<Vec<u8>> {
+pub(super) fn typed(flag: &str, given: &str) -> Result<Vec<u8>> {
     match given.strip_prefix('@') {
-        Some(path) => file(Path::new(path)),
+        Some(path) => file(flag, Path::new(path)),
         None => Ok(given.as_bytes().to_vec()),
     }
 }
 
 /// The contents of a file.
-pub(super) fn file(path: &Path) -> Result<Vec<u8>> {
-    fsx::read_limited(path, MAX_LEN)
+pub(super) fn file(flag: &str, path: &Path) -> Result<Vec<u8>> {
+    fsx::read_limited(path, MAX_LEN).map_err(|error| error.context(flag))
 }
 
-/// What must be text; `what` names it in the error.
-pub(super) fn utf8(what: &str, bytes: Vec<u8>) -> Result<String> {
+/// What must be text.
+pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
-        Error::new(ErrorKind::Invalid, format!("{what} is not valid UTF-8")).with_source(error)
+        Error::new(ErrorKind::Invalid, format!("{flag} is not valid UTF-8")).with_source(error)
     })
 }
 

@@ -181,9 +181,15 @@ fn person(text: &str) {
 /// On one line, and without anything that a terminal would obey: names and
 /// previews come from files and agents.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_order) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    let escaped = |c: char| if is_order(c) { c.escape_default().to_string() } else { c.into() };
     Cow::Owned(text.chars().map(escaped).collect())
+}
+
+/// Control characters, and those that turn the direction of what follows.
+fn is_order(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

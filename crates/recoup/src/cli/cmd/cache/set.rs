@@ -47,7 +47,7 @@ impl SetArgs {
         let named = self.named.resolve()?;
         let ttl = Ttl::parse("--ttl", &self.ttl)?;
         let since = self.since.as_deref().map(Since::parse).transpose()?;
-        let body = input::piped(&self.condensed)?;
+        let body = input::piped("--condensed", &self.condensed)?;
         check_json(&body)?;
         let id = Id::new(app.scope()?, named.key);
         let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &listed(&self.sources))?;
@@ -82,7 +82,7 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
 }
 
 fn read_full(file: &Path) -> Result<Body> {
-    input::file(file).map(Body::from).map_err(|error| error.context("--full"))
+    input::file("--full", file).map(Body::from)
 }
 
 /// Checked, but kept as it is: no byte is changed.

@@ -26,8 +26,8 @@ pub(in crate::cli) struct AgentRunArgs {
 impl AgentRunArgs {
     pub(in crate::cli) fn run(self) -> Ended {
         let Self { agent, system, user, model } = self;
-        let system = input::utf8("--system", input::typed(&system)?)?;
-        let user = input::utf8("--user", input::typed(&user)?)?;
+        let system = input::utf8("--system", input::typed("--system", &system)?)?;
+        let user = input::utf8("--user", input::typed("--user", &user)?)?;
         ui::line(AgentRunRecipe { agent, system, user, model }.key()?)?;
         Ok(Answer::Yes)
     }

@@ -19,7 +19,7 @@ pub(in crate::cli) struct CanonicalArgs {
 
 impl CanonicalArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let text = canonical(&input::utf8("the JSON", input::piped(&self.json)?)?)?;
+        let text = canonical(&input::utf8("the JSON", input::piped("the JSON", &self.json)?)?)?;
         if self.sha256 {
             ui::line(Digest::of(text.as_bytes()))?;
         } else {
