@@ -67,14 +67,14 @@ fn encode_framed(body: Body) -> Result<(BodyInfo, Payload)> {
         raw_len += chunk.len() as u64;
         Ok(())
     })?;
-    let frames = raw_len.div_ceil(CHUNK_LEN as u64);
+    let (frames, sha256) = (raw_len.div_ceil(CHUNK_LEN as u64), hasher.finish());
     let info = BodyInfo {
         encoding: Encoding::Framed,
         raw_len,
         stored_len: raw_len + frames * Digest::LEN as u64,
-        sha256: hasher.finish(),
+        sha256,
     };
-    Ok((info, Payload::Framed(Arc::new(Framed(body)))))
+    Ok((info, Payload::Framed(Arc::new(Framed { body, sha256 }))))
 }
 
 /// `None` where compression itself fails; the body is then kept plain.

@@ -4,9 +4,10 @@
 //!
 //! ```text
 //! frame  = digest (32 bytes) , data (1 to CHUNK_LEN bytes)
-//! digest = SHA-256(index as u64 little endian , data)
+//! digest = SHA-256(SHA-256 of the whole body , index as u64 little endian , data)
 //! ```
-//! The index keeps frames from changing places unnoticed.
+//! The index keeps frames from changing places unnoticed, and the body's digest
+//! from ending up in another entry.
 
 use std::sync::Arc;
 
@@ -19,17 +20,22 @@ pub const CHUNK_LEN: usize = 1 << 20;
 
 /// Plain chunks of any size, read as frames.
 #[derive(Debug)]
-pub(super) struct Framed<C>(pub(super) C);
+pub(super) struct Framed<C> {
+    pub(super) body: C,
+    pub(super) sha256: Digest,
+}
 
 impl<C: Chunks> Chunks for Framed<C> {
     fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut frame = FrameWriter { index: 0, frame: Vec::new(), visit };
-        self.0.each(&mut |chunk| frame.push(chunk))?;
+        let mut frame = FrameWriter { body: self.sha256, index: 0, frame: Vec::new(), visit };
+        self.body.each(&mut |chunk| frame.push(chunk))?;
         frame.flush()
     }
 }
 
 struct FrameWriter<'a> {
+    /// The digest of the whole body.
+    body: Digest,
     index: u64,
     /// Room for the digest, then the data so far; empty before the first byte.
     frame: Vec<u8>,
@@ -57,7 +63,7 @@ impl FrameWriter<'_> {
         if self.frame.is_empty() {
             return Ok(());
         }
-        let digest = frame_digest(self.index, &self.frame[Digest::LEN..]);
+        let digest = frame_digest(self.body, self.index, &self.frame[Digest::LEN..]);
         self.frame[..Digest::LEN].copy_from_slice(digest.as_bytes());
         (self.visit)(&self.frame)?;
         self.index += 1;
@@ -71,13 +77,14 @@ impl FrameWriter<'_> {
 pub(super) struct Unframed {
     pub(super) frames: Arc<dyn Chunks>,
     pub(super) raw_len: u64,
+    pub(super) sha256: Digest,
 }
 
 impl Chunks for Unframed {
     fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut index, mut seen) = (0, 0);
         self.frames.each(&mut |frame| {
-            let data = verified(index, frame)?;
+            let data = verified(self.sha256, index, frame)?;
             index += 1;
             seen += data.len() as u64;
             if seen > self.raw_len {
@@ -89,19 +96,20 @@ impl Chunks for Unframed {
     }
 }
 
-fn verified(index: u64, frame: &[u8]) -> Result<&[u8]> {
+fn verified(body: Digest, index: u64, frame: &[u8]) -> Result<&[u8]> {
     let (digest, data) = frame
         .split_first_chunk::<{ Digest::LEN }>()
         .ok_or_else(|| damaged("a chunk is too short"))?;
-    if frame_digest(index, data).as_bytes() == digest {
+    if frame_digest(body, index, data).as_bytes() == digest {
         Ok(data)
     } else {
         Err(damaged("a chunk fails its checksum"))
     }
 }
 
-fn frame_digest(index: u64, data: &[u8]) -> Digest {
+fn frame_digest(body: Digest, index: u64, data: &[u8]) -> Digest {
     let mut hasher = Hasher::new();
+    hasher.update(body.as_bytes());
     hasher.update(&index.to_le_bytes());
     hasher.update(data);
     hasher.finish()

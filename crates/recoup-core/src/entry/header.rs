@@ -112,7 +112,7 @@ pub struct Cost {
 impl Header {
     /// What is stored for it: the body and the full result.
     pub fn stored_len(&self) -> u64 {
-        self.body.stored_len + self.full.map_or(0, |full| full.stored_len)
+        self.body.stored_len.saturating_add(self.full.map_or(0, |full| full.stored_len))
     }
 
     /// When it stops being fresh.

@@ -51,8 +51,8 @@ impl Payload {
             Self::Opened(body) => Ok(body.clone()),
             Self::Inline(stored) => codec::decode(info, stored).map(Body::Whole),
             Self::Framed(frames) => {
-                let (frames, raw_len) = (Arc::clone(frames), info.raw_len);
-                Ok(Body::Large(Arc::new(Unframed { frames, raw_len })))
+                let (frames, raw_len, sha256) = (Arc::clone(frames), info.raw_len, info.sha256);
+                Ok(Body::Large(Arc::new(Unframed { frames, raw_len, sha256 })))
             }
         }
     }

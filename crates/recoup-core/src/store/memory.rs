@@ -61,7 +61,7 @@ impl Memory {
 
     fn drop_one(&self, id: &Id, head: &Head, evicted: &mut Evicted) {
         self.records.invalidate(id);
-        evicted.bytes += bytes(head);
+        evicted.bytes = evicted.bytes.saturating_add(stored_bytes(head));
     }
 }
 
@@ -130,14 +130,15 @@ impl Store for Memory {
         let mut alive = self.matching(&filter);
         alive.sort_unstable_by_key(|(_, record)| record.head.last_used);
         let mut entries = alive.len() as u64;
-        let mut total: u64 = alive.iter().map(|(_, record)| bytes(&record.head)).sum();
+        let sizes = alive.iter().map(|(_, record)| stored_bytes(&record.head));
+        let mut total = sizes.fold(0, u64::saturating_add);
         for (id, record) in &alive {
             if plan.allows(entries, total) {
                 break;
             }
             self.drop_one(id, &record.head, &mut evicted);
             entries -= 1;
-            total -= bytes(&record.head);
+            total = total.saturating_sub(stored_bytes(&record.head));
             evicted.least_used += 1;
         }
         Ok(evicted)
@@ -146,7 +147,8 @@ impl Store for Memory {
     fn usage(&self, scope: &Scope) -> Result<Usage> {
         let filter = Filter { scope: Some(scope.clone()), kind: None };
         let found = self.matching(&filter);
-        let bytes = found.iter().map(|(_, record)| bytes(&record.head)).sum();
+        let sizes = found.iter().map(|(_, record)| stored_bytes(&record.head));
+        let bytes = sizes.fold(0, u64::saturating_add);
         Ok(Usage { entries: found.len() as u64, bytes })
     }
 
@@ -174,6 +176,14 @@ fn in_memory(payload: &Payload, info: &BodyInfo) -> Result<Payload> {
     Ok(Payload::Opened(body.to_bytes()?.into()))
 }
 
+/// What plans count, as it is admitted: what is packed. Headers are left out,
+/// which would have to be written to be measured; so this is never more than
+/// what the store behind counts.
+fn stored_bytes(head: &Head) -> u64 {
+    head.header.stored_len()
+}
+
+/// What it takes here.
 fn bytes(head: &Head) -> u64 {
     head.header.body.raw_len + head.header.full.map_or(0, |full| full.raw_len)
 }

@@ -105,8 +105,10 @@ pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
 /// Folds the log back into the database and empties it, if it is due and
 /// nobody is reading from it; else the next writer will. Failing at that is no
 /// failure: what was written is in the log.
-pub(super) fn checkpoint_if_due(connection: &Connection, path: &Path) {
-    let [log, _] = sidecars(path);
+pub(super) fn checkpoint_if_due(connection: &Connection) {
+    // Where SQLite has it: a link to the database is not where its log is.
+    let Some(path) = connection.path() else { return };
+    let [log, _] = sidecars(Path::new(path));
     if fs::metadata(log).is_ok_and(|log| log.len() > LOG_MAX) {
         let _ = busy::within(Duration::ZERO, || {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))

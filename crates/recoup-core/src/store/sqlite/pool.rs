@@ -99,7 +99,7 @@ impl Pool {
                 let done = act(&mut writer.connection)?;
                 // If it was set aside meanwhile, what was written went with it.
                 if writer.is_current(&self.path) {
-                    connection::checkpoint_if_due(&writer.connection, &self.path);
+                    connection::checkpoint_if_due(&writer.connection);
                     *slot = Some(writer);
                     return Ok(Some(done));
                 }

@@ -164,9 +164,9 @@ fn scan_sql(filter: &Filter) -> &'static str {
 }
 
 fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
-    let scope = Scope::parse(row.get_ref(0)?.as_str()?);
-    let key = Key::parse(row.get_ref(1)?.as_str()?);
-    let (Ok(scope), Ok(key)) = (scope, key) else {
+    let scope = row.get_ref(0)?.as_str().ok().map(Scope::parse);
+    let key = row.get_ref(1)?.as_str().ok().map(Key::parse);
+    let (Some(Ok(scope)), Some(Ok(key))) = (scope, key) else {
         // Nobody could ask for such a row, and nothing of ours wrote it.
         return Ok(Flow::Continue(()));
     };

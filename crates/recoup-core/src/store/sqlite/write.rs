@@ -12,21 +12,29 @@ use crate::key::Id;
 /// Where a payload went: into the row itself, or into frames of that number.
 enum Placed<'a> {
     Inline(&'a [u8]),
-    Framed(i64),
+    Framed { frames: i64, len: u64 },
 }
 
 impl Placed<'_> {
     fn body(&self) -> Option<&[u8]> {
         match self {
             Self::Inline(body) => Some(body),
-            Self::Framed(_) => None,
+            Self::Framed { .. } => None,
         }
     }
 
     fn frames(&self) -> Option<i64> {
         match self {
             Self::Inline(_) => None,
-            Self::Framed(frames) => Some(*frames),
+            Self::Framed { frames, .. } => Some(*frames),
+        }
+    }
+
+    /// Measured: what a header says came from who knows where.
+    fn len(&self) -> u64 {
+        match self {
+            Self::Inline(body) => body.len() as u64,
+            Self::Framed { len, .. } => *len,
         }
     }
 }
@@ -61,7 +69,7 @@ fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
         return Ok(());
     }
     let placed = place(writer, payload)?;
-    let bytes = info.stored_len.cast_signed();
+    let bytes = placed.len().cast_signed();
     writer
         .prepare_cached(INSERT)
         .and_then(|mut insert| {
@@ -82,12 +90,13 @@ fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
     let mut insert = writer
         .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
         .map_err(storing)?;
-    let mut seq = 0i64;
+    let (mut seq, mut len) = (0i64, 0);
     body.each(&mut |frame| {
         seq += 1;
+        len += frame.len() as u64;
         insert.execute(params![frames, seq, frame]).map(drop).map_err(storing)
     })?;
-    Ok(Placed::Framed(frames))
+    Ok(Placed::Framed { frames, len })
 }
 
 fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) -> Result<()> {
@@ -102,7 +111,7 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
             full = excluded.full";
     let head = &record.head;
     let json = head.header.to_json();
-    let bytes = head.header.body.stored_len + json.len() as u64;
+    let bytes = placed.len() + json.len() as u64;
     writer
         .prepare_cached(SQL)
         .and_then(|mut statement| {

@@ -20,7 +20,7 @@ fn assert_told_once(scene: &Scene) {
     assert_eq!(*url, format!("sqlite:{}", scene.path().display()));
     assert_eq!(*kind, ErrorKind::Corrupt);
     let place = scene.set_aside()[0].display().to_string();
-    assert!(words.contains("set aside") && words.contains(&place), "{words}");
+    assert!(words.contains("damaged") && words.contains(&place), "{words}");
 }
 
 fn scribble_from_page(scene: &Scene, first: u64) {

@@ -5,10 +5,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use recoup_core::entry::{Chunks as _, INLINE_MAX};
-use recoup_core::store::{EvictionPlan, Filter, Store};
+use recoup_core::store::{EvictionPlan, Filter, Sqlite, Store};
 use rusqlite::Connection;
 
 use super::Scene;
+use crate::store_contract::stores::PATIENT;
 use crate::support::Touch as _;
 use crate::support::{START, body_of, evict_plan, id, noise_text, record, scanned};
 
@@ -17,11 +18,7 @@ fn every_file_is_private() {
     let scene = Scene::new();
     let dir = scene.dir.path().join("new").join("deep");
     let path = dir.join("cache.db");
-    let store = recoup_core::store::Sqlite::at(
-        &path,
-        crate::store_contract::stores::PATIENT,
-        scene.faults.clone(),
-    );
+    let store = Sqlite::at(&path, PATIENT, scene.faults.clone());
     store.put(&id("a"), &record("a")).unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().mode() & 0o777;
     for suffix in ["", "-wal", "-shm", ".lock"] {
@@ -109,7 +106,8 @@ fn the_log_does_not_grow_for_ever() {
 fn behind_a_link_the_log_does_not_grow_for_ever_either() {
     let scene = Scene::new();
     let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("real.db"), "").unwrap();
+    let real = Sqlite::at(home.path().join("real.db"), PATIENT, scene.faults.clone());
+    real.put(&id("0"), &record("first")).unwrap();
     std::os::unix::fs::symlink(home.path().join("real.db"), scene.path()).unwrap();
     let store = scene.open();
     for n in 0..200u64 {
