@@ -28,12 +28,30 @@ pub struct Request<'a> {
     /// The oldest that the caller accepts, in milliseconds, whatever the
     /// entry's own TTL.
     pub max_age: Option<u64>,
+    /// How far the cache may be used at all.
+    pub mode: Mode,
+}
+
+/// How far a caller wants the cache to be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Take what is there, and keep what is not.
+    #[default]
+    Use,
+    /// Do the work in any case, and keep the result.
+    Refresh,
+    /// Take what is there, and keep nothing.
+    NoStore,
+    /// Take what is there, and do no work.
+    OnlyIfCached,
+    /// Do the work, and keep nothing.
+    Bypass,
 }
 
 impl<'a> Request<'a> {
     /// For an entry that depends on no files, at any age.
     pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
-        Self { kind, id, view, sources: &[], max_age: None }
+        Self { kind, id, view, sources: &[], max_age: None, mode: Mode::default() }
     }
 }
 
@@ -51,12 +69,22 @@ impl Cache {
         if !self.inner.options.enabled {
             return Ok(Outcome::Bypass(Reason::Disabled));
         }
+        match request.mode {
+            Mode::Bypass => return Ok(Outcome::Bypass(Reason::Asked)),
+            Mode::Refresh => return Ok(Outcome::Miss(self.permit_for(request)?, Reason::Asked)),
+            Mode::Use | Mode::NoStore | Mode::OnlyIfCached => {}
+        }
         let found = self.peek(request);
         self.note(request, &found);
+        let fills = request.mode == Mode::Use;
+        let permit = || fills.then(|| self.permit_for(request)).transpose();
         Ok(match found {
             Peek::Hit(entry) => Outcome::Hit(entry),
-            Peek::Stale(entry) => Outcome::Stale(entry, Some(self.permit_for(request)?)),
-            Peek::Miss(reason) => Outcome::Miss(self.permit_for(request)?, reason),
+            Peek::Stale(entry) => Outcome::Stale(entry, permit()?),
+            Peek::Miss(reason) => match permit()? {
+                Some(permit) => Outcome::Miss(permit, reason),
+                None => Outcome::Bypass(reason),
+            },
         })
     }
 

@@ -24,7 +24,7 @@ use crate::store::{Filter, Flow, Store, Visit};
 
 pub use housekeeping::Selection;
 pub use limits::Limits;
-pub use lookup::Request;
+pub use lookup::{Mode, Request};
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
 pub use sources::{Freshness, Since, View, Watched};

@@ -15,7 +15,7 @@ pub enum Outcome {
     Stale(Entry, Option<Permit>),
     /// Work to be done; the permit takes the result.
     Miss(Permit, Reason),
-    /// The cache stands aside: do the work, and keep nothing.
+    /// The cache stands aside: whatever is worked out is not kept.
     Bypass(Reason),
 }
 
@@ -37,6 +37,8 @@ pub enum Reason {
     Absent,
     /// The cache is switched off.
     Disabled,
+    /// The caller did not want what is there.
+    Asked,
     /// Its time is up, or older than this reader accepts.
     Expired {
         /// How old it is, in milliseconds.
@@ -59,7 +61,7 @@ impl Reason {
     pub fn happening(&self) -> Option<Happening> {
         match self {
             Self::Absent => Some(Happening::Absent),
-            Self::Disabled => None,
+            Self::Disabled | Self::Asked => None,
             Self::Expired { .. } => Some(Happening::Expired),
             Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
             Self::Corrupt(_) => Some(Happening::Corrupt),
@@ -70,7 +72,7 @@ impl Reason {
     /// The status that contract 1 gives it.
     pub fn status(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Unavailable(_) => "miss",
+            Self::Absent | Self::Asked | Self::Unavailable(_) => "miss",
             Self::Disabled => "disabled",
             Self::Expired { .. } => "expired",
             Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
@@ -81,7 +83,7 @@ impl Reason {
     /// The reason that contract 1 gives it, where it has one.
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Absent | Self::Disabled | Self::Expired { .. } => None,
+            Self::Absent | Self::Disabled | Self::Asked | Self::Expired { .. } => None,
             Self::SourceModified(_) => Some("source_modified"),
             Self::SourceMissing(_) => Some("source_missing"),
             Self::Corrupt(Damage::Mismatch) => Some("integrity_mismatch"),
@@ -97,6 +99,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Absent => f.write_str("there is no entry"),
             Self::Disabled => f.write_str("the cache is switched off"),
+            Self::Asked => f.write_str("a fresh result was asked for"),
             Self::Expired { .. } => f.write_str("the entry has expired"),
             Self::SourceModified(path) => write!(f, "the source {path} has changed"),
             Self::SourceMissing(path) => write!(f, "the source {path} is missing"),

@@ -1,6 +1,7 @@
 //! The cache over a store: what is fresh, what is a miss and why, and what a
 //! permit takes.
 
+mod controls;
 mod freshness;
 mod limits;
 mod order;

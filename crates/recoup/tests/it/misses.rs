@@ -38,6 +38,19 @@ fn an_expired_entry() {
 }
 
 #[test]
+fn an_entry_older_than_the_reader_accepts() {
+    let home = Home::new();
+    home.set("k", "1");
+    home.cache(&["get", "--key", "k", "--max-age", "1h"]).expect(0);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let output = home.cache(&["get", "--key", "k", "--max-age", "1ms"]).expect_miss();
+    assert_eq!(output.stderr, "expired: the entry has expired\n");
+    home.get("k").expect(0);
+    let output = home.cache(&["get", "--key", "k", "--max-age", "old"]).expect(2);
+    assert!(output.stderr.contains("--max-age: cache duration must be"), "{}", output.stderr);
+}
+
+#[test]
 fn a_modified_source() {
     let home = Home::new();
     home.write("src/a.rs", "one");

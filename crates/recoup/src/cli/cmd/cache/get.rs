@@ -1,7 +1,7 @@
 //! `recoup cache get`: the path that must cost what starting a process costs.
 
 use clap::Args;
-use recoup_core::cache::{Cache, Peek, Reason, Request, View};
+use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View};
 use recoup_core::key::{Id, Key, Kind};
 use serde::Serialize;
 
@@ -17,6 +17,9 @@ pub(super) struct GetArgs {
     /// On a miss, say why as JSON; a hit prints the result in either form
     #[arg(long)]
     json: bool,
+    /// Accept nothing older than this, whatever its own duration: 30m, 12h, 7d
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    max_age: Option<String>,
     /// On a miss, print a token for `set --since`: it remembers how the sources are now
     #[arg(long)]
     token: bool,
@@ -46,7 +49,10 @@ impl GetArgs {
         let named = self.named.resolve()?;
         let id = Id::new(app.scope()?, named.key);
         let (cache, view) = (app.cache(), app.view()?);
-        match cache.read(&Request::new(Kind::Result, &id, &view)) {
+        let max_age =
+            self.max_age.as_deref().map(|age| Ttl::parse("--max-age", age)).transpose()?;
+        let max_age = max_age.and_then(Ttl::as_millis);
+        match cache.read(&Request { max_age, ..Request::new(Kind::Result, &id, &view) }) {
             Peek::Hit(entry) | Peek::Stale(entry) => {
                 ui::body(entry.body())?;
                 Ok(Answer::Yes)
