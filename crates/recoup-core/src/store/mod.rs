@@ -23,7 +23,7 @@ pub use memory::Memory;
 pub use plan::{Evicted, EvictionPlan, Filter, Usage};
 pub use sqlite::Sqlite;
 pub use tiered::Tiered;
-pub use url::StoreUrl;
+pub use url::{StoreUrl, without_credentials};
 
 /// Whether a scan goes on.
 pub type Flow = ControlFlow<()>;

@@ -1,5 +1,6 @@
 //! Stores by URL. A URL that can't be read says which part is wrong.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,16 +19,17 @@ pub enum StoreUrl {
 impl StoreUrl {
     /// Reads a URL. A relative path is taken from `base`, `~/` from `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
+        let shown = without_credentials(text);
         match text.split_once(':') {
             Some(("sqlite", "")) => Err(Error::usage(format!(
-                "invalid store {text:?}: the path is missing; expected sqlite:PATH"
+                "invalid store {shown:?}: the path is missing; expected sqlite:PATH"
             ))),
             Some(("sqlite", path)) => Ok(Self::Sqlite(absolute(path, base, home)?)),
             Some((scheme, _)) => Err(Error::usage(format!(
-                "invalid store {text:?}: unknown scheme {scheme:?}; expected sqlite:PATH"
+                "invalid store {shown:?}: unknown scheme {scheme:?}; expected sqlite:PATH"
             ))),
             None => Err(Error::usage(format!(
-                "invalid store {text:?}: no scheme; expected sqlite:PATH"
+                "invalid store {shown:?}: no scheme; expected sqlite:PATH"
             ))),
         }
     }
@@ -45,6 +47,17 @@ impl fmt::Display for StoreUrl {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }
+    }
+}
+
+/// A URL as people may see it: what stands before the host is a name and a
+/// password. Passwords may hold anything, so the last `@` is taken.
+pub fn without_credentials(url: &str) -> Cow<'_, str> {
+    let hidden =
+        url.split_once("//").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1)));
+    match hidden {
+        Some((scheme, host)) => Cow::Owned(format!("{scheme}//***@{host}")),
+        None => Cow::Borrowed(url),
     }
 }
 

@@ -1,20 +1,20 @@
-//! What commands share: settings, the project, the cache. Each is looked for
+//! What commands share: settings, the project, the cache. The store is opened
 //! when it is first needed, and not before.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::digest::{Digest, hex};
 use recoup_core::base::fsx;
-use recoup_core::base::project::Project;
-use recoup_core::cache::{Cache, Options, Parts, View};
+use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::key::Scope;
 use recoup_core::ledger::Ledger;
 use recoup_core::store::StoreUrl;
 
 use super::failure::Faults;
+use super::ui;
 use crate::config::{Overrides, Settings};
 
 /// The surroundings of one command. Never dropped: the process ends first, and
@@ -22,33 +22,24 @@ use crate::config::{Overrides, Settings};
 #[derive(Debug)]
 pub(super) struct App {
     pub(super) settings: Settings,
-    project: OnceLock<Project>,
 }
 
 impl App {
     pub(super) fn load(overrides: &Overrides) -> Result<&'static Self> {
         let settings = Settings::load(overrides)?;
-        Ok(Box::leak(Box::new(Self { settings, project: OnceLock::new() })))
-    }
-
-    /// The project that the command was started in.
-    pub(super) fn project(&self) -> Result<&Project> {
-        if let Some(project) = self.project.get() {
-            return Ok(project);
-        }
-        let found = Project::find(&self.settings.cwd)?;
-        Ok(self.project.get_or_init(|| found))
+        settings.warnings.iter().for_each(ui::warn);
+        Ok(Box::leak(Box::new(Self { settings })))
     }
 
     /// The scope that was asked for.
-    pub(super) fn scope(&self) -> Result<Scope> {
-        self.settings.scope.resolve(|| self.project().cloned())
+    pub(super) fn scope(&self) -> Scope {
+        self.settings.scope.clone()
     }
 
     /// From where source files are seen.
-    pub(super) fn view(&self) -> Result<View> {
-        let root = self.project()?.root().to_owned();
-        Ok(View { root, cwd: self.settings.cwd.clone() })
+    pub(super) fn view(&self) -> View {
+        let root = self.settings.project.root().to_owned();
+        View { root, cwd: self.settings.cwd.clone() }
     }
 
     /// The cache, for reading.
@@ -57,7 +48,7 @@ impl App {
             store: self.settings.store.open(Arc::new(Faults)),
             clock: Arc::new(SystemClock),
             ledger: Some(Ledger::at(self.ledger_dir())),
-            options: Options::default(),
+            options: self.settings.cache.options(),
         });
         // Kept alive on purpose, as said above.
         std::mem::forget(cache.clone());

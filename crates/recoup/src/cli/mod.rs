@@ -38,6 +38,8 @@ enum Answer {
     Yes,
     /// A miss, or refused.
     No,
+    /// The configuration that was asked about is wrong.
+    Unsound,
 }
 
 /// How a command ends.
@@ -56,6 +58,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     match ended {
         Ok(Answer::Yes) => YES,
         Ok(Answer::No) => NO,
+        Ok(Answer::Unsound) => USAGE,
         Err(failure) => failure.report(),
     }
 }
@@ -66,6 +69,6 @@ fn definition() -> clap::Command {
 }
 
 fn environment() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<13} {}", var.name, var.meaning));
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<24} {}", var.name, var.meaning));
     format!("Environment:{}", lines.collect::<String>())
 }

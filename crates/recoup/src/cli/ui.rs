@@ -118,13 +118,18 @@ pub(super) fn usage(error: &clap::Error) -> i32 {
     if error.use_stderr() { USAGE } else { YES }
 }
 
+/// Whether there is a person to answer.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// Asks on a terminal; a script that can't answer has meant it.
 pub(super) fn confirm(question: impl Display) -> bool {
-    if !io::stdin().is_terminal() {
+    if !can_ask() {
         return true;
     }
     let mut err = anstream::stderr().lock();
-    let _ = write!(err, "{question} [y/N] ");
+    let _ = write!(err, "{} [y/N] ", printable(&question.to_string()));
     let _ = err.flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);

@@ -1,5 +1,6 @@
 //! The only place that reads the environment. Every variable is declared here,
-//! once, and `recoup --help` lists them from here.
+//! once, and `recoup --help` lists them from here. Which key of the
+//! configuration a variable stands for is in `keys.rs`.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 
 use std::path::PathBuf;
@@ -16,19 +17,52 @@ pub struct EnvVar {
     pub meaning: &'static str,
 }
 
-pub(super) const HOME: EnvVar = EnvVar { name: "HOME", meaning: "the user's home directory" };
+const fn var(name: &'static str, meaning: &'static str) -> EnvVar {
+    EnvVar { name, meaning }
+}
+
+pub(super) const HOME: EnvVar = var("HOME", "the user's home directory");
 pub(super) const RECOUP_HOME: EnvVar =
-    EnvVar { name: "RECOUP_HOME", meaning: "where recoup keeps its files (default: ~/.recoup)" };
-pub(super) const RECOUP_STORE: EnvVar = EnvVar {
-    name: "RECOUP_STORE",
-    meaning: "where entries are kept (default: sqlite:~/.recoup/cache.db)",
-};
-pub(super) const RECOUP_SCOPE: EnvVar =
-    EnvVar { name: "RECOUP_SCOPE", meaning: "who shares them (default: project)" };
-const NO_COLOR: EnvVar = EnvVar { name: "NO_COLOR", meaning: "when set, output has no colours" };
+    var("RECOUP_HOME", "where recoup keeps its files (default: ~/.recoup)");
+pub(super) const STORE: EnvVar =
+    var("RECOUP_STORE", "where entries are kept (default: sqlite:~/.recoup/cache.db)");
+pub(super) const SCOPE: EnvVar = var("RECOUP_SCOPE", "who shares them (default: project)");
+pub(super) const ENABLED: EnvVar =
+    var("RECOUP_CACHE_ENABLED", "false: nothing is kept, and nothing given out");
+pub(super) const MAX_SIZE_MB: EnvVar =
+    var("RECOUP_CACHE_MAX_SIZE_MB", "how much is kept, in MB (default: 100)");
+pub(super) const MAX_ENTRIES: EnvVar =
+    var("RECOUP_CACHE_MAX_ENTRIES", "how many entries are kept (default: no limit)");
+pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
+pub(super) const FRESHNESS: EnvVar =
+    var("RECOUP_CACHE_FRESHNESS", "what counts as a change: mtime or content (default: mtime)");
+pub(super) const NOTES: EnvVar =
+    var("RECOUP_CACHE_NOTES", "the file that `cache set --synthesize` appends to");
+pub(super) const LOA_ENABLED: EnvVar =
+    var("LOA_CACHE_ENABLED", "as RECOUP_CACHE_ENABLED, which wins");
+pub(super) const LOA_MAX_SIZE_MB: EnvVar =
+    var("LOA_CACHE_MAX_SIZE_MB", "as RECOUP_CACHE_MAX_SIZE_MB, which wins");
+pub(super) const LOA_TTL_DAYS: EnvVar =
+    var("LOA_CACHE_TTL_DAYS", "as RECOUP_CACHE_TTL, which wins, in days");
+const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 5] = [RECOUP_HOME, RECOUP_STORE, RECOUP_SCOPE, HOME, NO_COLOR];
+pub const VARIABLES: [EnvVar; 14] = [
+    RECOUP_HOME,
+    STORE,
+    SCOPE,
+    ENABLED,
+    MAX_SIZE_MB,
+    MAX_ENTRIES,
+    TTL,
+    FRESHNESS,
+    NOTES,
+    LOA_ENABLED,
+    LOA_MAX_SIZE_MB,
+    LOA_TTL_DAYS,
+    HOME,
+    NO_COLOR,
+];
 
 /// A path; an empty value is none.
 pub(super) fn path(variable: &EnvVar) -> Option<PathBuf> {
@@ -39,10 +73,17 @@ pub(super) fn path(variable: &EnvVar) -> Option<PathBuf> {
 pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
     match std::env::var_os(variable.name).filter(|value| !value.is_empty()) {
         None => Ok(None),
-        Some(value) => value.into_string().map(Some).map_err(|value| {
-            Error::usage(format!("{} is not valid UTF-8: {}", variable.name, value.display()))
-        }),
+        Some(value) => value
+            .into_string()
+            .map(Some)
+            .map_err(|_| Error::usage(format!("{}: not valid UTF-8", variable.name))),
     }
+}
+
+/// A variable that a configuration file names as `${NAME}`, be it empty; none
+/// when it is not set, or is no text.
+pub(super) fn named(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 pub(super) fn current_dir() -> Result<PathBuf> {

@@ -1,18 +1,39 @@
-//! What is meant, from what was said: built-in values, the environment, flags.
+//! What is meant, from what was said: built-in values, files, the environment,
+//! flags.
 //!
-//! [`Overrides`] is what was typed; [`Settings`] is what it amounts to, with
-//! nothing left to interpret. Loading has no side effects.
+//! `Gathered` is what was said, with its problems; [`Settings`] is what it
+//! amounts to, with nothing left to interpret. Loading has no side effects.
 
+mod document;
 mod env;
+mod expand;
+mod files;
+mod gather;
+mod given;
+mod keys;
+mod origin;
+mod places;
+mod problem;
+mod resolve;
+mod scope;
+pub(crate) mod show;
+pub(crate) mod trust;
+mod value;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use recoup_core::Result;
 use recoup_core::base::project::Project;
+use recoup_core::cache::{Freshness, Limits, Options, Ttl};
 use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
-use recoup_core::{Error, Result};
 
 pub use env::{EnvVar, VARIABLES};
+pub(crate) use gather::{Delicate, Gathered};
+pub(crate) use origin::File;
+pub(crate) use places::Places;
+pub(crate) use problem::Problem;
+pub use value::Megabytes;
 
 /// What flags say. They win over everything.
 #[derive(Debug, Clone, Default)]
@@ -30,64 +51,95 @@ pub struct Settings {
     pub cwd: PathBuf,
     /// Our own directory.
     pub home: PathBuf,
+    /// The project that the command was started in.
+    pub project: Project,
     /// Where entries are kept.
     pub store: StoreUrl,
     /// Who shares them.
-    pub scope: ScopeChoice,
+    pub scope: Scope,
+    /// How they are kept.
+    pub cache: CacheSettings,
+    /// What a person should know, such as what was ignored.
+    pub warnings: Vec<String>,
 }
 
-/// The scope that was asked for. The project is looked for only when needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScopeChoice {
-    /// The current project.
-    Project,
-    /// This one.
-    Named(Scope),
+/// How entries are kept.
+#[derive(Debug, Clone)]
+pub struct CacheSettings {
+    /// Off: nothing is given out, and nothing kept.
+    pub enabled: bool,
+    /// How much is kept of each kind within a scope.
+    pub max_size: Megabytes,
+    /// How many; none is as many as there are.
+    pub max_entries: Option<u64>,
+    /// For how long, unless told otherwise.
+    pub ttl: Ttl,
+    /// What counts as a change of a source.
+    pub freshness: Freshness,
+    /// The file that `cache set --synthesize` appends to.
+    pub notes: Option<PathBuf>,
 }
 
 impl Settings {
     /// Reads everything that has a say.
     pub fn load(overrides: &Overrides) -> Result<Self> {
-        let cwd = env::current_dir()?;
-        let user_home = env::path(&env::HOME);
-        let home = recoup_home(&cwd, user_home.as_deref())?;
-        let store = match overrides.store.clone().or(env::text(&env::RECOUP_STORE)?) {
-            Some(url) => StoreUrl::parse(&url, &cwd, user_home.as_deref())?,
-            None => StoreUrl::Sqlite(home.join("cache.db")),
-        };
-        let scope = overrides.scope.clone().or(env::text(&env::RECOUP_SCOPE)?);
-        let scope = scope.as_deref().map_or(Ok(ScopeChoice::Project), ScopeChoice::parse)?;
-        Ok(Self { cwd, home, store, scope })
+        let mut gathered = Gathered::new(overrides)?;
+        gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
     }
 }
 
-impl ScopeChoice {
-    fn parse(text: &str) -> Result<Self> {
-        if text == "project" {
-            return Ok(Self::Project);
+impl CacheSettings {
+    /// As the engine takes them.
+    pub fn options(&self) -> Options {
+        let Self { enabled, max_size, max_entries, ttl: _, freshness, notes: _ } = self;
+        let limits = Limits { max_entries: *max_entries, max_bytes: Some(max_size.bytes()) };
+        Options { enabled: *enabled, limits, freshness: *freshness }
+    }
+}
+
+impl Gathered {
+    /// What it amounts to; none when there are problems, all of which are then known.
+    pub(crate) fn settings(&mut self) -> Option<Settings> {
+        let store = self.resolve(&keys::STORE);
+        let scope = self.resolve(&keys::SCOPE).map(|scope| scope.resolve(&self.project));
+        if let Some(scope) = &scope {
+            self.set_scope(scope);
         }
-        Scope::parse(text).map(Self::Named).map_err(|_| {
-            Error::usage(format!(
-                "invalid scope {text:?}: expected project, global, tenant:NAME, session:NAME or project:ID"
-            ))
+        let cache = self.cache();
+        self.problems.sort_by_key(|problem| problem.order);
+        if !self.problems.is_empty() {
+            return None;
+        }
+        Some(Settings {
+            cwd: self.places.cwd.clone(),
+            home: self.places.home.clone(),
+            project: self.project.clone(),
+            store: store?,
+            scope: scope?,
+            cache: cache?,
+            warnings: self.untrusted().into_iter().collect(),
         })
     }
 
-    /// The scope itself.
-    pub fn resolve(&self, project: impl FnOnce() -> Result<Project>) -> Result<Scope> {
-        match self {
-            Self::Project => project().map(|project| Scope::project(project.id())),
-            Self::Named(scope) => Ok(scope.clone()),
-        }
+    fn cache(&mut self) -> Option<CacheSettings> {
+        // All are read before any is asked for, so that every problem is found.
+        let (enabled, ttl) = (self.resolve(&keys::ENABLED), self.resolve(&keys::TTL));
+        let max_size = self.resolve(&keys::MAX_SIZE_MB);
+        let max_entries = self.resolve(&keys::MAX_ENTRIES);
+        let (freshness, notes) = (self.resolve(&keys::FRESHNESS), self.resolve(&keys::NOTES));
+        Some(CacheSettings {
+            enabled: enabled?,
+            max_size: max_size?,
+            max_entries,
+            ttl: ttl?,
+            freshness: freshness?,
+            notes,
+        })
     }
-}
 
-fn recoup_home(cwd: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
-    match (env::path(&env::RECOUP_HOME), user_home) {
-        (Some(home), _) => Ok(cwd.join(home)),
-        (None, Some(user)) => Ok(user.join(".recoup")),
-        (None, None) => Err(Error::usage(
-            "there is no home directory: set RECOUP_HOME to the directory that recoup may use",
-        )),
+    /// Everything that is wrong, and what a person should know.
+    pub(crate) fn check(mut self) -> (Vec<Problem>, Vec<String>) {
+        let settings = self.settings();
+        (self.problems, settings.map(|settings| settings.warnings).unwrap_or_default())
     }
 }

@@ -14,14 +14,16 @@ fn help(args: &[&str]) -> String {
 
 #[test]
 fn the_program() {
-    insta::assert_snapshot!(help(&["--help"]), @"
+    insta::assert_snapshot!(help(&["--help"]), @r"
     Never pay twice, never say it twice: a durable cache and memory for AI agents
 
     Usage: recoup <COMMAND>
 
     Commands:
       cache        Cache Manager: keep results, and get them back while they are true
+      config       Show and check the configuration
       key          Print a cache key, without touching any cache
+      trust        Let this repository's files say where entries are kept
       completions  Print a shell's completions
       man          Print a manual page, or write all of them
       tour         Show the main job end to end, in a temporary home
@@ -32,11 +34,20 @@ fn the_program() {
       -V, --version  Print version
 
     Environment:
-      RECOUP_HOME   where recoup keeps its files (default: ~/.recoup)
-      RECOUP_STORE  where entries are kept (default: sqlite:~/.recoup/cache.db)
-      RECOUP_SCOPE  who shares them (default: project)
-      HOME          the user's home directory
-      NO_COLOR      when set, output has no colours
+      RECOUP_HOME              where recoup keeps its files (default: ~/.recoup)
+      RECOUP_STORE             where entries are kept (default: sqlite:~/.recoup/cache.db)
+      RECOUP_SCOPE             who shares them (default: project)
+      RECOUP_CACHE_ENABLED     false: nothing is kept, and nothing given out
+      RECOUP_CACHE_MAX_SIZE_MB how much is kept, in MB (default: 100)
+      RECOUP_CACHE_MAX_ENTRIES how many entries are kept (default: no limit)
+      RECOUP_CACHE_TTL         how long results are kept (default: 30d)
+      RECOUP_CACHE_FRESHNESS   what counts as a change: mtime or content (default: mtime)
+      RECOUP_CACHE_NOTES       the file that `cache set --synthesize` appends to
+      LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
+      LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
+      LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
+      HOME                     the user's home directory
+      NO_COLOR                 when set, output has no colours
     ");
 }
 
@@ -73,7 +84,7 @@ fn the_cache() {
 
 #[test]
 fn keeping_a_result() {
-    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
+    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @r"
     Keep a result
 
     Usage: recoup cache set [OPTIONS] --condensed <JSON|-|@FILE>
@@ -89,7 +100,8 @@ fn keeping_a_result() {
                                       commas: when one changes, the result is no longer given out
           --full <FILE>               A file with the full result, of which --condensed is the short
                                       form; `show --full` prints it
-          --ttl <DURATION>            How long it is good for: 30m, 12h, 7d, forever, off [default: 30d]
+          --ttl <DURATION>            How long it is good for: 30m, 12h, 7d, forever, off [default: 30d,
+                                      or cache.ttl of the configuration]
           --since <TOKEN>             The token of the `get` that missed: nothing is kept if the sources
                                       have changed since
           --tag <TAG>                 A word to find it by; may be given several times

@@ -3,6 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod config;
+mod config_layers;
+mod config_strict;
+mod config_support;
 mod damaged;
 mod files;
 mod forget;
@@ -26,4 +30,5 @@ mod sources;
 mod stores;
 mod support;
 mod tour;
+mod trust;
 mod usage;

@@ -12,7 +12,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
@@ -138,6 +139,33 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
         ));
     }
     Ok(contents)
+}
+
+/// The whole of a regular file of at most `limit` bytes; none where there is
+/// nothing. Never waits: opening a pipe would, for ever.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(error) => {
+            return Err(io::Error::from(error)).doing(|| format!("opening {}", path.display()));
+        }
+    };
+    let reading = || format!("reading {}", path.display());
+    let found = file.metadata().doing(reading)?;
+    let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
+    if !found.is_file() {
+        return refused(format!("{} is not a regular file", path.display()));
+    }
+    let expected = usize::try_from(found.len().min(limit)).unwrap_or(0);
+    let mut content = Vec::with_capacity(expected + 1);
+    // It may grow while it is read, and some of /proc claims to be empty.
+    file.take(limit.saturating_add(1)).read_to_end(&mut content).doing(reading)?;
+    if content.len() as u64 > limit {
+        return refused(format!("{} has more than {limit} bytes", path.display()));
+    }
+    Ok(Some(content))
 }
 
 /// `path` with `suffix` appended to its last component.

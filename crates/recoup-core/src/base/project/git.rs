@@ -5,14 +5,13 @@
 //! worktrees share. What is broken counts as not there, as `git` has it too.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
-
 use super::git_config;
+use crate::base::fsx;
 
 /// `.git` files and `commondir` hold one path.
 const MAX_LINK: u64 = 16 << 10;
@@ -95,17 +94,7 @@ fn path_on_line(line: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(&line[..end]))
 }
 
-/// The whole of a regular file of at most `limit` bytes; nothing else, and
-/// without waiting: opening a pipe would, for ever.
+/// What is no small regular file counts as not there, like anything else that is broken.
 fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mut file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > limit {
-        return None;
-    }
-    let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()? + 1);
-    // It may grow while it is read, and some of /proc claims to be empty.
-    (&mut file).take(limit + 1).read_to_end(&mut content).ok()?;
-    (content.len() as u64 <= limit).then_some(content)
+    fsx::read_regular(path, limit).ok().flatten()
 }

@@ -10,6 +10,7 @@ use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{Answer, Ended, Failure, ui};
+use crate::config::VARIABLES;
 
 /// Show the main job end to end, in a temporary home.
 #[derive(Debug, Args)]
@@ -75,12 +76,15 @@ impl Tour<'_> {
 
     fn run(&self, args: &[&str]) -> Result<Output> {
         let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
-        Command::new(program)
+        let mut command = Command::new(program);
+        // What the user has configured would make it another tour.
+        for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {
+            command.env_remove(variable.name);
+        }
+        command
             .args(args)
             .current_dir(self.dir.join("project"))
             .env("RECOUP_HOME", self.dir.join("home"))
-            .env_remove("RECOUP_STORE")
-            .env_remove("RECOUP_SCOPE")
             .stdin(Stdio::null())
             .output()
             .doing(|| "starting recoup".to_owned())

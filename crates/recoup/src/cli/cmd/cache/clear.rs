@@ -15,7 +15,7 @@ pub(super) struct ClearArgs {
 
 impl ClearArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let scope = app.scope()?;
+        let scope = app.scope();
         let question = format_args!("Forget everything in {scope}?");
         if !self.yes && !ui::confirm(question) {
             ui::say("Nothing was changed.");

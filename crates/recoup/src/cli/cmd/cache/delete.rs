@@ -16,7 +16,7 @@ pub(super) struct DeleteArgs {
 
 impl DeleteArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let id = Id::new(app.scope()?, self.named.resolve()?.key);
+        let id = Id::new(app.scope(), self.named.resolve()?.key);
         let done = if app.cache().remove(&id)? { "Deleted" } else { "No" };
         ui::say(format_args!("{done} entry for key: {}", id.key));
         Ok(Answer::Yes)

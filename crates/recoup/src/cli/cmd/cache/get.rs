@@ -47,8 +47,8 @@ struct Miss<'a> {
 impl GetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
-        let id = Id::new(app.scope()?, named.key);
-        let (cache, view) = (app.cache(), app.view()?);
+        let id = Id::new(app.scope(), named.key);
+        let (cache, view) = (app.cache(), app.view());
         let max_age =
             self.max_age.as_deref().map(|age| Ttl::parse("--max-age", age)).transpose()?;
         let max_age = max_age.and_then(Ttl::as_millis);

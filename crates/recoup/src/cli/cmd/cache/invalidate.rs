@@ -34,7 +34,7 @@ struct Report {
 impl InvalidateArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let selection = self.selection()?;
-        let invalidated = app.cache().invalidate(&app.scope()?, &selection)?;
+        let invalidated = app.cache().invalidate(&app.scope(), &selection)?;
         if self.json {
             ui::json(&Report { invalidated })?;
         } else {

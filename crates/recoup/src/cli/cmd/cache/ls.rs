@@ -28,7 +28,7 @@ impl LsArgs {
         if self.json {
             ui::json(&reports)?;
         } else if reports.is_empty() {
-            ui::say(format_args!("Nothing is kept in {}", app.scope()?));
+            ui::say(format_args!("Nothing is kept in {}", app.scope()));
         } else {
             let headings = ["KEY", "KIND", "STORED", "EXPIRES", "SIZE", "HITS", "ABOUT"];
             ui::table(&headings, &reports.iter().map(row).collect::<Vec<_>>())?;
@@ -41,7 +41,7 @@ fn collect(app: &App) -> recoup_core::Result<Vec<Report>> {
     let cache = app.cache();
     let now = cache.clock().now();
     let mut reports = Vec::new();
-    cache.scan(&app.scope()?, &mut |id, head| {
+    cache.scan(&app.scope(), &mut |id, head| {
         match head {
             Ok(head) => reports.push(Report::new(id, head, now)),
             Err(error) => ui::warn(format_args!("{}: {error}", id.key)),

@@ -19,19 +19,15 @@ use clap::{Args, Subcommand};
 use crate::cli::Ended;
 use crate::cli::app::App;
 use crate::cli::cmd::key::result::ResultArgs;
-use crate::config::Overrides;
+use crate::cli::cmd::place::PlaceArgs;
 
 /// Cache Manager: keep results, and get them back while they are true.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]
     action: Action,
-    /// Where entries are kept [default: sqlite:~/.recoup/cache.db]
-    #[arg(long, global = true, display_order = 100, value_name = "URL")]
-    store: Option<String>,
-    /// Who shares them: project, global, tenant:NAME or session:NAME [default: project]
-    #[arg(long, global = true, display_order = 101, value_name = "SCOPE")]
-    scope: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,8 +58,8 @@ enum Action {
 
 impl CacheArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let Self { action, store, scope } = self;
-        let overrides = Overrides { store, scope };
+        let Self { action, place } = self;
+        let overrides = place.overrides();
         let app = || App::load(&overrides);
         match action {
             // A key depends on nothing but its parts: nothing is looked for.

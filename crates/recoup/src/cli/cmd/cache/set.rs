@@ -13,9 +13,6 @@ use super::named::{NamedArgs, listed};
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
-/// How long a result is kept unless it says otherwise.
-const DEFAULT_TTL: Ttl = Ttl::days(30);
-
 /// Keep a result.
 #[derive(Debug, Args)]
 pub(super) struct SetArgs {
@@ -31,9 +28,10 @@ pub(super) struct SetArgs {
     /// A file with the full result, of which --condensed is the short form; `show --full` prints it
     #[arg(long, value_name = "FILE")]
     full: Option<PathBuf>,
-    /// How long it is good for: 30m, 12h, 7d, forever, off
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, default_value_t = DEFAULT_TTL.to_string())]
-    ttl: String,
+    /// How long it is good for: 30m, 12h, 7d, forever, off [default: 30d, or cache.ttl of the
+    /// configuration]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    ttl: Option<String>,
     /// The token of the `get` that missed: nothing is kept if the sources have changed since
     #[arg(long, value_name = "TOKEN")]
     since: Option<String>,
@@ -45,12 +43,18 @@ pub(super) struct SetArgs {
 impl SetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
-        let ttl = Ttl::parse("--ttl", &self.ttl)?;
+        let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse("--ttl", ttl)).transpose()?;
+        let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(Since::parse).transpose()?;
+        // Read in any case: whoever pipes it in should not be cut off.
         let body = input::piped("--condensed", &self.condensed)?;
+        if !app.settings.cache.enabled {
+            ui::warn("the cache is switched off: nothing was kept");
+            return Ok(Answer::Yes);
+        }
         check_json(&body)?;
-        let id = Id::new(app.scope()?, named.key);
-        let permit = app.cache_for_writing()?.permit(&id, &app.view()?, &listed(&self.sources))?;
+        let id = Id::new(app.scope(), named.key);
+        let permit = app.cache_for_writing()?.permit(&id, &app.view(), &listed(&self.sources))?;
         let draft = Draft {
             full: self.full.as_deref().map(read_full).transpose()?,
             parts: named.parts,

@@ -47,7 +47,7 @@ impl ShowArgs {
         if self.full {
             return print_full(&cache, &id);
         }
-        let shown = judge(app, &cache, &id, &head)?;
+        let shown = judge(app, &cache, &id, &head);
         if self.json {
             ui::json(&shown)?;
         } else {
@@ -60,7 +60,7 @@ impl ShowArgs {
     fn find(&self, app: &App, cache: &Cache) -> Result<Option<(Id, Head)>> {
         let wanted = Key::parse(&self.key)?;
         let mut found: Vec<(Id, Head)> = Vec::new();
-        cache.scan(&app.scope()?, &mut |id, head| {
+        cache.scan(&app.scope(), &mut |id, head| {
             let Ok(head) = head else { return Flow::Continue(()) };
             if id.key == wanted {
                 found = vec![(id.clone(), head.clone())];
@@ -90,9 +90,9 @@ fn print_full(cache: &Cache, id: &Id) -> Ended {
 }
 
 /// What a `get` would say now.
-fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
+fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Shown {
     let report = Report::new(id, head, cache.clock().now());
-    Ok(match cache.peek(&Request::new(head.header.kind, id, &app.view()?)) {
+    match cache.peek(&Request::new(head.header.kind, id, &app.view())) {
         Peek::Hit(_) | Peek::Stale(_) => {
             Shown { report, status: "hit", reason: None, explained: "good".to_owned() }
         }
@@ -102,7 +102,7 @@ fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Result<Shown> {
             reason: reason.code(),
             explained: format!("{}: {reason}", reason.status()),
         },
-    })
+    }
 }
 
 fn fields(shown: &Shown) -> Vec<(&str, String)> {

@@ -33,7 +33,7 @@ struct Report {
 
 impl StatsArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let (cache, scope) = (app.cache(), app.scope()?);
+        let (cache, scope) = (app.cache(), app.scope());
         let stats = cache.stats(&scope)?;
         if self.json {
             let scope = scope.to_string();

@@ -41,7 +41,7 @@ impl VerifyArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let cache = app.cache();
         let mut progress = ui::Progress::new("Verifying");
-        let verified = cache.verify(&app.scope()?, &mut |done, all| progress.show(done, all))?;
+        let verified = cache.verify(&app.scope(), &mut |done, all| progress.show(done, all))?;
         progress.finish();
         let repaired = self.repair && !verified.damaged.is_empty();
         if repaired {

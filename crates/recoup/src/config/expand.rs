@@ -1,0 +1,35 @@
+//! `${NAME}` in the strings of a file. Only for files whose author may decide
+//! which variables are read: the user, and repositories that the user trusts.
+
+use super::env;
+use super::given::Raw;
+
+/// `raw` with its variables in place, or what is wrong with them.
+pub(super) fn expanded(raw: &Raw) -> Result<Option<Raw>, String> {
+    let Some(text) = raw.expandable() else { return Ok(None) };
+    let text = filled(text)?;
+    Ok(Some(match raw {
+        Raw::Days(_) => Raw::Days(text),
+        _ => Raw::Text(text),
+    }))
+}
+
+fn filled(text: &str) -> Result<String, String> {
+    let mut pieces = text.split("${");
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let Some((name, rest)) = piece.split_once('}').filter(|(name, _)| is_name(name)) else {
+            return Err("expected the name of a variable in ${…}".to_owned());
+        };
+        let value = env::named(name).ok_or_else(|| format!("the variable {name} is not set"))?;
+        filled.push_str(&value);
+        filled.push_str(rest);
+    }
+    Ok(filled)
+}
+
+fn is_name(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.bytes().next().is_some_and(letter)
+        && name.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
+}

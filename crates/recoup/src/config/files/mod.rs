@@ -1,0 +1,76 @@
+//! The files, one module for each shape. A file that is not there costs one
+//! failed open; one that is there is read once.
+
+mod ai_agent;
+mod loa;
+mod ours;
+mod section;
+
+use std::path::Path;
+
+use recoup_core::base::fsx;
+
+use super::document::{self, Broken, Node};
+use super::given::Given;
+use super::origin::File;
+use super::problem::Problem;
+use section::Reader;
+
+/// More than anyone configures.
+const MAX_LEN: u64 = 1 << 20;
+
+/// What a file says, and what is wrong with it.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) text: String,
+    pub(super) givens: Vec<Given>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Reads `file` at `path`, which people know as `shown`; none where there is no file.
+pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
+    let bytes = match fsx::read_regular(path, MAX_LEN) {
+        Ok(found) => found?,
+        Err(error) => return Some(useless(Problem::of_file(file, shown, error.to_string()))),
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Some(useless(Problem::of_file(file, shown, "not valid UTF-8")));
+    };
+    Some(match parsed(file, &text) {
+        Ok(document) => {
+            let mut reader = Reader::new(file, shown);
+            walk(file, &document, &mut reader);
+            let Reader { givens, problems, .. } = reader;
+            Contents { text, givens, problems }
+        }
+        Err(broken) => useless(located(file, shown, broken)),
+    })
+}
+
+fn useless(problem: Problem) -> Contents {
+    Contents { problems: vec![problem], ..Contents::default() }
+}
+
+fn parsed(file: File, text: &str) -> Result<Node, Broken> {
+    match file {
+        File::User | File::Project => document::toml::read(text),
+        File::Loa => document::yaml::read(text),
+        File::AiAgent => document::json::read(text),
+    }
+}
+
+fn walk(file: File, document: &Node, reader: &mut Reader) {
+    match file {
+        File::User | File::Project => ours::walk(document, reader),
+        File::Loa => loa::walk(document, reader),
+        File::AiAgent => ai_agent::walk(document, reader),
+    }
+}
+
+fn located(file: File, shown: &str, Broken { position, message }: Broken) -> Problem {
+    let place = match position {
+        Some(at) => format!("{shown}:{}:{}", at.line, at.column),
+        None => shown.to_owned(),
+    };
+    Problem::of_file(file, &place, message)
+}

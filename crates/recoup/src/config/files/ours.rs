@@ -1,0 +1,38 @@
+//! Our own files, `config.toml` and `recoup.toml`: the names of the table of
+//! keys, and no others.
+
+use super::section::Reader;
+use crate::config::document::{Node, Value};
+use crate::config::keys::{self, KEYS};
+
+pub(super) fn walk(document: &Node, reader: &mut Reader) {
+    entries("", document, reader);
+}
+
+fn entries(above: &str, node: &Node, reader: &mut Reader) {
+    let Value::Table(entries) = &node.value else {
+        return reader.refuse(above, node, "a table");
+    };
+    for (name, node) in entries {
+        entry(&joined(above, name), node, reader);
+    }
+}
+
+fn entry(full: &str, node: &Node, reader: &mut Reader) {
+    match keys::find(full) {
+        Some(key) => reader.give(key, full, node),
+        None if is_table(full) => entries(full, node, reader),
+        None => reader.unknown(full, node, KEYS.iter().map(|key| key.info().name)),
+    }
+}
+
+fn is_table(full: &str) -> bool {
+    let begins = |name: &str| name.strip_prefix(full).is_some_and(|rest| rest.starts_with('.'));
+    KEYS.iter().any(|key| begins(key.info().name))
+}
+
+fn joined(above: &str, name: &str) -> String {
+    // `"cache.ttl"` is one name with a dot in it, and none of ours has that.
+    let name = if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
+    if above.is_empty() { name } else { format!("{above}.{name}") }
+}

@@ -1,0 +1,175 @@
+//! Everything that has a say, collected and not yet judged: what is built in,
+//! files, variables, flags. No side effects, no other process, nothing read twice.
+
+use std::path::Path;
+
+use recoup_core::Result;
+use recoup_core::base::digest::Digest;
+use recoup_core::base::project::Project;
+use recoup_core::key::Scope;
+
+use super::env::EnvVar;
+use super::given::{Given, Raw, Standing};
+use super::keys::{self, Info, KEYS, Repository};
+use super::origin::{File, Origin};
+use super::places::Places;
+use super::problem::Problem;
+use super::trust::{Ledger, Verdict};
+use super::{Overrides, env, files};
+
+/// What was said.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) places: Places,
+    pub(crate) project: Project,
+    /// The weakest first.
+    pub(super) givens: Vec<Given>,
+    pub(super) problems: Vec<Problem>,
+    /// Files of the repository that say what needs trust.
+    pub(crate) delicate: Vec<Delicate>,
+    /// Why it can't be told what is trusted, if so.
+    pub(super) no_ledger: Option<String>,
+}
+
+/// A file of the repository that says what needs trust.
+#[derive(Debug)]
+pub(crate) struct Delicate {
+    pub(crate) file: File,
+    pub(crate) text: String,
+    pub(crate) verdict: Verdict,
+    /// What needs trust in it: names and values, as they are written.
+    pub(crate) says: Vec<(String, String)>,
+}
+
+impl Gathered {
+    pub(crate) fn new(overrides: &Overrides) -> Result<Self> {
+        let places = Places::find()?;
+        let project = Project::find(&places.cwd)?;
+        let mut gathered = Self {
+            places,
+            project,
+            givens: built_in().collect(),
+            problems: Vec::new(),
+            delicate: Vec::new(),
+            no_ledger: None,
+        };
+        gathered.read_files();
+        gathered.read_variables();
+        gathered.givens.extend(flags(overrides));
+        gathered.givens.sort_by_key(|given| given.origin.layer());
+        Ok(gathered)
+    }
+
+    fn read_files(&mut self) {
+        let path = self.places.user_file();
+        if let Some(contents) = files::read(File::User, &path, &path.to_string_lossy()) {
+            self.take(contents.givens, contents.problems);
+        }
+        let mut ledger = None;
+        for file in File::OF_REPOSITORY {
+            let path = self.project.root().join(file.name());
+            let Some(contents) = files::read(file, &path, file.name()) else { continue };
+            let files::Contents { text, mut givens, problems } = contents;
+            if givens.iter().any(Given::needs_trust) {
+                let ledger = ledger.get_or_insert_with(|| Ledger::read(&self.places.home));
+                let delicate = judged(file, text, &mut givens, ledger, self.project.root());
+                self.delicate.push(delicate);
+            }
+            self.take(givens, problems);
+        }
+        self.no_ledger = ledger.and_then(Result::err).map(|error| error.to_string());
+    }
+
+    fn take(&mut self, givens: Vec<Given>, problems: Vec<Problem>) {
+        self.givens.extend(givens);
+        self.problems.extend(problems);
+    }
+
+    fn read_variables(&mut self) {
+        for key in KEYS.iter().map(|key| key.info()) {
+            let own = (key.variable, Origin::Variable(key.variable), Raw::Word as Reading);
+            let peer = key.peer_variable.map(|var| (var, Origin::PeerVariable(var), reading(var)));
+            for (variable, origin, raw) in [own].into_iter().chain(peer) {
+                match env::text(&variable) {
+                    Ok(None) => {}
+                    Ok(Some(text)) => self.givens.push(counts(key, raw(text), origin)),
+                    Err(error) => self.problems.push(Problem::from_error(&origin, &error)),
+                }
+            }
+        }
+    }
+
+    /// A repository's limits are for its own entries, not for anyone else's.
+    pub(super) fn set_scope(&mut self, scope: &Scope) {
+        if *scope == Scope::project(self.project.id()) {
+            return;
+        }
+        let foreign = |given: &&mut Given| {
+            given.key.repository == Repository::MayForItself
+                && given.origin.of_repository()
+                && given.standing == Standing::Counts
+        };
+        for given in self.givens.iter_mut().filter(foreign) {
+            given.standing = Standing::OtherScope;
+        }
+    }
+
+    /// Where a relative path starts that was said there: a file's own directory,
+    /// or where the command was started.
+    pub(super) fn base(&self, origin: &Origin) -> &Path {
+        match origin {
+            Origin::BuiltIn | Origin::File { file: File::User, .. } => &self.places.home,
+            Origin::File { .. } => self.project.root(),
+            Origin::PeerVariable(_) | Origin::Variable(_) | Origin::Flag(_) => &self.places.cwd,
+        }
+    }
+}
+
+/// Decides what of a file counts, and remembers what needs trust in it.
+fn judged(
+    file: File,
+    text: String,
+    givens: &mut [Given],
+    ledger: &Result<Ledger>,
+    root: &Path,
+) -> Delicate {
+    let digest = Digest::of(text.as_bytes());
+    let verdict =
+        ledger.as_ref().map_or(Verdict::Unknown, |ledger| ledger.verdict(root, file, digest));
+    let mut says = Vec::new();
+    for given in givens.iter_mut().filter(|given| given.needs_trust()) {
+        if let Origin::File { key, .. } = &given.origin {
+            says.push((key.clone(), given.raw.shown()));
+        }
+        if verdict != Verdict::Trusted {
+            given.standing = Standing::Untrusted;
+        }
+    }
+    Delicate { file, text, verdict, says }
+}
+
+fn built_in() -> impl Iterator<Item = Given> {
+    KEYS.iter()
+        .map(|key| key.info())
+        .filter_map(|key| Some(counts(key, Raw::Word(key.default?.to_owned()), Origin::BuiltIn)))
+}
+
+fn flags(overrides: &Overrides) -> impl Iterator<Item = Given> {
+    let Overrides { store, scope } = overrides;
+    let given = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
+    given.into_iter().filter_map(|(key, flag, text)| {
+        Some(counts(key, Raw::Word(text.clone()?), Origin::Flag(flag)))
+    })
+}
+
+fn counts(key: &'static Info, raw: Raw, origin: Origin) -> Given {
+    Given { key, raw, origin, standing: Standing::Counts }
+}
+
+/// What to make of a variable's text.
+type Reading = fn(String) -> Raw;
+
+/// One variable of another program means something else than ours.
+fn reading(variable: EnvVar) -> Reading {
+    if variable == env::LOA_TTL_DAYS { Raw::Days } else { Raw::Word }
+}

@@ -1,0 +1,83 @@
+//! A value as it was given, before anything is made of it: what it says, for
+//! which key, where, and whether it counts.
+
+use recoup_core::store::without_credentials;
+use serde_json::Number;
+
+use super::document::Value;
+use super::keys::{Info, Repository};
+use super::origin::Origin;
+
+/// One value for one key from one place.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) key: &'static Info,
+    pub(crate) raw: Raw,
+    pub(crate) origin: Origin,
+    pub(crate) standing: Standing,
+}
+
+/// What was written there.
+#[derive(Debug, Clone)]
+pub(crate) enum Raw {
+    Bool(bool),
+    Number(Number),
+    /// A string in a file, where types have to agree.
+    Text(String),
+    /// A variable or a flag, which are nothing but text.
+    Word(String),
+    /// A number of days, from where a duration can't be given otherwise.
+    Days(String),
+    /// A Redis store, which another program's file may ask for.
+    Redis,
+}
+
+/// Whether a value counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Counts,
+    /// It came with a repository that the user has not trusted with such things.
+    Untrusted,
+    /// A limit of a repository, and the entries are kept in another scope.
+    OtherScope,
+}
+
+impl Raw {
+    /// What a file says; none for what no key takes.
+    pub(super) fn from_file(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(value) => Some(Self::Bool(*value)),
+            Value::Number(number) => Some(Self::Number(number.clone())),
+            Value::Text(text) => Some(Self::Text(text.clone())),
+            Value::Null | Value::List | Value::Table(_) | Value::Other(_) => None,
+        }
+    }
+
+    /// The text in which a file may name variables.
+    pub(super) fn expandable(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Days(text) if text.contains("${") => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As it was written, for people, without passwords.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) | Self::Word(text) => without_credentials(text).into_owned(),
+            Self::Days(days) => format!("{days} days"),
+            Self::Redis => "redis".to_owned(),
+        }
+    }
+}
+
+impl Given {
+    /// Whether a repository may say this only with the user's consent: what is
+    /// stored where, and which variables are read.
+    pub(crate) fn needs_trust(&self) -> bool {
+        let sensitive = self.key.repository == Repository::AfterTrust;
+        self.origin.of_repository() && (sensitive || self.raw.expandable().is_some())
+    }
+}

@@ -1,0 +1,187 @@
+//! The one table of keys. Reading files, variables, `config show`, and the table
+//! in the README (which a test compares) all come from here.
+
+use std::path::PathBuf;
+
+use recoup_core::cache::{Freshness, Ttl};
+use recoup_core::store::StoreUrl;
+use serde_json::Value;
+
+use super::env::{self, EnvVar};
+use super::given::Raw;
+use super::problem::Problem;
+use super::scope::ScopeChoice;
+use super::value::{self, Context, Megabytes};
+
+/// A key, and how its values are read and shown.
+#[derive(Debug)]
+pub(super) struct Key<T> {
+    pub(super) info: Info,
+    pub(super) read: fn(&Raw, &Context<'_>) -> Result<T, Problem>,
+    show: fn(&T) -> Value,
+}
+
+/// What is known about a key whatever its type.
+#[derive(Debug)]
+pub(crate) struct Info {
+    /// As in a file, from the top.
+    pub(crate) name: &'static str,
+    /// What it takes, as messages say it.
+    pub(crate) expected: &'static str,
+    /// As a variable would say it; none for what is unset.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) meaning: &'static str,
+    pub(crate) variable: EnvVar,
+    pub(crate) peer_variable: Option<EnvVar>,
+    pub(crate) repository: Repository,
+}
+
+/// What a file that comes with a repository may do with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repository {
+    /// Set it.
+    May,
+    /// Set it for its own project's entries.
+    MayForItself,
+    /// Set it once the user has said `recoup trust`.
+    AfterTrust,
+}
+
+/// A key whose type does not matter.
+pub(crate) trait AnyKey: Sync {
+    fn info(&self) -> &Info;
+    /// The value that `raw` amounts to.
+    fn shown(&self, raw: &Raw, context: &Context<'_>) -> Result<Value, Problem>;
+}
+
+impl<T> AnyKey for Key<T> {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn shown(&self, raw: &Raw, context: &Context<'_>) -> Result<Value, Problem> {
+        (self.read)(raw, context).map(|value| (self.show)(&value))
+    }
+}
+
+/// All of them, in the order in which people are shown them.
+pub(crate) static KEYS: [&dyn AnyKey; 8] =
+    [&STORE, &SCOPE, &ENABLED, &MAX_SIZE_MB, &MAX_ENTRIES, &TTL, &FRESHNESS, &NOTES];
+
+/// The key of that name.
+pub(super) fn find(name: &str) -> Option<&'static Info> {
+    KEYS.iter().map(|key| key.info()).find(|info| info.name == name)
+}
+
+pub(super) static STORE: Key<StoreUrl> = Key {
+    info: Info {
+        name: "store",
+        expected: "sqlite:PATH",
+        default: Some("sqlite:cache.db"),
+        meaning: "where entries are kept; a file's relative path starts where that file is, \
+                  the default one in ~/.recoup",
+        variable: env::STORE,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::store,
+    show: |store| store.to_string().into(),
+};
+
+pub(super) static SCOPE: Key<ScopeChoice> = Key {
+    info: Info {
+        name: "scope",
+        expected: "project, global, tenant:NAME or session:NAME",
+        default: Some("project"),
+        meaning: "who shares them",
+        variable: env::SCOPE,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::scope,
+    show: |scope| scope.to_string().into(),
+};
+
+pub(super) static ENABLED: Key<bool> = Key {
+    info: Info {
+        name: "cache.enabled",
+        expected: "true or false",
+        default: Some("true"),
+        meaning: "false: nothing is kept, and nothing given out",
+        variable: env::ENABLED,
+        peer_variable: Some(env::LOA_ENABLED),
+        repository: Repository::May,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
+};
+
+pub(super) static MAX_SIZE_MB: Key<Megabytes> = Key {
+    info: Info {
+        name: "cache.max_size_mb",
+        expected: "a number of MB above 0",
+        default: Some("100"),
+        meaning: "how much is kept of each kind within a scope",
+        variable: env::MAX_SIZE_MB,
+        peer_variable: Some(env::LOA_MAX_SIZE_MB),
+        repository: Repository::MayForItself,
+    },
+    read: value::megabytes,
+    show: |size| size.number().clone().into(),
+};
+
+pub(super) static MAX_ENTRIES: Key<u64> = Key {
+    info: Info {
+        name: "cache.max_entries",
+        expected: "a whole number above 0",
+        default: None,
+        meaning: "how many entries are kept of each kind within a scope",
+        variable: env::MAX_ENTRIES,
+        peer_variable: None,
+        repository: Repository::MayForItself,
+    },
+    read: value::count,
+    show: |count| (*count).into(),
+};
+
+pub(super) static TTL: Key<Ttl> = Key {
+    info: Info {
+        name: "cache.ttl",
+        expected: "a duration such as 12h, 30d, forever or off",
+        default: Some("30d"),
+        meaning: "how long results are kept unless `set --ttl` says otherwise",
+        variable: env::TTL,
+        peer_variable: Some(env::LOA_TTL_DAYS),
+        repository: Repository::May,
+    },
+    read: value::ttl,
+    show: |ttl| ttl.to_string().into(),
+};
+
+pub(super) static FRESHNESS: Key<Freshness> = Key {
+    info: Info {
+        name: "cache.freshness",
+        expected: "mtime or content",
+        default: Some("mtime"),
+        meaning: "what counts as a change of a source",
+        variable: env::FRESHNESS,
+        peer_variable: None,
+        repository: Repository::May,
+    },
+    read: value::freshness,
+    show: |freshness| value::freshness_name(*freshness).into(),
+};
+
+pub(super) static NOTES: Key<PathBuf> = Key {
+    info: Info {
+        name: "cache.notes",
+        expected: "a path",
+        default: None,
+        meaning: "the file that `cache set --synthesize` appends to",
+        variable: env::NOTES,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::path,
+    show: |path| path.display().to_string().into(),
+};

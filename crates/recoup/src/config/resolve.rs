@@ -1,0 +1,97 @@
+//! From everything that was said to the one value of each key: the strongest
+//! that counts. The others are checked all the same.
+
+use std::borrow::Cow;
+
+use super::expand;
+use super::gather::Gathered;
+use super::given::{Given, Raw, Standing};
+use super::keys::Key;
+use super::origin::Origin;
+use super::problem::Problem;
+use super::trust::Verdict;
+use super::value::Context;
+
+impl Gathered {
+    /// The value of `key`. None when nobody said any, or the one that counts is
+    /// a problem, which is noted.
+    pub(super) fn resolve<T>(&mut self, key: &'static Key<T>) -> Option<T> {
+        let (mut problems, mut value) = (Vec::new(), None);
+        let counting: Vec<&Given> = self.counting(key.info.name).collect();
+        let (winner, overridden) = counting.split_last()?;
+        // Another program's Redis is a problem only if it would be ours.
+        for given in overridden.iter().filter(|given| !matches!(given.raw, Raw::Redis)) {
+            problems.extend(self.read(key.read, given).err());
+        }
+        match self.read(key.read, winner) {
+            Ok(read) => value = Some(read),
+            Err(problem) => problems.push(problem),
+        }
+        self.problems.extend(problems);
+        value
+    }
+
+    /// Reads one value as its key would.
+    pub(super) fn read<T>(
+        &self,
+        read: impl Fn(&Raw, &Context<'_>) -> Result<T, Problem>,
+        given: &Given,
+    ) -> Result<T, Problem> {
+        let Given { key, raw, origin, .. } = given;
+        let raw = match expand::expanded(raw) {
+            Ok(None) => Cow::Borrowed(raw),
+            Ok(Some(expanded)) => Cow::Owned(expanded),
+            Err(why) => return Err(Problem::at(origin, why)),
+        };
+        let user_home = self.places.user_home.as_deref();
+        let base = self.base(origin);
+        read(&raw, &Context { origin, expected: key.expected, base, user_home })
+    }
+
+    /// What counts for a key, the strongest last.
+    pub(super) fn counting(&self, name: &str) -> impl Iterator<Item = &Given> {
+        self.of(name).filter(|given| given.standing == Standing::Counts)
+    }
+
+    /// Everything that was said about a key, the strongest last.
+    pub(super) fn of(&self, name: &str) -> impl Iterator<Item = &Given> {
+        self.givens.iter().filter(move |given| given.key.name == name)
+    }
+
+    /// The one warning about what a repository said and the user has not
+    /// trusted, if it would have made a difference.
+    pub(super) fn untrusted(&self) -> Option<String> {
+        let mut files: Vec<String> = Vec::new();
+        for delicate in &self.delicate {
+            let ignored: Vec<&str> = self
+                .givens
+                .iter()
+                .filter(|given| self.is_missed(given))
+                .filter_map(|given| match &given.origin {
+                    Origin::File { file, key, .. } if *file == delicate.file => Some(key.as_str()),
+                    _ => None,
+                })
+                .collect();
+            if !ignored.is_empty() {
+                let changed = matches!(delicate.verdict, Verdict::Changed(_));
+                let since = if changed { ", changed since you trusted it" } else { "" };
+                files.push(format!("{} ({}{since})", delicate.file.name(), ignored.join(", ")));
+            }
+        }
+        if files.is_empty() {
+            return None;
+        }
+        let why = self.no_ledger.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        Some(format!(
+            "ignored until you say `recoup trust`: {} in this repository{why}",
+            files.join(", ")
+        ))
+    }
+
+    /// Whether it is ignored for want of trust, and nothing stronger was said.
+    fn is_missed(&self, given: &Given) -> bool {
+        let layer = given.origin.layer();
+        given.standing == Standing::Untrusted
+            && !self.counting(given.key.name).any(|other| other.origin.layer() > layer)
+    }
+}

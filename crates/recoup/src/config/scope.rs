@@ -1,0 +1,46 @@
+//! The scope that was asked for: a name, or the project at hand.
+
+use std::fmt;
+
+use recoup_core::base::project::Project;
+use recoup_core::key::Scope;
+use recoup_core::{Error, Result};
+
+/// Who is to share entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ScopeChoice {
+    /// The current project.
+    Project,
+    /// This one.
+    Named(Scope),
+}
+
+impl ScopeChoice {
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        if text == "project" {
+            return Ok(Self::Project);
+        }
+        Scope::parse(text).map(Self::Named).map_err(|_| {
+            Error::usage(format!(
+                "invalid scope {text:?}: expected project, global, tenant:NAME, session:NAME or project:ID"
+            ))
+        })
+    }
+
+    /// The scope itself.
+    pub(super) fn resolve(self, project: &Project) -> Scope {
+        match self {
+            Self::Project => Scope::project(project.id()),
+            Self::Named(scope) => scope,
+        }
+    }
+}
+
+impl fmt::Display for ScopeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project => f.write_str("project"),
+            Self::Named(scope) => write!(f, "{scope}"),
+        }
+    }
+}

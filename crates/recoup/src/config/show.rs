@@ -1,0 +1,103 @@
+//! Every key with its value, where that comes from, and what else was said
+//! about it: what `recoup config show` prints.
+
+use recoup_core::Result;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::given::{Given, Standing};
+use super::keys::{AnyKey, KEYS};
+use super::{Gathered, Overrides, problem};
+
+pub(crate) use super::keys::{Info, Repository};
+pub(crate) use super::origin::Layer;
+
+/// A key, its value, and everything that was said about it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) key: &'static str,
+    /// Null when there is none.
+    pub(crate) value: Value,
+    pub(crate) origin: Option<Source>,
+    /// What lost against it, the strongest first.
+    pub(crate) others: Vec<Other>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Source {
+    pub(crate) layer: Layer,
+    /// A file and its line, a variable, or a flag.
+    pub(crate) place: String,
+}
+
+/// What was said and did not come to be.
+#[derive(Debug, Serialize)]
+pub(crate) struct Other {
+    pub(crate) value: Value,
+    pub(crate) origin: Source,
+    pub(crate) why: Why,
+}
+
+/// Why a value did not come to be.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Why {
+    /// Somebody stronger said something else.
+    Overridden,
+    /// It came with a repository, and needs the user's trust.
+    Untrusted,
+    /// A limit of a repository, which is for its own scope.
+    OtherScope,
+}
+
+/// The table of keys.
+pub(crate) fn keys() -> impl Iterator<Item = &'static Info> {
+    KEYS.iter().map(|key| key.info())
+}
+
+/// All keys with their values; an error where a command would end with one too.
+pub(crate) fn rows(overrides: &Overrides) -> Result<(Vec<Row>, Vec<String>)> {
+    let mut gathered = Gathered::new(overrides)?;
+    let Some(settings) = gathered.settings() else {
+        return Err(problem::as_error(&gathered.problems));
+    };
+    let rows = KEYS.iter().map(|key| gathered.row(*key)).collect();
+    Ok((rows, settings.warnings))
+}
+
+impl Gathered {
+    fn row(&self, key: &'static dyn AnyKey) -> Row {
+        let name = key.info().name;
+        let winner = self.counting(name).last();
+        let lost = |given: &&Given| !winner.is_some_and(|winner| std::ptr::eq(winner, *given));
+        let mut others: Vec<_> = self.of(name).filter(lost).map(|g| self.other(key, g)).collect();
+        others.reverse();
+        Row {
+            key: name,
+            value: winner.map_or(Value::Null, |given| self.value(key, given)),
+            origin: winner.map(source),
+            others,
+        }
+    }
+
+    fn other(&self, key: &'static dyn AnyKey, given: &Given) -> Other {
+        let (value, why) = match given.standing {
+            Standing::Counts => (self.value(key, given), Why::Overridden),
+            Standing::OtherScope => (self.value(key, given), Why::OtherScope),
+            // Not even looked into: its variables are not ours to read yet.
+            Standing::Untrusted => (given.raw.shown().into(), Why::Untrusted),
+        };
+        Other { value, origin: source(given), why }
+    }
+
+    /// What it amounts to; what can't be read is shown as it was written.
+    fn value(&self, key: &'static dyn AnyKey, given: &Given) -> Value {
+        let read = self.read(|raw, context| key.shown(raw, context), given);
+        read.unwrap_or_else(|_| given.raw.shown().into())
+    }
+}
+
+fn source(given: &Given) -> Source {
+    Source { layer: given.origin.layer(), place: given.origin.to_string() }
+}

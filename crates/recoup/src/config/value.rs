@@ -1,0 +1,179 @@
+//! From what was written to what is meant, one function for each type of key.
+//! Numeric strings are numbers; nothing else is turned into anything.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::Error;
+use recoup_core::base::text::shortened;
+use recoup_core::cache::{Freshness, Ttl};
+use recoup_core::store::{StoreUrl, without_credentials};
+use serde_json::{Number, Value};
+
+use super::given::Raw;
+use super::origin::Origin;
+use super::problem::Problem;
+use super::scope::ScopeChoice;
+
+const BYTES_PER_MB: f64 = 1_048_576.0;
+
+/// The most of a given value that a message repeats, in characters.
+const MAX_SHOWN: usize = 80;
+
+/// What a value is read with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(super) origin: &'a Origin,
+    /// What the key takes, as messages say it.
+    pub(super) expected: &'a str,
+    /// Where relative paths start.
+    pub(super) base: &'a Path,
+    pub(super) user_home: Option<&'a Path>,
+}
+
+impl Context<'_> {
+    fn refused(&self, given: &Raw) -> Problem {
+        let got = match given {
+            Raw::Days(days) if parsed(days).is_some() => days.clone(),
+            Raw::Text(text) | Raw::Word(text) | Raw::Days(text) => {
+                Value::from(shortened(&without_credentials(text), MAX_SHOWN)).to_string()
+            }
+            Raw::Bool(_) | Raw::Number(_) | Raw::Redis => given.shown(),
+        };
+        Problem::at(self.origin, format!("expected {} (got {got})", self.expected))
+    }
+
+    fn failed(&self, error: &Error) -> Problem {
+        Problem::from_error(self.origin, error)
+    }
+}
+
+/// Megabytes, above none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Megabytes(Number);
+
+impl Megabytes {
+    fn new(number: Number) -> Option<Self> {
+        let above_none = number.as_f64().is_some_and(|size| size > 0.0);
+        above_none.then_some(Self(number))
+    }
+
+    /// As it was given.
+    pub fn number(&self) -> &Number {
+        &self.0
+    }
+
+    /// In bytes, of which there is at least one; as many as can be counted at most.
+    pub fn bytes(&self) -> u64 {
+        let bytes = self.0.as_f64().unwrap_or_default() * BYTES_PER_MB;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "above 0, and a cast stops at the largest"
+        )]
+        (bytes as u64).max(1)
+    }
+}
+
+pub(super) fn store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {
+    match raw {
+        Raw::Text(url) | Raw::Word(url) => {
+            StoreUrl::parse(url, context.base, context.user_home).map_err(|e| context.failed(&e))
+        }
+        Raw::Redis => Err(Problem::at(
+            context.origin,
+            "this version has no Redis store yet; choose another with `store` in recoup.toml, \
+             RECOUP_STORE or --store",
+        )),
+        _ => Err(context.refused(raw)),
+    }
+}
+
+pub(super) fn scope(raw: &Raw, context: &Context<'_>) -> Result<ScopeChoice, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) => {
+            ScopeChoice::parse(text).map_err(|e| context.failed(&e))
+        }
+        _ => Err(context.refused(raw)),
+    }
+}
+
+pub(super) fn boolean(raw: &Raw, context: &Context<'_>) -> Result<bool, Problem> {
+    match raw {
+        Raw::Bool(value) => Ok(*value),
+        Raw::Word(word) => match word.as_str() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(context.refused(raw)),
+        },
+        _ => Err(context.refused(raw)),
+    }
+}
+
+pub(super) fn megabytes(raw: &Raw, context: &Context<'_>) -> Result<Megabytes, Problem> {
+    number(raw).and_then(Megabytes::new).ok_or_else(|| context.refused(raw))
+}
+
+pub(super) fn count(raw: &Raw, context: &Context<'_>) -> Result<u64, Problem> {
+    let count = number(raw).and_then(|number| number.as_u64());
+    count.filter(|count| *count > 0).ok_or_else(|| context.refused(raw))
+}
+
+pub(super) fn ttl(raw: &Raw, context: &Context<'_>) -> Result<Ttl, Problem> {
+    let place = context.origin.place();
+    let ttl = match raw {
+        Raw::Text(text) | Raw::Word(text) => Ttl::parse(&place, text),
+        Raw::Number(number) => Ttl::from_json(&place, &Value::Number(number.clone())),
+        Raw::Days(days) => return in_days(days, context),
+        Raw::Bool(_) | Raw::Redis => return Err(context.refused(raw)),
+    };
+    ttl.map_err(|error| context.failed(&error))
+}
+
+fn in_days(days: &str, context: &Context<'_>) -> Result<Ttl, Problem> {
+    let number = parsed(days).filter(|number| number.as_f64().is_some_and(|days| days >= 0.0));
+    let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
+    let context = Context { expected: "a number of days", ..*context };
+    ttl.ok_or_else(|| context.refused(&Raw::Days(days.to_owned())))
+}
+
+pub(super) fn freshness(raw: &Raw, context: &Context<'_>) -> Result<Freshness, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) => [Freshness::Mtime, Freshness::Content]
+            .into_iter()
+            .find(|freshness| freshness_name(*freshness) == text)
+            .ok_or_else(|| context.refused(raw)),
+        _ => Err(context.refused(raw)),
+    }
+}
+
+pub(super) fn freshness_name(freshness: Freshness) -> &'static str {
+    match freshness {
+        Freshness::Mtime => "mtime",
+        Freshness::Content => "content",
+    }
+}
+
+pub(super) fn path(raw: &Raw, context: &Context<'_>) -> Result<PathBuf, Problem> {
+    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(context.refused(raw)) };
+    if text.is_empty() {
+        return Err(context.refused(raw));
+    }
+    match (text.strip_prefix("~/"), context.user_home) {
+        (None, _) => Ok(context.base.join(text)),
+        (Some(rest), Some(home)) => Ok(home.join(rest)),
+        (Some(_), None) => Err(Problem::at(context.origin, "there is no home directory for ~")),
+    }
+}
+
+fn number(raw: &Raw) -> Option<Number> {
+    match raw {
+        Raw::Number(number) => Some(number.clone()),
+        Raw::Text(text) | Raw::Word(text) => parsed(text),
+        Raw::Bool(_) | Raw::Days(_) | Raw::Redis => None,
+    }
+}
+
+/// A number as JSON writes them.
+fn parsed(text: &str) -> Option<Number> {
+    serde_json::from_str(text.trim()).ok()
+}
