@@ -45,6 +45,13 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// The day alone, in UTC: `2026-11-15`.
+    pub fn date(self) -> String {
+        self.to_string().chars().take_while(|c| *c != 'T').collect()
+    }
+}
+
 /// ISO 8601 in UTC, to the millisecond: `2026-11-15T22:13:26.042Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use super::{Cache, Ttl};
 use crate::entry::Draft;
 use crate::error::Result;
 use crate::key::Id;
-use crate::store::Evicted;
+use crate::store::{Evicted, EvictionPlan};
 
 /// Permission to fill one entry, once.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Permit {
         cache.store().put(&id, &record)?;
         // Before the eviction, which goes by who was used.
         cache.fold_ledger_if_due();
-        let plan = limits.plan(&id.scope, kind, now);
+        let plan = EvictionPlan { keep: Some(id.key), ..limits.plan(&id.scope, kind, now) };
         cache.store().evict(&plan).map(Filled::Stored)
     }
 }

@@ -2,6 +2,7 @@
 //! that it can be listed, searched and explained without touching a body.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::sources::Sources;
 use crate::base::clock::Timestamp;
@@ -133,20 +134,32 @@ impl Header {
 
     /// Reads the stored form; fields that a later version added are passed over.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let header: Self = serde_json::from_slice(json).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, "the entry's header can't be read").with_source(error)
-        })?;
-        if header.format > FORMAT {
-            return Err(Error::new(
-                ErrorKind::TooNew,
-                format!(
-                    "the entry has format {}, and this version reads up to {FORMAT}",
-                    header.format
-                ),
-            ));
+        match serde_json::from_slice::<Self>(json) {
+            Ok(header) if header.format <= FORMAT => Ok(header),
+            Ok(_) => Err(too_new()),
+            Err(_) if is_newer(json) => Err(too_new()),
+            Err(error) => Err(Error::new(ErrorKind::Corrupt, "the entry's header can't be read")
+                .with_source(error)),
         }
-        Ok(header)
     }
+}
+
+fn too_new() -> Error {
+    Error::new(ErrorKind::TooNew, "the entry was made by a newer version of recoup")
+}
+
+/// Whether a header that can't be read is a later version's: of a later format,
+/// or with a kind or an encoding that we do not know. Such an entry is not ours
+/// to call damaged.
+fn is_newer(json: &[u8]) -> bool {
+    let Ok(header) = serde_json::from_slice::<Value>(json) else { return false };
+    let unknown =
+        |value: &Value, known: &dyn Fn(Value) -> bool| value.is_string() && !known(value.clone());
+    header["format"].as_u64().is_some_and(|format| format > u64::from(FORMAT))
+        || unknown(&header["kind"], &|kind| serde_json::from_value::<Kind>(kind).is_ok())
+        || unknown(&header["body"]["encoding"], &|it| {
+            serde_json::from_value::<Encoding>(it).is_ok()
+        })
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

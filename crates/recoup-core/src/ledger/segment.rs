@@ -12,7 +12,7 @@ use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// No segment is read beyond this; one that nobody folds stops growing there.
-pub(super) const MAX_LEN: u64 = 64 << 20;
+pub(super) const MAX_LEN: u64 = 16 << 20;
 
 /// How often an appender may find that the file was closed under its hands.
 const TRIES: usize = 10;

@@ -132,7 +132,8 @@ impl Store for Memory {
         let mut entries = alive.len() as u64;
         let sizes = alive.iter().map(|(_, record)| stored_bytes(&record.head));
         let mut total = sizes.fold(0, u64::saturating_add);
-        for (id, record) in &alive {
+        let spared = |id: &Id| plan.keep.as_ref() == Some(&id.key);
+        for (id, record) in alive.iter().filter(|(id, _)| !spared(id)) {
             if plan.allows(entries, total) {
                 break;
             }
@@ -185,11 +186,11 @@ fn stored_bytes(head: &Head) -> u64 {
 
 /// What it takes here.
 fn bytes(head: &Head) -> u64 {
-    head.header.body.raw_len + head.header.full.map_or(0, |full| full.raw_len)
+    head.header.body.raw_len.saturating_add(head.header.full.map_or(0, |full| full.raw_len))
 }
 
 fn weight(head: &Head) -> u32 {
     // A header and the bookkeeping around it are not free either.
     const OVERHEAD: u64 = 512;
-    u32::try_from(bytes(head) + OVERHEAD).unwrap_or(u32::MAX)
+    u32::try_from(bytes(head).saturating_add(OVERHEAD)).unwrap_or(u32::MAX)
 }

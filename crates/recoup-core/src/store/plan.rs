@@ -1,7 +1,7 @@
 //! What stores are asked for when many records are concerned.
 
 use crate::base::clock::Timestamp;
-use crate::key::{Kind, Scope};
+use crate::key::{Key, Kind, Scope};
 
 /// Which records a scan shows. Empty shows all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct EvictionPlan {
     pub scope: Scope,
     /// The kind of records whose limits these are.
     pub kind: Kind,
+    /// The record that was just written, and whose turn it is not.
+    pub keep: Option<Key>,
     /// The most records that may stay.
     pub max_entries: Option<u64>,
     /// The most bytes (bodies and headers as stored) that may stay.

@@ -5,7 +5,7 @@
 //! it arrived there; then the back is asked again, so that what another machine
 //! wrote or removed is seen. While the back is away, the front answers alone.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
@@ -21,6 +21,9 @@ pub struct Tiered {
     max_age_millis: u64,
     clock: Arc<dyn Clock>,
     faults: Arc<dyn FaultLog>,
+    /// How many writes there were. Held while the front is changed, so that what
+    /// was read from the back before a write can't overwrite it in the front.
+    writes: Mutex<u64>,
 }
 
 impl Tiered {
@@ -32,7 +35,7 @@ impl Tiered {
         clock: Arc<dyn Clock>,
         faults: Arc<dyn FaultLog>,
     ) -> Self {
-        Self { front, back, max_age_millis, clock, faults }
+        Self { front, back, max_age_millis, clock, faults, writes: Mutex::default() }
     }
 
     fn is_current(&self, record: &Record) -> bool {
@@ -47,8 +50,18 @@ impl Tiered {
         })
     }
 
-    /// Brings the front in line with what the back said.
-    fn refresh_front(&self, id: &Id, found: Option<&Record>, had: bool) {
+    fn writes(&self) -> MutexGuard<'_, u64> {
+        // The number is whole whatever panicked.
+        self.writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings the front in line with what the back said when there had been
+    /// `seen` writes; if there were more since, it knows better already.
+    fn refresh_front(&self, id: &Id, found: Option<&Record>, had: bool, seen: u64) {
+        let writes = self.writes();
+        if *writes != seen {
+            return;
+        }
         let done = match found {
             Some(record) => self.front.put(id, &self.arriving_now(record)),
             None if had => self.front.remove(std::slice::from_ref(id)).map(drop),
@@ -72,6 +85,8 @@ impl Tiered {
     /// Does it in both tiers, also when the first one fails, and says which did.
     fn in_both<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
         let back = act(&*self.back).map_err(|error| error.context(self.back.info().url));
+        let mut writes = self.writes();
+        *writes += 1;
         let front = act(&*self.front).map_err(|error| error.context(self.front.info().url));
         let done = back?;
         front?;
@@ -82,11 +97,12 @@ impl Tiered {
 impl Store for Tiered {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
         let near = self.ask_front(id);
+        let seen = *self.writes();
         match near {
             Some(record) if self.is_current(&record) => Ok(Some(record)),
             near => match self.back.get(id) {
                 Ok(found) => {
-                    self.refresh_front(id, found.as_deref(), near.is_some());
+                    self.refresh_front(id, found.as_deref(), near.is_some(), seen);
                     Ok(found)
                 }
                 Err(error) if near.is_some() => {

@@ -63,7 +63,8 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
 
 fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
     match path.strip_prefix("~/") {
-        None => Ok(base.join(path)),
+        // Without `.`, so that one file has one name.
+        None => Ok(base.join(path).components().collect()),
         Some(rest) => home.map(|home| home.join(rest)).ok_or_else(|| {
             Error::usage(format!("invalid store path {path:?}: there is no home directory for ~"))
         }),

@@ -141,6 +141,7 @@ pub(crate) fn scanned(store: &dyn Store, filter: &Filter) -> Vec<Id> {
 
 pub(crate) fn evict_plan(now: Timestamp) -> EvictionPlan {
     EvictionPlan {
+        keep: None,
         scope: Scope::global(),
         kind: Kind::Result,
         now,

@@ -1,11 +1,14 @@
 //! Whole commands against the smallest program there is.
 
-use crate::measure::{Ratio, compare};
+use std::time::Duration;
+
+use crate::measure::{Figure, Ratio, best, compare};
 use crate::scene::{self, Scene};
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const TRUE: &str = "/bin/true";
 const ROUNDS: usize = 500;
+const SECOND: Duration = Duration::from_secs(1);
 
 fn get(scene: &Scene, n: usize) {
     let key = scene::id(n).key;
@@ -86,4 +89,16 @@ pub(crate) fn generate_key_against_true() -> Ratio {
         "security-audit",
     ];
     compare(3.0, ROUNDS, 1, || scene.run(TRUE, &[]), || scene.run(RECOUP, &args))
+}
+
+/// Half of the entries have the tag.
+pub(crate) fn invalidate_many() -> Figure {
+    let args = ["cache", "invalidate", "--scope", "global", "--tag", "even"];
+    best(SECOND, 3, || Scene::with_entries(100_000), |scene| scene.run(RECOUP, &args))
+}
+
+/// Everything must go.
+pub(crate) fn clean_up_many() -> Figure {
+    let args = ["cache", "cleanup", "--scope", "global", "--max-size-mb", "0"];
+    best(SECOND, 3, || Scene::with_entries(100_000), |scene| scene.run(RECOUP, &args))
 }

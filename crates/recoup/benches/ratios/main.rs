@@ -16,9 +16,10 @@ mod measure;
 mod report;
 mod scene;
 
-use measure::Ratio;
+use measure::{Figure, Ratio};
 
 type Benchmark = fn() -> Ratio;
+type Timing = fn() -> Figure;
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
@@ -33,6 +34,12 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    report::print(&rows);
-    report::write(&rows);
+    let timings: [(&str, Timing); 2] = [
+        ("command: invalidate in 100,000 entries", command::invalidate_many),
+        ("command: cleanup of 100,000 entries", command::clean_up_many),
+    ];
+    let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
+    let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    report::print(&rows, &figures);
+    report::write(&rows, &figures);
 }

@@ -23,6 +23,35 @@ impl Ratio {
     }
 }
 
+/// One time against a goal that is a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    /// How long it took, at its best: noise only ever adds.
+    pub(crate) time: Duration,
+    /// How long it may take.
+    pub(crate) goal: Duration,
+}
+
+impl Figure {
+    pub(crate) fn holds(&self) -> bool {
+        self.time <= self.goal
+    }
+}
+
+/// The best of `rounds`, each on a scene of its own.
+pub(crate) fn best<S>(
+    goal: Duration,
+    rounds: usize,
+    scene: impl Fn() -> S,
+    mut act: impl FnMut(&S),
+) -> Figure {
+    let times = (0..rounds).map(|_| {
+        let scene = scene();
+        timed(1, &mut || act(&scene))
+    });
+    Figure { time: times.min().unwrap_or_default(), goal }
+}
+
 /// Takes `rounds` turns, each with `batch` calls of either side. Which side goes
 /// first alternates, so that neither always finds the caches warm.
 pub(crate) fn compare(

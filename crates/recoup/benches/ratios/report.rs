@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::measure::Ratio;
+use crate::measure::{Figure, Ratio};
 
-pub(crate) fn print(rows: &[(&str, Ratio)]) {
+pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
     println!("{:<36} {:>10} {:>10} {:>7} {:>7}", "", "baseline", "ours", "ratio", "goal");
     for (name, ratio) in rows {
         let verdict = if ratio.holds() { "" } else { "  over" };
@@ -19,6 +19,11 @@ pub(crate) fn print(rows: &[(&str, Ratio)]) {
             ratio.goal
         );
     }
+    for (name, figure) in figures {
+        let verdict = if figure.holds() { "" } else { "  over" };
+        let (time, goal) = (short(figure.time), short(figure.goal));
+        println!("{name:<47} {time:>10} {:>7} {goal:>7}{verdict}", "");
+    }
 }
 
 fn short(time: Duration) -> String {
@@ -26,7 +31,7 @@ fn short(time: Duration) -> String {
     if micros < 1_000.0 { format!("{micros:.2} µs") } else { format!("{:.2} ms", micros / 1e3) }
 }
 
-pub(crate) fn write(rows: &[(&str, Ratio)]) {
+pub(crate) fn write(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
     let rows: Vec<_> = rows
         .iter()
         .map(|(name, ratio)| {
@@ -40,10 +45,24 @@ pub(crate) fn write(rows: &[(&str, Ratio)]) {
             })
         })
         .collect();
+    let figures: Vec<_> = figures
+        .iter()
+        .map(|(name, figure)| {
+            json!({
+                "name": name,
+                "time_ns": figure.time.as_nanos(),
+                "goal_ns": figure.goal.as_nanos(),
+                "holds": figure.holds(),
+            })
+        })
+        .collect();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench");
     std::fs::create_dir_all(&dir).unwrap();
     let file = dir.join("ratios.json");
-    std::fs::write(&file, serde_json::to_string_pretty(&json!({ "ratios": rows })).unwrap())
-        .unwrap();
+    std::fs::write(
+        &file,
+        serde_json::to_string_pretty(&json!({ "ratios": rows, "figures": figures })).unwrap(),
+    )
+    .unwrap();
     println!("\nwritten to {}", file.display());
 }

@@ -35,7 +35,8 @@ impl Scene {
         let store = scene.store();
         let now = SystemClock.now();
         for n in 0..entries {
-            let draft = Draft { ttl: Some(86_400_000), ..Draft::new(Kind::Result, body(n)) };
+            let tags = vec![if n % 2 == 0 { "even" } else { "odd" }.to_owned()];
+            let draft = Draft { ttl: Some(86_400_000), tags, ..Draft::new(Kind::Result, body(n)) };
             store.put(&id(n), &draft.seal(Sources::default(), now).unwrap()).unwrap();
         }
         scene

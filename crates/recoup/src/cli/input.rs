@@ -37,6 +37,11 @@ pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
 
 fn stdin() -> Result<Vec<u8>> {
     let mut all = Vec::new();
-    io::stdin().lock().take(MAX_LEN).read_to_end(&mut all).doing(|| "reading stdin".to_owned())?;
+    let limited = io::stdin().lock().take(MAX_LEN + 1).read_to_end(&mut all);
+    limited.doing(|| "reading stdin".to_owned())?;
+    if all.len() as u64 > MAX_LEN {
+        let message = format!("stdin has more than {MAX_LEN} bytes");
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
     Ok(all)
 }

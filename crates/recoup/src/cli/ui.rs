@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
@@ -72,6 +72,7 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failu
     let mut table = Table::new();
     let cells = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.load_style(presets::NOTHING).set_header(headings).add_rows(rows);
     for column in table.column_iter_mut() {
         column.set_padding((0, 2)).set_cell_alignment(CellAlignment::Left);

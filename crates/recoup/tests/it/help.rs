@@ -104,6 +104,8 @@ fn keeping_a_result() {
                                       or cache.ttl of the configuration]
           --since <TOKEN>             The token of the `get` that missed: nothing is kept if the sources
                                       have changed since
+          --synthesize <MSG>          Also write this down, as a dated row in the notes file
+                                      (cache.notes of the configuration)
           --tag <TAG>                 A word to find it by; may be given several times
           --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
           --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME

@@ -29,6 +29,7 @@ mod scopes;
 mod sources;
 mod stores;
 mod support;
+mod synthesize;
 mod tour;
 mod trust;
 mod usage;

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
-pub use append::{append_shared, rename_and_settle};
+pub use append::{append_shared, append_text, rename_and_settle};
 pub use lock::FileLock;
 
 const DIR_MODE: u32 = 0o700;

@@ -4,25 +4,25 @@
 //!
 //! Works on bytes, as git does: nothing says that a path is UTF-8.
 
+use std::collections::HashMap;
+
 /// The URL of `origin`, else of the only remote. The first where there are
 /// several, as `git remote get-url` has it. None when the file is broken.
 pub(super) fn remote_url(config: &[u8]) -> Option<Vec<u8>> {
-    let mut urls: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut urls: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
     let mut parser = Parser::new(config);
     while let Some((name, value)) = parser.next_entry().ok()? {
         let Some(remote) = remote_of_url(name) else { continue };
         let url = value?;
-        let known = urls.iter().position(|(other, _)| other == remote);
-        match known {
+        if url.is_empty() {
             // An empty value takes back those before it.
-            Some(at) if url.is_empty() => drop(urls.swap_remove(at)),
-            None if !url.is_empty() => urls.push((remote.to_owned(), url)),
-            _ => {}
+            urls.remove(remote);
+        } else if !urls.contains_key(remote) {
+            urls.insert(remote.to_owned(), url);
         }
     }
-    let at = urls.iter().position(|(remote, _)| remote == b"origin");
-    let chosen = at.or_else(|| (urls.len() == 1).then_some(0))?;
-    Some(urls.swap_remove(chosen).1)
+    let only = urls.len() == 1;
+    urls.remove(b"origin".as_slice()).or_else(|| urls.into_values().next().filter(|_| only))
 }
 
 fn remote_of_url(name: &[u8]) -> Option<&[u8]> {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::schema::{self, Found};
 use super::{busy, fault};
 use crate::base::fsx;
-use crate::error::{IoContext, Result};
+use crate::error::{Error, ErrorKind, IoContext, Result};
 
 /// The log is folded back into the database when it has grown to this size.
 /// Small, because whoever opens the file first reads the whole log, page by page.
@@ -32,11 +32,27 @@ impl FileId {
     /// `None` when nothing is there.
     pub(super) fn of(path: &Path) -> Result<Option<Self>> {
         match fs::metadata(path) {
-            Ok(meta) => Ok(Some(Self { device: meta.dev(), inode: meta.ino() })),
+            Ok(meta) => {
+                demand_trusted_owner(&meta)?;
+                Ok(Some(Self { device: meta.dev(), inode: meta.ino() }))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).doing(|| "looking for it".to_owned()),
         }
     }
+}
+
+/// What another user wrote is not believed: in a directory that many may write
+/// to, it could have been planted.
+fn demand_trusted_owner(meta: &fs::Metadata) -> Result<()> {
+    let ours = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
+    if ours {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Io,
+        "it belongs to another user; choose another place with --store sqlite:PATH",
+    ))
 }
 
 /// A connection to a database with our tables.
@@ -87,6 +103,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
 fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(busy::handler))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::fault;
 use super::write::in_transaction;
 use crate::error::{Error, Result};
+use crate::key::Key;
 use crate::store::{Evicted, EvictionPlan};
 
 /// How many records are looked at, or found dead and removed, in one go: a write
@@ -95,11 +96,11 @@ fn remove_least_used(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
 
 fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<i64>> {
     const SQL: &str = "SELECT rowid FROM entries WHERE scope = ?1 AND kind = ?2
-                       ORDER BY last_used LIMIT ?3";
+                       AND key IS NOT ?3 ORDER BY last_used LIMIT ?4";
     let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
-    let rows = statement
-        .query_map(params![plan.scope.as_str(), plan.kind.as_str(), BATCH], |row| row.get(0))
-        .map_err(evicting)?;
+    let keep = plan.keep.as_ref().map(Key::as_str);
+    let values = params![plan.scope.as_str(), plan.kind.as_str(), keep, BATCH];
+    let rows = statement.query_map(values, |row| row.get(0)).map_err(evicting)?;
     rows.collect::<rusqlite::Result<_>>().map_err(evicting)
 }
 

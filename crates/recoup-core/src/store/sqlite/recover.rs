@@ -4,8 +4,8 @@
 //! The lock's file stays beside the database. It also shows that the database
 //! is ours: a file that somebody else put at the path is never moved.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,14 +32,19 @@ pub(super) enum Healed {
 /// Beside its place, and then moved there: readers never find one that is half
 /// made, and never wait for one that is being made.
 pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
+    let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
     let _lock = lock(path, wait)?;
     if connection::open(path)?.is_some() {
         return Ok(());
     }
+    demand_room(path)?;
     let fresh = fsx::with_suffix(path, ".new");
     fsx::remove(&fresh)?;
-    fsx::create_private(&fresh)?;
+    if !fsx::create_private(&fresh)? {
+        let message = format!("{} is in the way", fresh.display());
+        return Err(Error::new(ErrorKind::Io, message));
+    }
     schema::create(&connection::connect(&fresh)?)?;
     // A log without its database belongs to one that is gone.
     for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
@@ -48,8 +53,34 @@ pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
     fsx::rename(&fresh, path)
 }
 
+/// Where a path really leads, also when nothing is there yet.
+fn behind_links(path: &Path) -> Result<PathBuf> {
+    const MOST: usize = 16;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        path = fsx::parent(&path).join(target);
+    }
+    Err(Error::new(ErrorKind::Io, "there are too many links on the way to it"))
+}
+
+/// Only an empty file may be replaced by a database: a device, or something of
+/// the user's that SQLite takes for empty, must not be.
+fn demand_room(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(there) if there.is_file() && there.len() == 0 => Ok(()),
+        Ok(_) => Err(Error::new(
+            ErrorKind::Io,
+            "it is no file that a cache can be kept in; choose another place with --store sqlite:PATH",
+        )),
+        Err(error) => Err(error).doing(|| "looking at its place".to_owned()),
+    }
+}
+
 /// Moves a damaged database out of the way, together with its log.
 pub(super) fn set_aside(path: &Path, wait: Duration) -> Result<Healed> {
+    let path = &behind_links(path)?;
     if !is_ours(path)? {
         return Err(Error::new(
             ErrorKind::Io,
@@ -78,8 +109,9 @@ fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&lock_path(path), Deadline::after(wait))
 }
 
+/// A name that nobody else gives to a file.
 fn lock_path(path: &Path) -> PathBuf {
-    fsx::with_suffix(path, ".lock")
+    fsx::with_suffix(path, ".recoup-lock")
 }
 
 /// We made the lock's file before the database, or the database says so itself.

@@ -106,6 +106,11 @@ CREATE TRIGGER fulls_in AFTER INSERT ON fulls BEGIN
     INSERT INTO totals VALUES (new.scope, new.kind, 0, new.bytes)
     ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
 END;
+CREATE TRIGGER fulls_replaced AFTER UPDATE ON fulls BEGIN
+    UPDATE totals SET bytes = bytes - old.bytes + new.bytes
+    WHERE scope = new.scope AND kind = new.kind;
+    DELETE FROM chunks WHERE frames = old.frames;
+END;
 CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
     UPDATE totals SET bytes = bytes - old.bytes WHERE scope = old.scope AND kind = old.kind;
     DELETE FROM chunks WHERE frames = old.frames;
@@ -136,6 +141,9 @@ pub(super) fn check(connection: &Connection) -> Result<Found> {
     }
     match version {
         VERSION => Ok(Found::Ready),
+        other if other < VERSION => {
+            Err(Error::new(ErrorKind::Io, format!("its schema has the unknown version {other}")))
+        }
         newer => Err(Error::new(
             ErrorKind::TooNew,
             format!(

@@ -53,25 +53,20 @@ pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<(
     }
 }
 
-/// Keeps the full result, unless another entry brought it already.
+/// Keeps the full result, once for all entries that share it. Written again
+/// where it is there already: it may be damaged.
 fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
-    const KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM fulls
-                         WHERE scope = ?1 AND kind = ?2 AND sha256 = ?3)";
-    const INSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
-                          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    const UPSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                          ON CONFLICT (scope, kind, sha256) DO UPDATE SET
+                          bytes = excluded.bytes, body = excluded.body, frames = excluded.frames";
     let header = &record.head.header;
     let (Some(info), Some(payload)) = (&header.full, &record.full) else { return Ok(()) };
     let (scope, kind, sha256) = (id.scope.as_str(), header.kind.as_str(), info.sha256.to_hex());
-    let known = writer
-        .prepare_cached(KNOWN)
-        .and_then(|mut known| known.query_row(params![scope, kind, sha256], |row| row.get(0)));
-    if known.map_err(storing)? {
-        return Ok(());
-    }
     let placed = place(writer, payload)?;
     let bytes = placed.len().cast_signed();
     writer
-        .prepare_cached(INSERT)
+        .prepare_cached(UPSERT)
         .and_then(|mut insert| {
             insert.execute(params![scope, kind, sha256, bytes, placed.body(), placed.frames()])
         })

@@ -160,7 +160,7 @@ fn many_that_find_the_same_damage_set_it_aside_once_and_all_succeed() {
         } else {
             // Still marked as ours, but nothing shows that else.
             scribble(&scene.path(), 100, &noise(12_000, 1));
-            fs::remove_file(scene.beside(".lock")).unwrap();
+            fs::remove_file(scene.beside(".recoup-lock")).unwrap();
         }
         let start = Barrier::new(8);
         thread::scope(|scope| {

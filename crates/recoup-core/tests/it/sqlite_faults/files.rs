@@ -21,7 +21,7 @@ fn every_file_is_private() {
     let store = Sqlite::at(&path, PATIENT, scene.faults.clone());
     store.put(&id("a"), &record("a")).unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().mode() & 0o777;
-    for suffix in ["", "-wal", "-shm", ".lock"] {
+    for suffix in ["", "-wal", "-shm", ".recoup-lock"] {
         let file = dir.join(format!("cache.db{suffix}"));
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }

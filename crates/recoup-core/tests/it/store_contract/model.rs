@@ -109,7 +109,14 @@ fn apply(store: &dyn Store, model: &mut Model, number: u64, step: Step) {
         }
         Step::Evict { scope: of, kind, now, max_entries } => {
             let now = later(now * 1_000);
-            let plan = EvictionPlan { scope: scope(of), kind, now, max_entries, max_bytes: None };
+            let plan = EvictionPlan {
+                scope: scope(of),
+                kind,
+                now,
+                keep: None,
+                max_entries,
+                max_bytes: None,
+            };
             let Evicted { expired, least_used, bytes } = store.evict(&plan).unwrap();
             assert_eq!((expired, least_used), model.evict(&plan));
             assert!(bytes == 0 || expired + least_used > 0);

@@ -15,6 +15,7 @@ use super::Ended;
 
 /// What recoup can do.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them, made at the start")]
 pub(super) enum Command {
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),

@@ -24,14 +24,8 @@ pub(super) struct GetArgs {
     #[arg(long)]
     token: bool,
     /// The files that the work will read, for the token
-    #[arg(
-        long,
-        value_name = "CSV",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        requires = "token"
-    )]
-    sources: Vec<String>,
+    #[arg(long, value_name = "CSV", allow_hyphen_values = true, requires = "token")]
+    sources: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -65,7 +59,8 @@ impl GetArgs {
         if let Reason::Unavailable(error) = reason {
             failure::warn(error);
         }
-        let token = self.token.then(|| cache.since(view, &listed(&self.sources))).transpose()?;
+        let token =
+            self.token.then(|| cache.since(view, &listed(self.sources.as_deref()))).transpose()?;
         let token = token.map(|token| token.to_string());
         if self.json {
             let (status, reason) = (reason.status(), reason.code());

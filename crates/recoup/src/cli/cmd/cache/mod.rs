@@ -12,6 +12,7 @@ mod report;
 mod set;
 mod show;
 mod stats;
+mod synthesize;
 mod verify;
 
 use clap::{Args, Subcommand};

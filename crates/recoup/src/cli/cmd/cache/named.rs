@@ -65,9 +65,24 @@ impl NamedArgs {
     }
 }
 
-/// A list as it was meant: `a,,b,` has two.
-pub(super) fn listed(given: &[String]) -> Vec<String> {
-    given.iter().filter(|item| !item.is_empty()).cloned().collect()
+/// A list as it was meant: `a,,b,` has two, and `*.{rs,ts}` is one.
+pub(super) fn listed(given: Option<&str>) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut braces = 0usize;
+    for c in given.unwrap_or_default().chars() {
+        match c {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && braces == 0 {
+            items.push(String::new());
+        } else if let Some(item) = items.last_mut() {
+            item.push(c);
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
 }
 
 /// A key beside its parts must be the one that they make.

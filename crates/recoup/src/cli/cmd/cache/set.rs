@@ -10,6 +10,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
 
 use super::named::{NamedArgs, listed};
+use super::synthesize::Note;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
@@ -23,8 +24,8 @@ pub(super) struct SetArgs {
     condensed: String,
     /// The files, directories and globs it was made from, separated by commas: when one changes,
     /// the result is no longer given out
-    #[arg(long, value_name = "CSV", value_delimiter = ',', allow_hyphen_values = true)]
-    sources: Vec<String>,
+    #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
+    sources: Option<String>,
     /// A file with the full result, of which --condensed is the short form; `show --full` prints it
     #[arg(long, value_name = "FILE")]
     full: Option<PathBuf>,
@@ -35,6 +36,9 @@ pub(super) struct SetArgs {
     /// The token of the `get` that missed: nothing is kept if the sources have changed since
     #[arg(long, value_name = "TOKEN")]
     since: Option<String>,
+    /// Also write this down, as a dated row in the notes file (cache.notes of the configuration)
+    #[arg(long, value_name = "MSG", allow_hyphen_values = true)]
+    synthesize: Option<String>,
     /// A word to find it by; may be given several times
     #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
@@ -46,6 +50,7 @@ impl SetArgs {
         let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse("--ttl", ttl)).transpose()?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(Since::parse).transpose()?;
+        let note = self.synthesize.map(|message| Note::new(app, message)).transpose()?;
         // Read in any case: whoever pipes it in should not be cut off.
         let body = input::piped("--condensed", &self.condensed)?;
         if !app.settings.cache.enabled {
@@ -54,7 +59,8 @@ impl SetArgs {
         }
         check_json(&body)?;
         let id = Id::new(app.scope(), named.key);
-        let permit = app.cache_for_writing()?.permit(&id, &app.view(), &listed(&self.sources))?;
+        let permit =
+            app.cache_for_writing()?.permit(&id, &app.view(), &listed(self.sources.as_deref()))?;
         let draft = Draft {
             full: self.full.as_deref().map(read_full).transpose()?,
             parts: named.parts,
@@ -69,6 +75,10 @@ impl SetArgs {
             Ok(permit) => permit.fill(draft, ttl)?,
             Err(refusal) => Filled::Refused(refusal),
         };
+        if let (Some(note), Filled::Stored(_)) = (&note, &filled) {
+            note.append(&id.key)?;
+            ui::say(format_args!("Noted in {}", note.file().display()));
+        }
         Ok(report(&id.key, ttl, &filled))
     }
 }

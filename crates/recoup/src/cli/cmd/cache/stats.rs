@@ -53,7 +53,7 @@ fn report(stats: &Stats, enabled: bool, limits: Limits, scope: String) -> Report
         hits: stats.hits(),
         misses: stats.misses(),
         invalidations: stats.invalidations(),
-        hit_rate_pct: hundredths(stats.hits() * 100, stats.hits() + stats.misses()),
+        hit_rate_pct: percentage(stats),
         size_mb: hundredths(stats.usage.bytes, 1 << 20),
         max_size_mb: max,
         scope,
@@ -62,7 +62,7 @@ fn report(stats: &Stats, enabled: bool, limits: Limits, scope: String) -> Report
 }
 
 fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
-    let rate = hundredths(stats.hits() * 100, stats.hits() + stats.misses());
+    let rate = percentage(stats);
     let mut fields = vec![
         ("scope", scope.to_owned()),
         ("entries", stats.usage.entries.to_string()),
@@ -71,6 +71,12 @@ fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
     ];
     fields.extend(stats.counts.iter().map(|(what, count)| (what.as_str(), count.to_string())));
     fields
+}
+
+/// Of all look-ups, how many were hits.
+fn percentage(stats: &Stats) -> String {
+    let (hits, misses) = (stats.hits(), stats.misses());
+    hundredths(hits.saturating_mul(100), hits.saturating_add(misses))
 }
 
 /// A quotient with two decimals, rounded; of nothing it is zero.

@@ -1,0 +1,48 @@
+//! `recoup cache set --synthesize`: a decision is also written down where people
+//! read it, as a row of a Markdown table in the notes file.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::fsx;
+use recoup_core::key::Key;
+use recoup_core::{Error, Result};
+
+use crate::cli::app::App;
+
+const HEADING: &str = "| Date | Decision | Cache key |\n|---|---|---|\n";
+
+/// A decision, and the file that it goes to.
+#[derive(Debug)]
+pub(super) struct Note {
+    file: PathBuf,
+    message: String,
+}
+
+impl Note {
+    /// Finds out where it goes before anything is stored.
+    pub(super) fn new(app: &App, message: String) -> Result<Self> {
+        match &app.settings.cache.notes {
+            Some(file) => Ok(Self { file: file.clone(), message }),
+            None => Err(Error::usage(
+                "--synthesize needs a notes file: set cache.notes in the configuration (`recoup config path` tells where), or RECOUP_CACHE_NOTES",
+            )),
+        }
+    }
+
+    /// Appends the row.
+    pub(super) fn append(&self, key: &Key) -> Result<()> {
+        let (date, message) = (SystemClock.now().date(), cell(&self.message));
+        fsx::append_text(&self.file, HEADING, &format!("| {date} | {message} | {key} |\n"))
+    }
+
+    /// Where it went.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+/// On one line, and without a bar that would end the cell.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
