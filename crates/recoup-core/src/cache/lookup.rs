@@ -100,11 +100,11 @@ impl Cache {
     fn peek_whole(&self, request: &Request<'_>) -> Peek {
         for _ in 0..TRIES {
             match self.peek(request) {
-                Peek::Hit(entry) => {
-                    if let Ok(entry) = entry.whole() {
-                        return Peek::Hit(entry);
-                    }
-                }
+                Peek::Hit(entry) => match entry.whole() {
+                    Ok(entry) => return Peek::Hit(entry),
+                    Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                    Err(error) => return Peek::Miss(Reason::Unavailable(error)),
+                },
                 found => return found,
             }
         }

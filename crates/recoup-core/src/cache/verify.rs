@@ -1,7 +1,7 @@
 //! Reading everything there is, to find what can't be served.
 
 use super::Cache;
-use crate::entry::{Chunks as _, Damage};
+use crate::entry::{Body, Chunks as _, Damage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 use crate::store::Flow;
@@ -25,8 +25,12 @@ pub struct Verified {
 }
 
 /// Damage is a finding; any other fault ends the search.
-fn unreadable(error: Error) -> Result<Option<Damage>> {
-    if error.kind() == ErrorKind::Corrupt { Ok(Some(Damage::Unreadable)) } else { Err(error) }
+fn finding(error: Error, damage: Damage) -> Result<Option<Damage>> {
+    if error.kind() == ErrorKind::Corrupt { Ok(Some(damage)) } else { Err(error) }
+}
+
+fn read_through(body: &Body) -> Result<()> {
+    body.each(&mut |_| Ok(()))
 }
 
 impl Cache {
@@ -61,19 +65,19 @@ impl Cache {
     fn damage(&self, id: &Id) -> Result<Option<Damage>> {
         match self.store().get(id) {
             Ok(None) => Ok(None),
-            Ok(Some(record)) => match record.open().and_then(|entry| entry.verify()) {
-                Ok(()) => self.damage_of_full(id),
+            Ok(Some(record)) => match record.open().map(|entry| read_through(entry.body())) {
+                Ok(Ok(())) => self.damage_of_full(id),
+                Ok(Err(error)) => finding(error, Damage::Mismatch),
                 Err(damage) => Ok(Some(damage)),
             },
-            Err(error) => unreadable(error),
+            Err(error) => finding(error, Damage::Unreadable),
         }
     }
 
     fn damage_of_full(&self, id: &Id) -> Result<Option<Damage>> {
-        match self.full(id).and_then(|full| full.map_or(Ok(()), |full| full.each(&mut |_| Ok(()))))
-        {
+        match self.full(id).and_then(|full| full.as_ref().map_or(Ok(()), read_through)) {
             Ok(()) => Ok(None),
-            Err(error) => unreadable(error),
+            Err(error) => finding(error, Damage::Unreadable),
         }
     }
 }

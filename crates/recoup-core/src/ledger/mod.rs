@@ -88,11 +88,12 @@ impl Ledger {
 }
 
 /// A line that can't be read is passed over: it was cut off by a full disk, or
-/// somebody else wrote it.
+/// somebody else wrote it. One without its end may look whole, and is not.
 fn read(path: &Path) -> Result<Batch> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let name = Name::parse("batch", &stem)?;
     let text = fsx::read_limited(path, segment::MAX_LEN)?;
-    let lines = text.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
-    Ok(Batch { name, events: lines.filter_map(line::read).collect() })
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
+    Ok(Batch { name, events: whole.filter_map(line::read).collect() })
 }

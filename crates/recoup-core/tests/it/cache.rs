@@ -2,9 +2,13 @@
 //! permit takes.
 
 mod controls;
+mod faults;
 mod freshness;
+mod ignored;
 mod limits;
 mod order;
+mod patterns;
+mod since;
 mod sources;
 mod worktrees;
 

@@ -8,6 +8,7 @@ mod canonical;
 mod entry;
 mod fsx;
 mod keys;
+mod ledger;
 mod project;
 mod sqlite_faults;
 mod store_contract;

@@ -5,9 +5,11 @@
 
 mod binary;
 mod corruption;
+mod counts;
 mod crowds;
 mod durability;
 mod eviction;
+mod full;
 mod model;
 mod round_trips;
 mod scans;
@@ -54,6 +56,21 @@ macro_rules! every_law {
             eviction::the_dead_go_in_every_scope,
             eviction::more_than_a_batch_can_go_at_once,
             eviction::a_replaced_entry_counts_once_with_its_new_size,
+            counts::a_batch_counts_once_however_often_it_is_told,
+            counts::everything_that_happens_is_counted_by_scope_kind_and_day,
+            counts::nothing_told_is_nothing_counted,
+            counts::counts_outlive_their_entries,
+            counts::what_was_found_damaged_goes,
+            counts::what_was_stored_anew_since_it_was_found_damaged_stays,
+            counts::other_happenings_change_no_record,
+            counts::usage_is_counted_for_each_scope,
+            full::full_results_of_every_size_come_back,
+            full::a_shared_full_result_goes_with_the_last_that_has_it,
+            full::overwriting_replaces_the_full_result,
+            full::storing_the_same_again_keeps_the_full_result,
+            full::full_results_count_for_limits_and_go_by_eviction,
+            full::full_results_go_with_the_dead,
+            full::full_results_are_not_shared_across_scopes,
             crowds::every_read_is_one_whole_value,
             crowds::large_bodies_are_never_mixed,
             crowds::hits_of_all_threads_are_counted,
@@ -70,6 +87,13 @@ macro_rules! binary_laws {
             binary::incompressible_bodies_of_every_size_come_back,
             binary::every_byte_value_comes_back,
         }
+    };
+}
+
+/// What holds where a full result is kept once for all that share it.
+macro_rules! sharing_laws {
+    ($factory:ty) => {
+        laws! { $factory; full::a_shared_full_result_is_counted_once, }
     };
 }
 
@@ -108,6 +132,7 @@ mod memory {
 mod sqlite {
     every_law!(super::stores::InSqlite);
     binary_laws!(super::stores::InSqlite);
+    sharing_laws!(super::stores::InSqlite);
     durable_laws!(super::stores::InSqlite);
     damage_laws!(super::stores::InSqlite);
 }
@@ -115,6 +140,7 @@ mod sqlite {
 mod tiered {
     every_law!(super::stores::InTiers);
     binary_laws!(super::stores::InTiers);
+    sharing_laws!(super::stores::InTiers);
     durable_laws!(super::stores::InTiers);
     damage_laws!(super::stores::InTiers);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod cleanup;
 mod config;
 mod config_layers;
 mod config_strict;
@@ -11,10 +12,12 @@ mod damaged;
 mod files;
 mod forget;
 mod full;
+mod full_results;
 mod generate_key;
 mod get_set;
 mod help;
 mod input;
+mod invalidate;
 mod key;
 mod killed;
 mod listing;
@@ -22,14 +25,19 @@ mod locked;
 mod misses;
 mod naming;
 mod newer;
+mod patterns;
 mod processes;
 mod read_only;
 mod room;
 mod scopes;
+mod shells;
 mod sources;
+mod stats;
 mod stores;
 mod support;
 mod synthesize;
+mod tokens;
 mod tour;
 mod trust;
 mod usage;
+mod verify;

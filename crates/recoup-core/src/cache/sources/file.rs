@@ -110,13 +110,14 @@ fn contents(path: &Path) -> io::Result<(u64, Digest)> {
     }
 }
 
-fn is_racy(stat: &Stat, now: Timestamp) -> bool {
+/// Whether a change after `now` could leave times as young as these.
+pub(super) fn is_racy(stat: &Stat, now: Timestamp) -> bool {
     let coarse = stat.mtime % 1_000_000_000 == 0 && stat.ctime % 1_000_000_000 == 0;
     let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
     now.as_millis() - youngest_millis(stat) < tick
 }
 
 /// When the file last changed in any way.
-pub(super) fn youngest_millis(stat: &Stat) -> i64 {
+fn youngest_millis(stat: &Stat) -> i64 {
     stat.mtime.max(stat.ctime) / 1_000_000
 }

@@ -142,7 +142,7 @@ impl Given {
             return pattern::directory(view, &path, given).map(Self::Pattern);
         }
         if !path.exists() && pattern::is_glob(given) {
-            return pattern::glob(view, &path, given).map(Self::Pattern);
+            return pattern::glob(view, given).map(Self::Pattern);
         }
         Ok(Self::File(path))
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 
-use super::{View, kept_path};
+use super::{View, kept_path, lexically_clean};
 use crate::entry::{Pattern, PatternKind};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -17,13 +17,13 @@ pub(super) fn is_glob(text: &str) -> bool {
 }
 
 pub(super) fn directory(view: &View, path: &Path, given: &str) -> Result<Pattern> {
-    pattern(PatternKind::Directory, view, path, given)
+    Ok(pattern(PatternKind::Directory, kept_path(view, path)?, given))
 }
 
 /// A glob must be one, and must match something: a misspelt one would watch
 /// nothing, and say nothing.
-pub(super) fn glob(view: &View, path: &Path, given: &str) -> Result<Pattern> {
-    let pattern = pattern(PatternKind::Glob, view, path, given)?;
+pub(super) fn glob(view: &View, given: &str) -> Result<Pattern> {
+    let pattern = pattern(PatternKind::Glob, kept_glob(view, given)?, given);
     if matches(&pattern, view)?.is_empty() {
         return Err(Error::usage(format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
@@ -32,27 +32,42 @@ pub(super) fn glob(view: &View, path: &Path, given: &str) -> Result<Pattern> {
     Ok(pattern)
 }
 
-fn pattern(kind: PatternKind, view: &View, path: &Path, given: &str) -> Result<Pattern> {
-    let path = kept_path(view, path)?;
+fn pattern(kind: PatternKind, path: String, given: &str) -> Pattern {
     let given = (given != path).then(|| given.to_owned());
-    Ok(Pattern { kind, path, given })
+    Pattern { kind, path, given }
+}
+
+/// Only what the caller wrote is special: the directory that it starts from is a
+/// name, whatever characters that has.
+fn kept_glob(view: &View, given: &str) -> Result<String> {
+    let named = lexically_clean(&view.cwd.join(given));
+    if Path::new(given).is_absolute() && named.starts_with(&view.root) {
+        return kept_path(view, &named);
+    }
+    let escaped = |path: &Path| PathBuf::from(globset::escape(&path.to_string_lossy()));
+    let (root, cwd) = (escaped(&view.root), escaped(&view.cwd));
+    kept_path(&View { root, cwd: cwd.clone() }, &lexically_clean(&cwd.join(given)))
 }
 
 /// The files that it stands for now, seen from `view`.
 pub(super) fn matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
-    let path = view.root.join(&pattern.path);
+    let path = Path::new(&pattern.path);
     match pattern.kind {
-        PatternKind::Directory => files_below(&path, None, |_| true),
+        PatternKind::Directory => files_below(&view.root.join(path), None, |_| true),
         PatternKind::Glob => {
-            let glob = compile(&path)?;
-            files_below(&literal_base(&path), depth(&path), |file| glob.is_match(file))
+            let glob = compile(&pattern.path)?;
+            // One that is kept from the root is matched from there.
+            let seen = |file: &Path| match file.strip_prefix(&view.root) {
+                Ok(inside) if path.is_relative() => glob.is_match(inside),
+                _ => glob.is_match(file),
+            };
+            files_below(&view.root.join(literal_base(path)), depth(path), seen)
         }
     }
 }
 
-fn compile(path: &Path) -> Result<GlobMatcher> {
-    let text = path.to_string_lossy();
-    let built = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+fn compile(text: &str) -> Result<GlobMatcher> {
+    let built = GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
     built.map(|glob| glob.compile_matcher()).map_err(|error| {
         Error::usage(format!("invalid glob {text:?}")).with_source(error.kind().to_string())
     })

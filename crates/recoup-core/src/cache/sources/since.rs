@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::file::youngest_millis;
+use super::file::is_racy;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::cache::outcome::Reason;
@@ -43,12 +43,13 @@ impl Since {
     }
 
     /// Why the sources are not those of that moment. With a state, all must be
-    /// as they were then; with only a time, each must be older than that.
+    /// as they were then; with only a time, each must be older than that, by so
+    /// much that no change after it could carry an earlier time.
     pub(super) fn compare(&self, sources: &Sources, state: Digest) -> Option<Refusal> {
         if let Some(before) = self.state {
             return (before != state).then_some(Refusal::SourcesDiffer);
         }
-        let young = |file: &&Source| youngest_millis(&file.stat) >= self.time.as_millis();
+        let young = |file: &&Source| is_racy(&file.stat, self.time);
         let file = sources.files.iter().find(young)?;
         Some(Refusal::SourceChanged(Reason::SourceModified(file.path.clone())))
     }

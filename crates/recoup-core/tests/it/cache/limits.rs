@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use recoup_core::cache::{Filled, Limits, Options, Refusal, Ttl};
+use recoup_core::cache::{Cache, Filled, Limits, Options, Outcome, Parts, Refusal, Ttl};
 use recoup_core::entry::INLINE_MAX;
 use recoup_core::key::Kind;
+use recoup_core::ledger::Ledger;
 use recoup_core::store::{Filter, Memory, Store};
 
 use super::{Scene, second};
 use crate::store_contract::stores::{Factory as _, InSqlite};
 use crate::support::Touch as _;
-use crate::support::{draft, id, id_in, noise, scanned, scopes};
+use crate::support::{draft, id, id_in, noise, noise_text, scanned, scopes};
 
 fn scene(store: Arc<dyn Store>, max_entries: Option<u64>, max_bytes: Option<u64>) -> Scene {
     Scene::with(store, Options { limits: Limits { max_entries, max_bytes }, ..Options::default() })
@@ -119,4 +120,44 @@ fn no_kind_and_no_scope_evicts_anothers() {
         }
     }
     assert_eq!(left(&scene), 4 * 2, "one of each");
+}
+
+/// Through the ledger, as a real cache is used: what was read stays.
+#[test]
+fn what_was_read_outlives_what_was_not() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let limits = Limits { max_entries: None, max_bytes: Some(31_500) };
+        let options = Options { limits, ..Options::default() };
+        let scene = Scene::with(store.clone(), options);
+        let ledger = Some(Ledger::at(scene.path("ledger")));
+        let clock = Arc::new(scene.clock.clone());
+        let cache = Cache::assemble(Parts { store, clock, ledger, options });
+        let scene = Scene { cache, ..scene };
+        for key in ["a", "b", "c"] {
+            scene.fill(key, &noise_text(10_000, 1), Ttl::Forever, &[]);
+            scene.pass(10);
+        }
+        assert!(matches!(scene.lookup("a"), Outcome::Hit(_)));
+        scene.pass(10);
+        for (key, left) in [("d", ["a", "c", "d"]), ("e", ["a", "d", "e"])] {
+            scene.fill(key, &noise_text(10_000, 1), Ttl::Forever, &[]);
+            scene.pass(10);
+            assert_eq!(scanned(&*scene.store, &Filter::default()), left.map(id));
+        }
+    }
+}
+
+#[test]
+fn a_full_result_counts_for_the_limit() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let scene = scene(store, None, Some(5_000));
+        let mut draft = draft("short");
+        draft.full = Some(noise(5_001, 1).into());
+        let filled = scene.permit(&id("a"), &[]).fill(draft, second()).unwrap();
+        let Filled::Refused(refusal) = filled else { panic!("{filled:?}") };
+        assert!(refusal.to_string().contains("more than the limit of 5000"), "{refusal}");
+        assert_eq!(left(&scene), 0);
+    }
 }

@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use recoup_core::base::clock::Timestamp;
-use recoup_core::entry::Sources;
+use recoup_core::entry::{Record, Sources};
 use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{Evicted, EvictionPlan, Filter, Store};
 
 use super::stores::Factory;
 use crate::support::Touch as _;
-use crate::support::{body_of, draft, id_in, later, scanned, scopes};
+use crate::support::{body_of, draft, id_in, later, noise_text, scanned, scopes};
 
 #[derive(Debug, Clone)]
 enum Step {
-    Put { id: u8, kind: Kind, ttl: Option<u64>, body: String },
+    Put { id: u8, kind: Kind, ttl: Option<u64>, body: String, full: Option<u8> },
     Remove(Vec<u8>),
     Touch { id: u8, at: u64 },
     Evict { scope: u8, kind: Kind, now: u64, max_entries: Option<u64> },
@@ -26,8 +26,9 @@ fn step() -> impl Strategy<Value = Step> {
     let kind = || prop_oneof![Just(Kind::Result), Just(Kind::AgentRun)];
     let ttl = prop_oneof![Just(None), (1u64..40_000).prop_map(Some)];
     prop_oneof![
-        5 => (0u8..8, kind(), ttl, "[a-c]{0,300}")
-            .prop_map(|(id, kind, ttl, body)| Step::Put { id, kind, ttl, body }),
+        5 => (0u8..8, kind(), ttl, "[a-c]{0,300}", prop::option::of(0u8..3)).prop_map(
+            |(id, kind, ttl, body, full)| Step::Put { id, kind, ttl, body, full }
+        ),
         1 => prop::collection::vec(0u8..8, 0..3).prop_map(Step::Remove),
         2 => (0u8..8, 0u64..40).prop_map(|(id, at)| Step::Touch { id, at }),
         1 => (0u8..2, kind(), 0u64..40, prop::option::of(0u64..4)).prop_map(
@@ -45,8 +46,9 @@ struct Row {
     last_used: Timestamp,
 }
 
+/// What is known of each record, and each as it was last stored.
 #[derive(Debug, Default)]
-struct Model(HashMap<Id, Row>);
+struct Model(HashMap<Id, Row>, HashMap<Id, Record>);
 
 impl Model {
     fn touch(&mut self, id: &Id, at: Timestamp) {
@@ -89,11 +91,14 @@ fn name(n: u8) -> Id {
 /// Times are such that no two entries were ever used at the same one.
 fn apply(store: &dyn Store, model: &mut Model, number: u64, step: Step) {
     match step {
-        Step::Put { id, kind, ttl, body } => {
+        Step::Put { id, kind, ttl, body, full } => {
             let now = later(number * 1_000 + 999);
             let mut draft = draft(body.clone());
             (draft.kind, draft.ttl) = (kind, ttl);
-            store.put(&name(id), &draft.seal(Sources::default(), now).unwrap()).unwrap();
+            draft.full = full.map(|seed| noise_text(500, u64::from(seed)).into());
+            let record = draft.seal(Sources::default(), now).unwrap();
+            store.put(&name(id), &record).unwrap();
+            model.1.insert(name(id), record);
             let dead_at = ttl.map(|ttl| now.plus_millis(ttl));
             model.0.insert(name(id), Row { kind, body, dead_at, hits: 0, last_used: now });
         }
@@ -140,6 +145,19 @@ fn assert_agree(store: &dyn Store, model: &Model) {
     assert_eq!(scanned(store, &Filter::default()), expected);
 }
 
+/// Whatever came and went, a store counts as one that was only ever given what
+/// is there now.
+fn assert_usage<F: Factory>(store: &dyn Store, model: &Model) {
+    let factory = F::fresh();
+    let other = factory.store();
+    for id in model.0.keys() {
+        other.put(id, &model.1[id]).unwrap();
+    }
+    for scope in scopes() {
+        assert_eq!(store.usage(&scope).unwrap(), other.usage(&scope).unwrap(), "{scope}");
+    }
+}
+
 pub(super) fn it_agrees_with_a_map<F: Factory>() {
     let config = Config { cases: 32, failure_persistence: None, ..Config::default() };
     let steps = prop::collection::vec(step(), 1..40);
@@ -151,6 +169,7 @@ pub(super) fn it_agrees_with_a_map<F: Factory>() {
                 apply(&*store, &mut model, number as u64, step);
                 assert_agree(&*store, &model);
             }
+            assert_usage::<F>(&*store, &model);
             Ok(())
         })
         .unwrap();

@@ -1,0 +1,99 @@
+//! A store that fails while a large body is read: that is no damage, and no
+//! reason to remove anything.
+
+use std::sync::Arc;
+
+use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
+use recoup_core::entry::{Batch, Chunks, INLINE_MAX, Payload, Record, Tally};
+use recoup_core::key::{Id, Kind, Scope};
+use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Memory, Store, Usage, Visit};
+use recoup_core::{Error, ErrorKind, Result};
+
+use crate::support::{id, noise, record};
+
+/// Has records, but fails with this kind of error when a body is read.
+#[derive(Debug)]
+struct Failing(Memory, ErrorKind);
+
+#[derive(Debug)]
+struct NoChunks(ErrorKind);
+
+impl Chunks for NoChunks {
+    fn each(&self, _: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        Err(Error::new(self.0, "the body can't be read now"))
+    }
+}
+
+impl Store for Failing {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        let payload = Payload::Framed(Arc::new(NoChunks(self.1)));
+        let with_failing_body =
+            |record: Arc<Record>| Arc::new(Record { payload, ..(*record).clone() });
+        Ok(self.0.get(id)?.map(with_failing_body))
+    }
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        self.0.put(id, record)
+    }
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        self.0.remove(ids)
+    }
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        self.0.full(id)
+    }
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        self.0.fold(batch)
+    }
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        self.0.tallies(scope)
+    }
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.scan(filter, visit)
+    }
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        self.0.evict(plan)
+    }
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        self.0.usage(scope)
+    }
+    fn info(&self) -> Info {
+        Info { url: "failing:".to_owned(), durable: false }
+    }
+}
+
+fn cache_that_fails_with(kind: ErrorKind) -> Cache {
+    let memory = Memory::with_capacity(64 << 20);
+    memory.put(&id("key"), &record(noise(INLINE_MAX + 1, 1))).unwrap();
+    Cache::new(Arc::new(Failing(memory, kind)), Options::default())
+}
+
+fn read(cache: &Cache) -> Reason {
+    let view = View { root: "/".into(), cwd: "/".into() };
+    match cache.read(&Request::new(Kind::Result, &id("key"), &view)) {
+        Peek::Miss(reason) => reason,
+        other => panic!("no miss: {other:?}"),
+    }
+}
+
+#[test]
+fn a_body_that_cant_be_read_now_is_no_damage() {
+    for kind in [ErrorKind::Locked, ErrorKind::Io] {
+        let cache = cache_that_fails_with(kind);
+        let reason = read(&cache);
+        assert!(
+            matches!(&reason, Reason::Unavailable(error) if error.kind() == kind),
+            "{reason:?}"
+        );
+        let error = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+}
+
+#[test]
+fn a_body_that_does_not_match_is_damage() {
+    let cache = cache_that_fails_with(ErrorKind::Corrupt);
+    let reason = read(&cache);
+    assert!(matches!(reason, Reason::Corrupt(_)), "{reason:?}");
+    let verified = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap();
+    assert_eq!((verified.entries, verified.damaged.len()), (1, 1));
+    assert_eq!(verified.damaged[0].id, id("key"));
+}

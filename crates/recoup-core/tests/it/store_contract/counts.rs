@@ -1,0 +1,162 @@
+//! What a store is told about its records: each batch counts once, and what it
+//! says happens to those records and to no others.
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::base::name::Name;
+use recoup_core::entry::{Batch, Event, Happening, Tally, day_of};
+use recoup_core::key::{Id, Kind, Scope};
+use recoup_core::store::{Filter, Store};
+
+use super::stores::Factory;
+use crate::support::{START, id, id_in, later, noise_text, record, scanned, scopes};
+
+const DAY: u64 = 86_400_000;
+
+fn event(id: &Id, at: Timestamp, what: Happening, count: u64) -> Event {
+    Event { at, id: id.clone(), kind: Kind::Result, what, count }
+}
+
+fn batch(name: &str, events: Vec<Event>) -> Batch {
+    Batch { name: Name::parse("batch", name).unwrap(), events }
+}
+
+fn before(millis: i64) -> Timestamp {
+    Timestamp::from_millis(START.as_millis() - millis)
+}
+
+/// What was counted, in an order of its own.
+fn counted(store: &dyn Store, scope: &Scope) -> Vec<(Kind, i64, Happening, u64)> {
+    let mut tallies: Vec<_> = store
+        .tallies(scope)
+        .unwrap()
+        .into_iter()
+        .map(|Tally { scope: of, kind, day, what, count }| {
+            assert_eq!(of, *scope);
+            (kind, day, what, count)
+        })
+        .collect();
+    tallies.sort_unstable();
+    tallies
+}
+
+pub(super) fn a_batch_counts_once_however_often_it_is_told<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    store.put(&id("key"), &record("a")).unwrap();
+    let hit = |count| event(&id("key"), later(5), Happening::Hit, count);
+    let (first, second) = (batch("1", vec![hit(2), hit(1)]), batch("2", vec![hit(4)]));
+    for batch in [&first, &first, &second, &first, &second] {
+        store.fold(batch).unwrap();
+    }
+    let head = store.get(&id("key")).unwrap().unwrap().head.clone();
+    assert_eq!((head.hits, head.last_used), (7, later(5)));
+    let expected = [(Kind::Result, day_of(START), Happening::Hit, 7)];
+    assert_eq!(counted(&*store, &Scope::global()), expected);
+}
+
+pub(super) fn everything_that_happens_is_counted_by_scope_kind_and_day<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let mut events = Vec::new();
+    for (n, scope) in scopes().iter().enumerate() {
+        for what in Happening::ALL {
+            for at in [START, later(DAY), later(DAY + 1)] {
+                events.push(event(&id_in(scope, "key"), at, what, n as u64 + 1));
+            }
+        }
+        let mut other = event(&id_in(scope, "key"), START, Happening::Hit, 100);
+        other.kind = Kind::AgentRun;
+        events.push(other);
+    }
+    store.fold(&batch("all", events)).unwrap();
+    let today = day_of(START);
+    for (n, scope) in scopes().iter().enumerate() {
+        let count = n as u64 + 1;
+        let mut expected = vec![(Kind::AgentRun, today, Happening::Hit, 100)];
+        for what in Happening::ALL {
+            expected.push((Kind::Result, today, what, count));
+            expected.push((Kind::Result, today + 1, what, 2 * count));
+        }
+        expected.sort_unstable();
+        assert_eq!(counted(&*store, scope), expected, "{scope}");
+    }
+}
+
+pub(super) fn nothing_told_is_nothing_counted<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    assert_eq!(counted(&*store, &Scope::global()), [], "before the first write");
+    store.fold(&batch("empty", Vec::new())).unwrap();
+    store.put(&id("key"), &record("a")).unwrap();
+    assert_eq!(counted(&*store, &Scope::global()), []);
+}
+
+pub(super) fn counts_outlive_their_entries<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    store.put(&id("key"), &record("a")).unwrap();
+    store.fold(&batch("1", vec![event(&id("key"), START, Happening::Hit, 3)])).unwrap();
+    store.remove(&[id("key")]).unwrap();
+    let expected = [(Kind::Result, day_of(START), Happening::Hit, 3)];
+    assert_eq!(counted(&*store, &Scope::global()), expected);
+}
+
+pub(super) fn what_was_found_damaged_goes<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for key in ["bad", "good"] {
+        store.put(&id(key), &record("a")).unwrap();
+        store.put(&id_in(&scopes()[1], key), &record("a")).unwrap();
+    }
+    let found = batch("1", vec![event(&id("bad"), later(1), Happening::Corrupt, 1)]);
+    store.fold(&found).unwrap();
+    assert!(store.get(&id("bad")).unwrap().is_none());
+    assert_eq!(scanned(&*store, &Filter::default()).len(), 3, "and nothing else went");
+    store.put(&id("bad"), &record("sound again")).unwrap();
+    store.fold(&found).unwrap();
+    assert!(store.get(&id("bad")).unwrap().is_some(), "told again, it means nothing");
+}
+
+pub(super) fn what_was_stored_anew_since_it_was_found_damaged_stays<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    store.put(&id("key"), &record("stored at the start")).unwrap();
+    store.fold(&batch("1", vec![event(&id("key"), before(1), Happening::Corrupt, 1)])).unwrap();
+    assert!(store.get(&id("key")).unwrap().is_some());
+}
+
+pub(super) fn other_happenings_change_no_record<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    store.put(&id("key"), &record("a")).unwrap();
+    let before = store.get(&id("key")).unwrap().unwrap().head.clone();
+    let others = Happening::ALL
+        .into_iter()
+        .filter(|what| !matches!(what, Happening::Hit | Happening::Corrupt))
+        .map(|what| event(&id("key"), later(9), what, 1));
+    store.fold(&batch("1", others.collect())).unwrap();
+    assert_eq!(store.get(&id("key")).unwrap().unwrap().head, before);
+}
+
+pub(super) fn usage_is_counted_for_each_scope<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for (n, scope) in scopes().iter().enumerate() {
+        let usage = store.usage(scope).unwrap();
+        assert_eq!((usage.entries, usage.bytes), (0, 0), "nothing is there yet");
+        for key in 0..=n {
+            let body = noise_text(10_000, 1);
+            store.put(&id_in(scope, &key.to_string()), &record(body)).unwrap();
+        }
+    }
+    for (n, scope) in scopes().iter().enumerate() {
+        let (usage, count) = (store.usage(scope).unwrap(), n as u64 + 1);
+        assert_eq!(usage.entries, count);
+        // Packed or plain, with headers or without.
+        assert!((count * 8_000..count * 11_000).contains(&usage.bytes), "{usage:?}");
+        let ids: Vec<Id> = (0..=n).map(|key| id_in(scope, &key.to_string())).collect();
+        store.remove(&ids).unwrap();
+        let usage = store.usage(scope).unwrap();
+        assert_eq!((usage.entries, usage.bytes), (0, 0), "everything is gone again");
+    }
+}
