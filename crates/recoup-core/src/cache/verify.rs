@@ -62,7 +62,16 @@ impl Cache {
         self.store().remove(&ids)
     }
 
+    /// Looked at twice: what another process replaced while it was read only
+    /// seems to be damaged.
     fn damage(&self, id: &Id) -> Result<Option<Damage>> {
+        match self.look(id)? {
+            None => Ok(None),
+            Some(_) => self.look(id),
+        }
+    }
+
+    fn look(&self, id: &Id) -> Result<Option<Damage>> {
         match self.store().get(id) {
             Ok(None) => Ok(None),
             Ok(Some(record)) => match record.open().map(|entry| read_through(entry.body())) {

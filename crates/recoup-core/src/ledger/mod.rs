@@ -53,8 +53,8 @@ impl Ledger {
         let name = ids::fresh(&SystemClock);
         segment::close(&self.open_log(), &self.dir.join(format!("{name}.{CLOSED}")))?;
         let mut events = 0;
-        for path in self.closed()? {
-            let batch = read(&path)?;
+        for (name, path) in self.closed()? {
+            let batch = Batch { name, events: read(&path)? };
             tell(&batch)?;
             fsx::remove(&path)?;
             events += batch.events.len();
@@ -73,27 +73,30 @@ impl Ledger {
     }
 
     /// Also those that a process left behind when it died; the oldest first.
-    fn closed(&self) -> Result<Vec<PathBuf>> {
+    /// What has no name of ours is somebody else's.
+    fn closed(&self) -> Result<Vec<(Name, PathBuf)>> {
         let listing = || format!("listing {}", self.dir.display());
-        let mut paths = Vec::new();
+        let mut batches = Vec::new();
         for entry in std::fs::read_dir(&self.dir).doing(listing)? {
             let path = entry.doing(listing)?.path();
-            if path.extension().is_some_and(|extension| extension == CLOSED) {
-                paths.push(path);
+            if path.extension().is_some_and(|extension| extension == CLOSED) && path.is_file() {
+                batches.extend(name_of(&path).map(|name| (name, path)));
             }
         }
-        paths.sort_unstable();
-        Ok(paths)
+        batches.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
+        Ok(batches)
     }
+}
+
+fn name_of(path: &Path) -> Option<Name> {
+    Name::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
 /// A line that can't be read is passed over: it was cut off by a full disk, or
 /// somebody else wrote it. One without its end may look whole, and is not.
-fn read(path: &Path) -> Result<Batch> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let name = Name::parse("batch", &stem)?;
+fn read(path: &Path) -> Result<Vec<Event>> {
     let text = fsx::read_limited(path, segment::MAX_LEN)?;
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
-    Ok(Batch { name, events: whole.filter_map(line::read).collect() })
+    Ok(whole.filter_map(line::read).collect())
 }

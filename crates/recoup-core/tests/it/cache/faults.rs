@@ -2,6 +2,7 @@
 //! reason to remove anything.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
 use recoup_core::entry::{Batch, Chunks, INLINE_MAX, Payload, Record, Tally};
@@ -11,9 +12,10 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::support::{id, noise, record};
 
-/// Has records, but fails with this kind of error when a body is read.
+/// Has records, but fails with this kind of error so many times when a body is
+/// read.
 #[derive(Debug)]
-struct Failing(Memory, ErrorKind);
+struct Failing(Memory, ErrorKind, AtomicUsize);
 
 #[derive(Debug)]
 struct NoChunks(ErrorKind);
@@ -26,6 +28,10 @@ impl Chunks for NoChunks {
 
 impl Store for Failing {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        let one_less = |left: usize| left.checked_sub(1);
+        if self.2.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
+            return self.0.get(id);
+        }
         let payload = Payload::Framed(Arc::new(NoChunks(self.1)));
         let with_failing_body =
             |record: Arc<Record>| Arc::new(Record { payload, ..(*record).clone() });
@@ -60,10 +66,10 @@ impl Store for Failing {
     }
 }
 
-fn cache_that_fails_with(kind: ErrorKind) -> Cache {
+fn cache_that_fails(times: usize, kind: ErrorKind) -> Cache {
     let memory = Memory::with_capacity(64 << 20);
     memory.put(&id("key"), &record(noise(INLINE_MAX + 1, 1))).unwrap();
-    Cache::new(Arc::new(Failing(memory, kind)), Options::default())
+    Cache::new(Arc::new(Failing(memory, kind, AtomicUsize::new(times))), Options::default())
 }
 
 fn read(cache: &Cache) -> Reason {
@@ -77,7 +83,7 @@ fn read(cache: &Cache) -> Reason {
 #[test]
 fn a_body_that_cant_be_read_now_is_no_damage() {
     for kind in [ErrorKind::Locked, ErrorKind::Io] {
-        let cache = cache_that_fails_with(kind);
+        let cache = cache_that_fails(usize::MAX, kind);
         let reason = read(&cache);
         assert!(
             matches!(&reason, Reason::Unavailable(error) if error.kind() == kind),
@@ -90,10 +96,22 @@ fn a_body_that_cant_be_read_now_is_no_damage() {
 
 #[test]
 fn a_body_that_does_not_match_is_damage() {
-    let cache = cache_that_fails_with(ErrorKind::Corrupt);
+    let cache = cache_that_fails(usize::MAX, ErrorKind::Corrupt);
     let reason = read(&cache);
     assert!(matches!(reason, Reason::Corrupt(_)), "{reason:?}");
     let verified = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap();
     assert_eq!((verified.entries, verified.damaged.len()), (1, 1));
     assert_eq!(verified.damaged[0].id, id("key"));
+}
+
+/// As a body does that another process replaced between two reads.
+#[test]
+fn what_is_sound_at_the_second_look_is_no_damage() {
+    let cache = cache_that_fails(1, ErrorKind::Corrupt);
+    let verified = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap();
+    assert_eq!((verified.entries, verified.damaged), (1, Vec::new()));
+    let cache = cache_that_fails(1, ErrorKind::Corrupt);
+    let view = View { root: "/".into(), cwd: "/".into() };
+    let found = cache.read(&Request::new(Kind::Result, &id("key"), &view));
+    assert!(matches!(found, Peek::Hit(_)), "{found:?}");
 }

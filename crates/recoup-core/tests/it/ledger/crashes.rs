@@ -101,8 +101,11 @@ fn when_the_second_batch_fails_the_first_is_not_told_again() {
         if calls == 1 { store.fold(batch) } else { failing(batch) }
     };
     ledger.fold(second_fails).unwrap_err();
-    assert_counted(&*store, 3);
-    assert_eq!(told(&ledger), [event("a", 4)]);
+    // Batches of the same millisecond come in either order.
+    let first = store.get(&id("a")).unwrap().unwrap().head.hits;
+    assert!(first == 3 || first == 4, "{first}");
+    assert_counted(&*store, first);
+    assert_eq!(told(&ledger).iter().map(|event| event.count).sum::<u64>(), 7 - first);
 }
 
 #[test]
@@ -112,4 +115,19 @@ fn a_fold_that_another_process_was_killed_in_does_not_stay_locked() {
     fs::write(dir.path().join("ledger/fold.lock"), "").unwrap();
     fold(&ledger, &*stored.store());
     assert_counted(&*stored.store(), 3);
+}
+
+#[test]
+fn files_that_are_not_ours_are_left_alone_and_block_nothing() {
+    let (dir, ledger, stored) = scene();
+    let strange = ["a b.batch", "ü.batch", ".batch", "notes.txt"];
+    for name in strange {
+        fs::write(dir.path().join("ledger").join(name), "1 hit 1 result global a\n").unwrap();
+    }
+    fs::create_dir(dir.path().join("ledger/dir.batch")).unwrap();
+    fold(&ledger, &*stored.store());
+    assert_counted(&*stored.store(), 3);
+    for name in strange {
+        assert!(dir.path().join("ledger").join(name).exists(), "{name}");
+    }
 }
