@@ -9,10 +9,14 @@ use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
 use crate::entry::{Body, Damage, Entry, Header, Record};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Kind};
+use crate::key::{Id, Kind, Part};
 
 /// How often a large body is read that another process keeps replacing.
 const TRIES: usize = 5;
+
+/// How far in the future an entry may have been made, in milliseconds: clocks
+/// differ, but what comes from years ahead would never expire.
+const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;
 
 /// What is asked for, and from where.
 #[derive(Debug, Clone)]
@@ -21,6 +25,9 @@ pub struct Request<'a> {
     pub kind: Kind,
     /// Which entry.
     pub id: &'a Id,
+    /// What its key was made from, where the caller knows: an entry that was
+    /// made from something else is another, though their keys be the same.
+    pub parts: &'a [Part],
     /// Where the caller stands: an entry's sources are looked at from there.
     pub view: &'a View,
     /// The files that the work will read, for the permit.
@@ -51,7 +58,7 @@ pub enum Mode {
 impl<'a> Request<'a> {
     /// For an entry that depends on no files, at any age.
     pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
-        Self { kind, id, view, sources: &[], max_age: None, mode: Mode::default() }
+        Self { kind, id, parts: &[], view, sources: &[], max_age: None, mode: Mode::default() }
     }
 }
 
@@ -162,25 +169,31 @@ impl Cache {
 
     fn judge(&self, record: Arc<Record>, request: &Request<'_>) -> Peek {
         let header = &record.head.header;
+        if is_another(&header.parts, request.parts) {
+            return Peek::Miss(Reason::Absent);
+        }
         if let Some(reason) =
             sources::changed(&header.sources, request.view, self.inner.options.freshness)
         {
             return Peek::Miss(reason);
         }
-        let freshness = self.freshness(header, request.max_age);
-        match (freshness, record.open()) {
-            (Freshness::Expired(reason), _) => Peek::Miss(reason),
-            (_, Err(damage)) => Peek::Miss(Reason::Corrupt(damage)),
-            (Freshness::Fresh, Ok(entry)) => Peek::Hit(entry),
-            (Freshness::Stale, Ok(entry)) => Peek::Stale(entry),
-        }
+        let serve = match self.freshness(header, request.max_age) {
+            Freshness::Fresh => Peek::Hit,
+            Freshness::Stale => Peek::Stale,
+            Freshness::Expired(reason) => return Peek::Miss(reason),
+        };
+        record.open().map_or_else(|damage| Peek::Miss(Reason::Corrupt(damage)), serve)
     }
 
     /// The age limit is the smaller of the entry's and the reader's; the grace
     /// extends only the entry's own.
     fn freshness(&self, header: &Header, max_age: Option<u64>) -> Freshness {
-        let age = self.clock().now().millis_since(header.created);
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
         let ttl = header.ttl.unwrap_or(u64::MAX);
+        if header.ttl.is_some() && header.created > now.plus_millis(MAX_LEAD) {
+            return Freshness::Expired(Reason::Expired { age, limit: ttl });
+        }
         match max_age {
             Some(limit) if age > limit => Freshness::Expired(Reason::Expired { age, limit }),
             _ if age < ttl => Freshness::Fresh,
@@ -188,6 +201,14 @@ impl Cache {
             _ => Freshness::Expired(Reason::Expired { age, limit: ttl }),
         }
     }
+}
+
+/// Only what both sides know is compared.
+fn is_another(stored: &[Part], asked: &[Part]) -> bool {
+    let digest = |part: &Part| (part.name.clone(), part.digest);
+    !stored.is_empty()
+        && !asked.is_empty()
+        && !stored.iter().map(digest).eq(asked.iter().map(digest))
 }
 
 impl Peek {

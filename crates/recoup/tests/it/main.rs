@@ -26,6 +26,7 @@ mod misses;
 mod naming;
 mod newer;
 mod patterns;
+mod planted;
 mod processes;
 mod read_only;
 mod room;

@@ -127,17 +127,22 @@ pub fn remove(path: &Path) -> Result<bool> {
 /// Reads a file that may have at most `limit` bytes, whatever it claims about
 /// its size: nothing is allocated ahead of what arrives.
 pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let file = File::open(path).doing(|| format!("opening {}", path.display()))?;
-    let mut contents = Vec::new();
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut contents)
-        .doing(|| format!("reading {}", path.display()))?;
+    let contents = read_start(path, limit.saturating_add(1))?;
     if contents.len() as u64 > limit {
         return Err(Error::new(
             ErrorKind::Invalid,
             format!("{} has more than {limit} bytes", path.display()),
         ));
     }
+    Ok(contents)
+}
+
+/// At most the first `most` bytes of a file.
+pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let file = File::open(path).doing(|| format!("opening {}", path.display()))?;
+    let mut contents = Vec::new();
+    let read = file.take(most).read_to_end(&mut contents);
+    read.doing(|| format!("reading {}", path.display()))?;
     Ok(contents)
 }
 

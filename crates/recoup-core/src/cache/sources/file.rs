@@ -86,7 +86,8 @@ fn look(path: &Path) -> io::Result<Option<(u64, Stat)>> {
     if !meta.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000) + nanos;
+    let nanos =
+        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
     let mtime = nanos(meta.mtime(), meta.mtime_nsec());
     let ctime = nanos(meta.ctime(), meta.ctime_nsec());
     Ok(Some((meta.len(), Stat { mtime, ctime, inode: meta.ino(), racy: false })))

@@ -59,7 +59,8 @@ impl Watched {
             match Given::read(view, given)? {
                 Given::File(path) => paths.push((path, Some(given.as_str()))),
                 Given::Pattern(pattern) => {
-                    paths.extend(pattern::matches(&pattern, view)?.into_iter().map(|p| (p, None)));
+                    let found = pattern::first_matches(&pattern, view)?;
+                    paths.extend(found.into_iter().map(|path| (path, None)));
                     patterns.push(pattern);
                 }
             }
@@ -118,11 +119,12 @@ pub(super) fn changed(sources: &Sources, view: &View, freshness: Freshness) -> O
 fn added(sources: &Sources, view: &View) -> Option<Reason> {
     let known: BTreeSet<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
     sources.patterns.iter().find_map(|pattern| match pattern::matches(pattern, view) {
-        Ok(found) => found
-            .iter()
-            .filter_map(|path| kept_path(view, path).ok())
-            .find(|path| !known.contains(path.as_str()))
-            .map(Reason::SourceModified),
+        // A name that can't be kept was not there before.
+        Ok(found) => found.iter().find_map(|path| match kept_path(view, path) {
+            Ok(path) if known.contains(path.as_str()) => None,
+            Ok(path) => Some(Reason::SourceModified(path)),
+            Err(_) => Some(Reason::SourceModified(path.display().to_string())),
+        }),
         // What can't be listed can't be vouched for.
         Err(_) => Some(Reason::SourceModified(pattern.path.clone())),
     })
@@ -137,7 +139,7 @@ enum Given {
 impl Given {
     /// What exists by that very name is meant, also when it looks like a glob.
     fn read(view: &View, given: &str) -> Result<Self> {
-        let path = lexically_clean(&view.cwd.join(given));
+        let path = clean(&view.cwd.join(given));
         if path.is_dir() {
             return pattern::directory(view, &path, given).map(Self::Pattern);
         }
@@ -161,6 +163,17 @@ fn here(view: &View) -> Place {
     Place {
         machine: machine::fingerprint().to_owned(),
         root: view.root.to_string_lossy().into_owned(),
+    }
+}
+
+/// Without `.` and `..`. Where there is a `..`, the file system is asked: behind
+/// a link, it leads somewhere else than the spelling says.
+fn clean(path: &Path) -> PathBuf {
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    let parent = path.parent().filter(|_| climbs).and_then(|dir| dir.canonicalize().ok());
+    match (parent, path.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => lexically_clean(path),
     }
 }
 

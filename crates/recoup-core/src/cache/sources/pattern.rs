@@ -20,16 +20,24 @@ pub(super) fn directory(view: &View, path: &Path, given: &str) -> Result<Pattern
     Ok(pattern(PatternKind::Directory, kept_path(view, path)?, given))
 }
 
-/// A glob must be one, and must match something: a misspelt one would watch
-/// nothing, and say nothing.
 pub(super) fn glob(view: &View, given: &str) -> Result<Pattern> {
-    let pattern = pattern(PatternKind::Glob, kept_glob(view, given)?, given);
-    if matches(&pattern, view)?.is_empty() {
+    Ok(pattern(PatternKind::Glob, kept_glob(view, given)?, given))
+}
+
+/// The files of a pattern that was just given. A glob that is misspelt, or a
+/// directory whose files are all ignored, would watch nothing and say nothing;
+/// an empty directory waits for its first file.
+pub(super) fn first_matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
+    let files = matches(pattern, view)?;
+    let waits =
+        || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
+    if files.is_empty() && !waits() {
+        let given = pattern.given.as_ref().unwrap_or(&pattern.path);
         return Err(Error::usage(format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
         )));
     }
-    Ok(pattern)
+    Ok(files)
 }
 
 fn pattern(kind: PatternKind, path: String, given: &str) -> Pattern {
@@ -96,10 +104,14 @@ fn files_below(
     }
     let mut files = Vec::new();
     for found in walk(base, depth) {
-        let found = found.map_err(|error| {
-            let message = format!("listing the files below {}", base.display());
-            Error::new(ErrorKind::Io, message).with_source(error)
-        })?;
+        let found = match found {
+            Ok(found) => found,
+            Err(error) if is_passed_over(&error) => continue,
+            Err(error) => {
+                let message = format!("listing the files below {}", base.display());
+                return Err(Error::new(ErrorKind::Io, message).with_source(error));
+            }
+        };
         if wanted(found.path()) && found.path().is_file() {
             files.push(found.into_path());
         }
@@ -108,13 +120,30 @@ fn files_below(
     Ok(files)
 }
 
-/// Hidden files count, links to directories are not followed, and of ignore
-/// files only the repository's own: what else git ignores is one person's.
+fn is_bare(dir: &Path) -> bool {
+    std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// A link that leads back up, or nowhere, adds no file.
+fn is_passed_over(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Loop { .. } => true,
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithPath { err, .. } => {
+            is_passed_over(err)
+        }
+        ignore::Error::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// Hidden files count, links are followed, and of ignore files only the
+/// repository's own count: what else git ignores is one person's.
 fn walk(base: &Path, depth: Option<usize>) -> ignore::Walk {
     WalkBuilder::new(base)
         .standard_filters(false)
         .parents(true)
         .git_ignore(true)
+        .follow_links(true)
         .max_depth(depth)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build()

@@ -34,11 +34,12 @@ pub(super) enum Healed {
 pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
     let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
+    let began_before = FileId::of(&lock_path(path))?.is_some();
     let _lock = lock(path, wait)?;
     if connection::open(path)?.is_some() {
         return Ok(());
     }
-    demand_room(path)?;
+    demand_room(path, began_before)?;
     let fresh = fsx::with_suffix(path, ".new");
     fsx::remove(&fresh)?;
     if !fsx::create_private(&fresh)? {
@@ -64,12 +65,13 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::Io, "there are too many links on the way to it"))
 }
 
-/// Only an empty file may be replaced by a database: a device, or something of
-/// the user's that SQLite takes for empty, must not be.
-fn demand_room(path: &Path) -> Result<()> {
+/// Only an empty file may be replaced by a database, or the stump of one that
+/// `began_before`: a device, or something of the user's that SQLite takes for
+/// empty, must not be.
+fn demand_room(path: &Path, began_before: bool) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Ok(there) if there.is_file() && there.len() == 0 => Ok(()),
+        Ok(there) if there.is_file() && (there.len() == 0 || began_before) => Ok(()),
         Ok(_) => Err(Error::new(
             ErrorKind::Io,
             "it is no file that a cache can be kept in; choose another place with --store sqlite:PATH",

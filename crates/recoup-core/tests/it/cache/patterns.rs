@@ -218,20 +218,38 @@ fn another_worktree_hits_with_the_same_files_and_misses_with_one_more() {
     }
 }
 
-/// A link could lead in a circle, or out of the project.
+/// What a program would read through it counts; a circle adds nothing.
 #[test]
-fn a_link_to_a_directory_is_not_followed_unless_it_is_named() {
+fn a_link_to_a_directory_is_followed_once() {
     let scene = four_files();
     symlink(scene.path("other"), scene.path("src/link")).unwrap();
     symlink(scene.path("src"), scene.path("src/deep/circle")).unwrap();
     scene.fill("key", "body", Ttl::Forever, &["src"]);
-    assert_eq!(paths(&scene), ["src/a.rs", "src/b.ts", "src/deep/c.rs"]);
+    assert_eq!(paths(&scene), ["src/a.rs", "src/b.ts", "src/deep/c.rs", "src/link/d.rs"]);
     scene.write("other/new.rs", "");
-    assert!(scene.hits("key"));
-    scene.fill("key", "body", Ttl::Forever, &["src/link"]);
-    assert_eq!(paths(&scene), ["src/link/d.rs", "src/link/new.rs"]);
-    scene.write("other/newer.rs", "");
-    assert_modified(&scene, "src/link/newer.rs");
+    assert_modified(&scene, "src/link/new.rs");
+}
+
+#[test]
+fn a_directory_whose_files_are_all_ignored_is_refused() {
+    let scene = four_files();
+    fs::create_dir_all(scene.path(".git")).unwrap();
+    scene.write("venv/.gitignore", "*\n");
+    scene.write("venv/lib.py", "");
+    let error = scene.try_permit(&id("key"), &["venv"]).unwrap_err();
+    assert!(error.to_string().contains("matches no file"), "{error}");
+}
+
+#[test]
+fn dots_after_a_link_lead_where_the_file_system_says() {
+    let scene = four_files();
+    fs::create_dir_all(scene.path("far/away")).unwrap();
+    scene.write("far/f.txt", "one");
+    scene.write("f.txt", "another");
+    symlink(scene.path("far/away"), scene.path("near")).unwrap();
+    scene.fill("key", "body", Ttl::Forever, &["near/../f.txt"]);
+    scene.write("far/f.txt", "two");
+    assert!(!scene.hits("key"));
 }
 
 #[test]

@@ -46,7 +46,11 @@ impl GetArgs {
         let max_age =
             self.max_age.as_deref().map(|age| Ttl::parse("--max-age", age)).transpose()?;
         let max_age = max_age.and_then(Ttl::as_millis);
-        match cache.read(&Request { max_age, ..Request::new(Kind::Result, &id, &view) }) {
+        match cache.read(&Request {
+            max_age,
+            parts: &named.parts,
+            ..Request::new(Kind::Result, &id, &view)
+        }) {
             Peek::Hit(entry) | Peek::Stale(entry) => {
                 ui::body(entry.body())?;
                 Ok(Answer::Yes)

@@ -122,6 +122,8 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
     let preview = |part: &Part| part.preview.clone().unwrap_or_else(|| "(hidden)".to_owned());
     fields.extend(report.parts.iter().map(|part| (part.name.as_str(), preview(part))));
     fields.extend(report.tags.iter().map(|tag| ("tag", tag.clone())));
+    let patterns = report.sources.patterns.iter();
+    fields.extend(patterns.map(|pattern| ("watched", pattern.path.clone())));
     fields.extend(report.sources.files.iter().map(|source| ("source", described(source))));
     fields
 }

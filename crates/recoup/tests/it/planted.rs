@@ -1,0 +1,53 @@
+//! Places where something else is: it is neither replaced nor believed.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
+use std::process::Command;
+
+use crate::support::{Home, store};
+
+const SET: [&str; 5] = ["set", "--key", "k", "--condensed", "1"];
+
+#[test]
+fn what_is_no_file_is_not_replaced_by_a_database() {
+    let home = Home::new();
+    let pipe = home.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let url = store(&pipe).into_string().unwrap();
+    home.cache(&[&SET[..], &["--store", &url]].concat()).expect(1);
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_link_to_nowhere_stays_a_link_and_the_database_is_made_behind_it() {
+    let home = Home::new();
+    let (link, real) = (home.path("link.db"), home.path("real.db"));
+    symlink("real.db", &link).unwrap();
+    let url = store(&link).into_string().unwrap();
+    home.cache(&[&SET[..], &["--store", &url]].concat()).expect(0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(real.is_file());
+    home.cache(&["get", "--key", "k", "--store", &url]).expect_hit("1");
+}
+
+#[test]
+fn a_file_beside_a_lock_of_another_program_is_left_alone() {
+    let home = Home::new();
+    let gemfile = home.write("Gemfile", "source 'https://rubygems.org'");
+    home.write("Gemfile.lock", "GEM");
+    let url = store(&gemfile).into_string().unwrap();
+    home.cache(&["get", "--key", "k", "--store", &url]).expect_miss();
+    home.cache(&[&SET[..], &["--store", &url]].concat()).expect(1);
+    assert_eq!(fs::read_to_string(&gemfile).unwrap(), "source 'https://rubygems.org'");
+}
+
+/// Contract 1 joins the parts with a bar, so two questions may share a key.
+#[test]
+fn an_answer_to_another_question_is_not_given_out() {
+    let home = Home::new();
+    let asked = |paths, query| ["--paths", paths, "--query", query, "--operation", "op"];
+    let set = [&["set", "--condensed", "1"][..], &asked("a|b", "c")].concat();
+    home.cache(&set).expect(0);
+    home.cache(&[&["get"][..], &asked("a|b", "c")].concat()).expect_hit("1");
+    home.cache(&[&["get"][..], &asked("a", "b|c")].concat()).expect_miss();
+}
