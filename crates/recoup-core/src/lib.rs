@@ -38,6 +38,7 @@ pub mod entry;
 pub mod error;
 pub mod key;
 pub mod ledger;
+pub mod secrets;
 pub mod store;
 
 pub use error::{Error, ErrorKind, Result};

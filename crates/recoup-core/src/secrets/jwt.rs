@@ -1,0 +1,44 @@
+//! JSON Web Tokens: three base64url parts, the first of them a JSON object
+//! that names an algorithm. Base64 images and source maps have no such parts.
+
+use std::ops::Range;
+
+use super::base64;
+use super::boundary;
+
+/// A header is short; a longer one is cut, which hurts nobody.
+const LONGEST_PART: usize = 1 << 14;
+
+pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+    if !begins(text, at) {
+        return None;
+    }
+    let header = part(text, at, 12)?;
+    if !names_an_algorithm(&text[header.clone()]) {
+        return None;
+    }
+    let payload = part(text, dot(text, header.end)?, 4)?;
+    // An unsigned token ends with its second dot.
+    let signature = dot(text, payload.end)?;
+    let len = boundary::run(text, signature, LONGEST_PART, boundary::is_base64url);
+    Some(at..signature + len)
+}
+
+fn begins(text: &[u8], at: usize) -> bool {
+    boundary::begins(text, at) && !matches!(text[..at], [.., b'-' | b'+' | b'/'])
+}
+
+fn part(text: &[u8], at: usize, least: usize) -> Option<Range<usize>> {
+    let len = boundary::run(text, at, LONGEST_PART, boundary::is_base64url);
+    (len >= least).then_some(at..at + len)
+}
+
+fn dot(text: &[u8], at: usize) -> Option<usize> {
+    (text.get(at) == Some(&b'.')).then_some(at + 1)
+}
+
+fn names_an_algorithm(header: &[u8]) -> bool {
+    let Some(json) = base64::decode(header, 512) else { return false };
+    let has = |key: &[u8]| json.windows(key.len()).any(|window| window == key);
+    json.starts_with(b"{") && (has(b"\"alg\"") || has(b"\"typ\"") || has(b"\"enc\""))
+}

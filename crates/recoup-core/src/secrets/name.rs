@@ -1,0 +1,82 @@
+//! Which names belong to credentials: `dbPassword`, `AWS_SECRET_ACCESS_KEY`,
+//! `client-secret`. The end of a name says what it holds: `password_reset` is
+//! no password, and `secret_scanning` no secret.
+
+use std::ops::Range;
+
+use super::boundary::is_word;
+use super::words;
+
+/// Names are shorter; what is longer is something else, or hostile.
+const LONGEST: usize = 64;
+
+/// How much a name says about its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// A credential: any literal behind it is one.
+    Sure,
+    /// `token` or `pass`: the value must look like a credential itself.
+    Maybe,
+}
+
+impl Strength {
+    fn of(plain: &[u8]) -> Option<Self> {
+        let sure = words::ends(words::SURE, plain).then_some(Self::Sure);
+        let maybe = || words::ends(words::MAYBE, plain).then_some(Self::Maybe);
+        sure.or_else(maybe).filter(|_| !words::ends(words::NEVER, plain))
+    }
+}
+
+/// A name that may belong to a credential.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) range: Range<usize>,
+    pub(super) strength: Strength,
+    /// In lower case, without separators and trailing digits.
+    pub(super) plain: Vec<u8>,
+}
+
+impl Name {
+    /// The name at `range`, if it ends like one of a credential.
+    pub(super) fn read(text: &[u8], range: Range<usize>) -> Option<Self> {
+        // `Service::ApiKey` is the name of a type.
+        if text[..range.start].ends_with(b"::") {
+            return None;
+        }
+        let plain = plain(&text[range.clone()]);
+        let strength = Strength::of(&plain)?;
+        Some(Self { range, strength, plain })
+    }
+
+    /// Whether the value is only the name again, as in `password: password`; a
+    /// variable may say more (`password: new_password`).
+    pub(super) fn is_said_by(&self, value: &[u8], variable: bool) -> bool {
+        let value = letters(value);
+        let longer = variable && value.ends_with(&self.plain);
+        !value.is_empty() && (longer || self.plain.ends_with(&value))
+    }
+}
+
+/// Where the name around `at` begins and ends.
+pub(super) fn extent(text: &[u8], at: usize) -> Range<usize> {
+    let part = |&&byte: &&u8| is_word(byte) || byte == b'-' || byte == b'.';
+    let before = text[..at].iter().rev().take(LONGEST).take_while(part).count();
+    let after = text[at..].iter().take(LONGEST).take_while(part).count();
+    // A full stop or dash behind a name is punctuation.
+    let end = at + after;
+    let tail = text[at..end].iter().rev().take_while(|byte| b"-.".contains(byte)).count();
+    at - before..end - tail
+}
+
+fn plain(name: &[u8]) -> Vec<u8> {
+    let mut plain = letters(name);
+    while plain.last().is_some_and(u8::is_ascii_digit) {
+        plain.pop();
+    }
+    plain
+}
+
+fn letters(name: &[u8]) -> Vec<u8> {
+    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    letters.map(u8::to_ascii_lowercase).collect()
+}

@@ -1,0 +1,112 @@
+//! What stands where a secret would: `<your-api-key>`, `${VAR}`, `xxxx`,
+//! `changeme`, `null`. And sentences, which only talk about secrets.
+
+use super::words;
+
+/// How a redacted secret begins; its rule and a `]` follow.
+pub(super) const MARK: &[u8] = b"[redacted: ";
+
+/// Whether `value` stands for something else, or for nothing.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    is_masked(value) || is_template(value) || is_keyword(value) || asks_to_be_replaced(value)
+}
+
+/// `xxxx`, `****`, `....`, `--------`: hardly any different characters.
+fn is_masked(value: &[u8]) -> bool {
+    let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    // The last ones are the bytes of bullets and ellipses.
+    let mask = |byte: &u8| b"xX*._-#?0 \xE2\x80\xA2\xA6\x97\x8F".contains(byte);
+    value.iter().all(mask)
+        || value.iter().all(|byte| *byte == value[0])
+        || ["...", "***", "…"].iter().any(|part| has(part.as_bytes()))
+        || has_mask(value)
+}
+
+/// What documentation writes in place of a password.
+pub(super) fn is_stand_in(value: &[u8]) -> bool {
+    words::has(words::STAND_INS, value)
+}
+
+/// How a credential is called, rather than one.
+pub(super) fn is_label(word: &[u8]) -> bool {
+    words::has(words::CREDENTIALS, word)
+}
+
+/// Something that a shell, a template or a format fills in.
+fn is_template(value: &[u8]) -> bool {
+    let wrapped = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
+    let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    let marks: [&[u8]; 9] = [b"{}", b"${", b"$(", b"{{", b"#{", b"%(", b"<%", b"%{", MARK];
+    wrapped(b"<", b">")
+        || wrapped(b"{", b"}")
+        || wrapped(b"[", b"]")
+        || wrapped(b"%", b"%")
+        || wrapped(b"__", b"__")
+        || wrapped(b"@", b"@")
+        || marks.iter().any(|mark| has(mark))
+        || is_reference(value)
+        || matches!(value, [b'%', b's' | b'v' | b'd' | b'q' | b'@'])
+}
+
+/// `$VAR`, `:bind`, `@bind`, `!Ref`, `&VAR`: a sign and a name.
+fn is_reference(value: &[u8]) -> bool {
+    let [b'$' | b':' | b'@' | b'!' | b'&' | b'<', rest @ ..] = value else { return false };
+    let name = |byte: &u8| byte.is_ascii_alphabetic() || b"_.-:> ".contains(byte);
+    !rest.is_empty() && (rest.iter().all(name) || is_constant(rest))
+}
+
+/// `DB_PASSWORD`: the name of a variable or constant.
+fn is_constant(value: &[u8]) -> bool {
+    let upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    value.contains(&b'_') && value.iter().all(upper) && value[0].is_ascii_uppercase()
+}
+
+/// Words that are values of their own kind in some language or format.
+fn is_keyword(value: &[u8]) -> bool {
+    words::has(words::KEYWORDS, value.trim_ascii())
+}
+
+/// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
+fn asks_to_be_replaced(value: &[u8]) -> bool {
+    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change");
+    parts(value).any(|word| words::has(words::REQUESTS, word)) || is_constant(value) || change()
+}
+
+/// A text for people rather than a secret with blanks in it.
+pub(super) fn is_prose(value: &[u8]) -> bool {
+    let many = value.trim_ascii().contains(&b' ');
+    many && parts(value).any(|word| words::has(words::GLUE, word) || is_label(word))
+}
+
+/// An unquoted word that more words follow: `password: hashed with argon2`.
+pub(super) fn is_sentence(word: &[u8], behind: &[u8]) -> bool {
+    let plain = word
+        .iter()
+        .all(|byte| byte.is_ascii_alphabetic() || b"-'.()/?!:".contains(byte) || !byte.is_ascii());
+    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic());
+    let ends = word.ends_with(b".")
+        || word.ends_with(b"?")
+        || word.ends_with(b"!")
+        || word.ends_with(b":");
+    plain && (goes_on || ends)
+}
+
+/// Too little variety to have come from a generator: a row of the same letter,
+/// or a mask behind a real prefix.
+pub(super) fn is_dull(secret: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for &byte in secret {
+        seen[usize::from(byte)] = true;
+    }
+    let kinds = seen.iter().filter(|&&seen| seen).count();
+    kinds < 6 || has_mask(secret)
+}
+
+/// Five or more of what people type where they do not want to show anything.
+fn has_mask(value: &[u8]) -> bool {
+    value.windows(5).any(|five| five.iter().all(|byte| b"xX*.".contains(byte)))
+}
+
+fn parts(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+}

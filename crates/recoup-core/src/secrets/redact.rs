@@ -1,0 +1,59 @@
+//! Texts with their secrets taken out: each becomes `[redacted: RULE]`.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::placeholder;
+use super::scan::{Finding, scan_all};
+
+/// `text` without its secrets; the same text if it has none.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    match redact_bytes(text.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => {
+            let text = String::from_utf8(bytes);
+            Cow::Owned(text.expect("whole characters were replaced by ASCII"))
+        }
+    }
+}
+
+/// The same for text of any encoding.
+pub fn redact_bytes(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mut clean) = pass(text) else { return Cow::Borrowed(text) };
+    // What stood beside a secret may read differently now that it is gone. Each
+    // round takes away something that was there at first, so this ends.
+    while let Some(cleaner) = pass(&clean) {
+        clean = cleaner;
+    }
+    Cow::Owned(clean)
+}
+
+fn pass(text: &[u8]) -> Option<Vec<u8>> {
+    let mut findings = scan_all(text).peekable();
+    findings.peek()?;
+    let mut clean = Vec::with_capacity(text.len());
+    let mut kept = 0;
+    for Finding { rule, range } in findings {
+        let range = whole_characters(text, range);
+        clean.extend_from_slice(&text[kept..range.start.max(kept)]);
+        clean.extend_from_slice(placeholder::MARK);
+        clean.extend_from_slice(rule.as_bytes());
+        clean.push(b']');
+        kept = range.end.max(kept);
+    }
+    clean.extend_from_slice(&text[kept..]);
+    Some(clean)
+}
+
+/// `range`, widened so that it cuts no UTF-8 character.
+fn whole_characters(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let Range { mut start, mut end } = range;
+    while start > 0 && inside(start) {
+        start -= 1;
+    }
+    while inside(end) {
+        end += 1;
+    }
+    start..end
+}

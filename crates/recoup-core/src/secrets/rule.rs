@@ -1,0 +1,88 @@
+//! One kind of secret: how it is recognised, and the proof that it is. The
+//! proofs are templates, so that no string in this repository looks like a
+//! live secret to the scanners of others: `{a36}` stands for 36 random letters
+//! and digits, and a test fills them in.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A rule of the table: its name is what people read, never what it found.
+pub struct Rule {
+    pub(super) name: &'static str,
+    pub(super) literals: &'static [&'static str],
+    pub(super) shape: Shape,
+    pub(super) proof: Proof,
+}
+
+/// What a secret looks like from its literal on.
+pub(super) enum Shape {
+    /// A regular expression that begins with the literal. The secret is its
+    /// first group, or all of it.
+    Pattern(&'static str),
+    /// The same for a literal in the middle of a secret: the expression begins
+    /// where the token around it does, at most so many bytes before.
+    Inner(&'static str, usize),
+    /// Code, where the surroundings decide. It gets the text and where the
+    /// literal begins, and returns where the secret is.
+    Code(fn(&[u8], usize) -> Option<Range<usize>>),
+}
+
+/// One text that must be found, and one like it that must not.
+pub(super) struct Proof {
+    pub(super) secret: &'static str,
+    pub(super) harmless: &'static str,
+}
+
+impl Rule {
+    /// A rule for secrets that show themselves by their shape.
+    pub(super) const fn pattern(
+        name: &'static str,
+        literals: &'static [&'static str],
+        pattern: &'static str,
+        [secret, harmless]: [&'static str; 2],
+    ) -> Self {
+        Self { name, literals, shape: Shape::Pattern(pattern), proof: Proof { secret, harmless } }
+    }
+
+    /// A rule for secrets whose only fixed part is inside them.
+    pub(super) const fn inner(
+        name: &'static str,
+        literals: &'static [&'static str],
+        (pattern, before): (&'static str, usize),
+        [secret, harmless]: [&'static str; 2],
+    ) -> Self {
+        let shape = Shape::Inner(pattern, before);
+        Self { name, literals, shape, proof: Proof { secret, harmless } }
+    }
+
+    /// A rule for secrets that only their surroundings give away.
+    pub(super) const fn code(
+        name: &'static str,
+        literals: &'static [&'static str],
+        code: fn(&[u8], usize) -> Option<Range<usize>>,
+        [secret, harmless]: [&'static str; 2],
+    ) -> Self {
+        Self { name, literals, shape: Shape::Code(code), proof: Proof { secret, harmless } }
+    }
+
+    /// What the rule is called in findings and in redacted text.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The template of a text that this rule finds.
+    pub fn secret(&self) -> &'static str {
+        self.proof.secret
+    }
+
+    /// The template of a text that looks similar and is left alone.
+    pub fn harmless(&self) -> &'static str {
+        self.proof.harmless
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule").field("name", &self.name).finish_non_exhaustive()
+    }
+}

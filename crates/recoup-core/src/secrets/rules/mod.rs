@@ -1,0 +1,66 @@
+//! The table of rules, one file per family. The order within a family does not
+//! matter: a rule is looked at where one of its literals stands.
+
+mod chat;
+mod cloud;
+mod forge;
+mod generic;
+mod hosting;
+mod keys;
+mod models;
+mod payment;
+mod registry;
+mod service;
+mod telemetry;
+
+use super::rule::Rule;
+
+/// All families. The pre-filter makes its tables from them at compile time.
+pub(super) const FAMILIES: [&[Rule]; 11] = [
+    keys::RULES,
+    cloud::RULES,
+    hosting::RULES,
+    forge::RULES,
+    chat::RULES,
+    payment::RULES,
+    registry::RULES,
+    models::RULES,
+    telemetry::RULES,
+    service::RULES,
+    generic::RULES,
+];
+
+/// How many rules there are.
+pub(super) const COUNT: usize = {
+    let (mut total, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        total += FAMILIES[family].len();
+        family += 1;
+    }
+    total
+};
+
+static BY_NUMBER: [&Rule; COUNT] = {
+    let mut all = [&FAMILIES[0][0]; COUNT];
+    let (mut number, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut rule = 0;
+        while rule < FAMILIES[family].len() {
+            all[number] = &FAMILIES[family][rule];
+            number += 1;
+            rule += 1;
+        }
+        family += 1;
+    }
+    all
+};
+
+/// Every rule there is, with its proofs.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    BY_NUMBER.iter().copied()
+}
+
+/// The rule with the number that the pre-filter gives.
+pub(super) fn by_number(number: usize) -> &'static Rule {
+    BY_NUMBER[number]
+}

@@ -1,0 +1,124 @@
+//! The walk over a text: from literal to literal, and at each to the rules
+//! that own it. A finding says which rule and where, never what.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::boundary;
+use super::placeholder;
+use super::prefilter;
+use super::rule::{Rule, Shape};
+use super::rules;
+
+/// How far behind its literal a pattern may look. The longest secrets that
+/// patterns describe are a few hundred bytes; what is longer is cut there.
+const REACH: usize = 1024;
+
+/// A secret's place, and the rule that saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The name of the rule.
+    pub rule: &'static str,
+    /// Where the secret is, in bytes.
+    pub range: Range<usize>,
+}
+
+/// The findings in a text, from left to right, none touching another.
+#[derive(Clone)]
+pub struct Findings<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Where the last finding ended.
+    free: usize,
+}
+
+/// The first secret in `text`, if there is one.
+pub fn scan(text: &[u8]) -> Option<Finding> {
+    scan_all(text).next()
+}
+
+/// All secrets in `text`.
+pub fn scan_all(text: &[u8]) -> Findings<'_> {
+    Findings { text, at: 0, free: 0 }
+}
+
+impl Iterator for Findings<'_> {
+    type Item = Finding;
+
+    fn next(&mut self) -> Option<Finding> {
+        while let Some(at) = prefilter::next(self.text, self.at) {
+            let found = self.look(at);
+            match found {
+                None => self.at = at + 1,
+                Some(finding) => {
+                    self.free = finding.range.end;
+                    self.at = self.free.max(at + 1);
+                    return Some(finding);
+                }
+            }
+        }
+        self.at = self.text.len();
+        None
+    }
+}
+
+impl Findings<'_> {
+    /// What the rules at `at` find, if it does not begin inside the last finding.
+    fn look(&self, at: usize) -> Option<Finding> {
+        prefilter::rules_at(self.text, at).find_map(|number| {
+            let rule = rules::by_number(number);
+            let range = find(rule, number, self.text, at)?;
+            // A mark of ours is never a secret, or redacting would not end.
+            let mark = self.text[range.start..].starts_with(placeholder::MARK);
+            (range.start >= self.free && !mark).then_some(Finding { rule: rule.name, range })
+        })
+    }
+}
+
+/// The text may hold secrets, so only the place is shown.
+impl std::fmt::Debug for Findings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Findings").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+fn find(rule: &Rule, number: usize, text: &[u8], at: usize) -> Option<Range<usize>> {
+    let (pattern, start) = match rule.shape {
+        Shape::Code(code) => return code(text, at),
+        Shape::Pattern(pattern) => (pattern, boundary::begins(text, at).then_some(at)?),
+        Shape::Inner(pattern, before) => (pattern, token_start(text, at, before)),
+    };
+    let range = matched(compiled(number, pattern), text, start)?;
+    let secret = &text[range.clone()];
+    let real = range.end > at
+        && boundary::ends(text, range.end)
+        && !placeholder::is_dull(secret)
+        && !placeholder::is_stand_in(secret);
+    real.then_some(range)
+}
+
+fn token_start(text: &[u8], at: usize, before: usize) -> usize {
+    let part = |&&byte: &&u8| boundary::is_word(byte) || byte == b'~' || byte == b'.';
+    at - text[..at].iter().rev().take(before).take_while(part).count()
+}
+
+fn matched(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
+    let reach = text.len().min(at + REACH);
+    let groups = regex.captures(&text[at..reach])?;
+    let secret = groups.get(1).or_else(|| groups.get(0))?;
+    Some(at + secret.start()..at + secret.end())
+}
+
+/// Each pattern is compiled when its literal is first seen: all of them would
+/// take longer than most commands live.
+fn compiled(number: usize, pattern: &str) -> &'static Regex {
+    static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
+    COMPILED[number].get_or_init(|| {
+        RegexBuilder::new(&format!(r"\A(?:{pattern})"))
+            .unicode(false)
+            .build()
+            .expect("a test compiles every pattern of the table")
+    })
+}

@@ -1,0 +1,116 @@
+//! The words that decide what a name or a value means, one list for each
+//! question, all in lower case. `rustfmt` is kept away: with one word to a line
+//! nobody would read them.
+
+/// Ends of names (without separators) after which any literal is a credential.
+#[rustfmt::skip]
+pub(super) const SURE: &[&str] = &[
+    "password", "passwd", "passphrase", "passwort", "pwd", "secret", "apikey", "secretkey",
+    "secretkeybase", "privatekey", "accesskey", "accountkey", "sharedkey", "signingkey",
+    "encryptionkey", "masterkey", "authkey", "accesstoken", "authtoken", "refreshtoken",
+    "apitoken", "bottoken", "secrettoken", "sessiontoken", "bearertoken", "usertoken",
+    "deploytoken", "personaltoken", "githubtoken", "ghtoken", "gitlabtoken", "npmtoken",
+    "slacktoken", "servicetoken", "oauthtoken", "bearer", "userpass", "dbpass", "mysqlpass",
+    "smtppass", "mailpass", "adminpass", "rootpass", "ftppass",
+];
+
+/// Ends of names after which a value counts only if it looks like a credential.
+#[rustfmt::skip]
+pub(super) const MAYBE: &[&str] = &[
+    "token", "pass", "credential", "credentials", "passcode",
+];
+
+/// Names that end like a credential's and hold something else.
+#[rustfmt::skip]
+pub(super) const NEVER: &[&str] = &[
+    "pagetoken", "nexttoken", "continuationtoken", "csrftoken", "xsrftoken", "padtoken",
+    "synctoken", "cursortoken", "bypass", "compass", "encompass", "trespass", "idempotencytoken",
+    "clientrequesttoken", "updatepassword", "resetpassword", "forgotpassword", "showpassword",
+    "hidepassword", "requirepassword",
+];
+
+/// How credentials are called.
+#[rustfmt::skip]
+pub(super) const CREDENTIALS: &[&str] = &[
+    "password", "passwords", "passwd", "pass", "pwd", "passphrase", "passwort", "secret",
+    "secrets", "token", "tokens", "key", "keys", "apikey", "credential", "credentials", "creds",
+    "bearer", "auth",
+];
+
+/// What documentation writes in place of a password.
+#[rustfmt::skip]
+pub(super) const STAND_INS: &[&str] = &[
+    "password", "pass", "passwd", "pwd", "pw", "secret", "token", "mypassword", "pat", "userpass",
+    "yourpassword", "password123", "passw0rd", "key", "apikey", "user", "test",
+];
+
+/// Values of their own kind in some language or format.
+#[rustfmt::skip]
+pub(super) const KEYWORDS: &[&str] = &[
+    "null", "none", "nil", "undefined", "true", "false", "yes", "no", "off", "n/a", "tbd", "todo",
+    "fixme", "unset", "empty", "default", "required", "optional", "redacted", "masked", "hidden",
+    "removed", "filtered", "omitted", "string", "str", "text", "bytes", "byte", "char", "varchar",
+    "bool", "boolean", "int", "integer", "number", "float", "any", "object", "array", "list",
+    "dict", "binary", "buffer", "never", "void", "unknown", "symbol", "uuid", "self", "this",
+    "input", "env", "environ", "prompt", "stdin", "inherit", "enabled", "disabled", "auto", "ok",
+    "valid", "invalid", "missing", "incorrect", "wrong", "expired", "present", "absent", "set",
+    "not", "changeme", "changeit", "replaceme", "placeholder", "async", "await", "new", "return",
+    "write-only", "writeonly", "readonly", "generated", "random", "ignored", "warn", "error",
+    "header", "cookie", "query", "basic", "bearer", "oauth", "oauth2", "apikey", "sensitive",
+    "external", "file", "value", "values", "const", "let", "var", "func", "function", "lambda",
+    "confidential", "public", "private", "untyped", "mixed", "type", "field", "opaque",
+    "nullable", "ngmodel", "uint8array", "secretstr", "all", "only", "with", "and", "for", "the", "see", "use",
+    "from", "must", "should",
+];
+
+/// Words that ask to be replaced by something real.
+#[rustfmt::skip]
+pub(super) const REQUESTS: &[&str] = &[
+    "your", "yours", "placeholder", "example", "replace", "insert", "dummy", "changeme",
+    "redacted", "todo", "fixme", "xxx", "xxxx", "xxxxx", "xxxxxx", "xxxxxxxx", "sample", "fake",
+    "required", "nullable", "goes", "here", "notreal", "mock", "censored", "yourpassword",
+    "yoursecret", "yourtoken", "yourapikey", "mypassword", "mysecret", "mytoken", "myapikey",
+];
+
+/// Words that hold sentences together, or labels of forms.
+#[rustfmt::skip]
+pub(super) const GLUE: &[&str] = &[
+    "a", "an", "the", "is", "are", "be", "of", "to", "for", "in", "on", "at", "and", "or", "not",
+    "no", "your", "you", "this", "that", "with", "must", "should", "can", "was", "has", "if",
+    "from", "by", "please", "enter", "new", "old", "confirm", "reset", "forgot", "show",
+    "invalid", "required", "it", "as", "we", "do", "will", "does", "see", "use", "too", "than",
+    "le", "la", "de", "das", "der", "die", "el", "su", "il", "mot", "log", "sign", "field",
+    "characters", "string", "into", "all", "only", "empty", "hardcoded", "unused", "text",
+];
+
+/// How addresses, paths and references to a vault begin.
+#[rustfmt::skip]
+pub(super) const PLACES: &[&str] = &[
+    "./", "../", "~/", "http://", "https://", "arn:", "op://", "vault:", "file:", "secret://",
+    "ssm:", "projects/", "enc[", "sops:", "sha256:", "keyring:", "env:",
+];
+
+/// How names of files end.
+#[rustfmt::skip]
+pub(super) const FILES: &[&str] = &[
+    ".pem", ".key", ".crt", ".json", ".yaml", ".yml", ".txt", ".env", ".ts", ".js", ".py", ".rs",
+    ".go", ".md", ".toml", ".pub", ".php", ".html", ".java", ".rb",
+];
+
+/// Whether `word` is in `list`, in whatever case.
+pub(super) fn has(list: &[&str], word: &[u8]) -> bool {
+    list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+}
+
+/// Whether `name`, in lower case, ends with a word of `list`.
+pub(super) fn ends(list: &[&str], name: &[u8]) -> bool {
+    list.iter().any(|known| name.ends_with(known.as_bytes()))
+}
+
+/// Whether `text` begins with a word of `list`, in whatever case.
+pub(super) fn starts(list: &[&str], text: &[u8]) -> bool {
+    let begins = |known: &&str| {
+        text.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    list.iter().any(begins)
+}
