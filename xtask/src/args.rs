@@ -1,4 +1,4 @@
-//! The command line of `cargo xtask`, matched by hand: three tasks, no
+//! The command line of `cargo xtask`, matched by hand: a few tasks, no
 //! options, so a parser crate would cost more to build than it saves.
 
 use std::ffi::OsString;
@@ -12,6 +12,7 @@ Usage: cargo xtask TASK
 Tasks:
   test               everything that a change must pass: tools, fmt, clippy, tests
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
+  eval secrets       how well secrets are told from clean texts, with what is wrong
   tools              bring the programs that tests need, and say where they are
   help               this text";
 
@@ -21,8 +22,15 @@ pub(crate) enum Task {
     Test,
     /// With the arguments for the benchmark itself.
     Bench(Vec<OsString>),
+    Eval(Subject),
     Tools,
     Help,
+}
+
+/// What can be evaluated against a corpus.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Secrets,
 }
 
 /// Reads the arguments after `cargo xtask`.
@@ -34,6 +42,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
     let task = match task.to_str() {
         Some("test") => Task::Test,
         Some("bench") => return bench(arguments),
+        Some("eval") => Task::Eval(subject(arguments.next())?),
         Some("tools") => Task::Tools,
         Some("help" | "--help" | "-h") => Task::Help,
         _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
@@ -46,6 +55,14 @@ fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure>
         None => Ok(Task::Bench(Vec::new())),
         Some(dashes) if dashes == "--" => Ok(Task::Bench(arguments.collect())),
         Some(other) => Err(unexpected(&other)),
+    }
+}
+
+fn subject(argument: Option<OsString>) -> Result<Subject, Failure> {
+    match argument {
+        Some(subject) if subject == "secrets" => Ok(Subject::Secrets),
+        Some(other) => Err(usage(&format!("nothing to evaluate called `{}`", other.display()))),
+        None => Err(usage("no subject given: `eval secrets`")),
     }
 }
 
@@ -73,6 +90,7 @@ mod tests {
     fn every_task_is_understood() {
         assert_eq!(parsed("test"), Ok(Task::Test));
         assert_eq!(parsed("tools"), Ok(Task::Tools));
+        assert_eq!(parsed("eval secrets"), Ok(Task::Eval(Subject::Secrets)));
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
             assert_eq!(parsed(help), Ok(Task::Help));
@@ -92,6 +110,9 @@ mod tests {
             ("tset", "unknown task `tset`"),
             ("test --full", "unexpected argument `--full`"),
             ("bench --quick", "unexpected argument `--quick`"),
+            ("eval", "no subject given"),
+            ("eval speed", "nothing to evaluate called `speed`"),
+            ("eval secrets now", "unexpected argument `now`"),
         ];
         for (line, problem) in wrong {
             let Err(Failure::Usage(text)) = parsed(line) else { panic!("`{line}` was accepted") };

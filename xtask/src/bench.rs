@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
+use crate::process;
 use crate::workspace;
 
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
@@ -13,7 +14,5 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         .args(arguments)
         .status()
         .map_err(|error| Failure::Task(format!("cargo could not be started: {error}")))?;
-    // No code means that a signal ended it: a failure like any other.
-    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-    Ok(ExitCode::from(code))
+    Ok(process::exit_code(status))
 }

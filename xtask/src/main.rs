@@ -1,5 +1,5 @@
-//! The project's own commands, started with `cargo xtask`: `test`, `bench` and
-//! `tools`.
+//! The project's own commands, started with `cargo xtask`: `test`, `bench`,
+//! `eval` and `tools`.
 //!
 //! They need nothing but a Rust toolchain, so that one command works on a
 //! fresh checkout, on a developer's machine and in CI alike.
@@ -17,6 +17,7 @@
 mod args;
 mod bench;
 mod debian;
+mod eval;
 mod failure;
 mod process;
 mod test;
@@ -41,6 +42,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     match args::parse(arguments)? {
         Task::Test => test::run(),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Eval(subject) => eval::run(&subject),
         Task::Tools => tools::run(),
         Task::Help => {
             println!("{}", args::USAGE);

@@ -1,7 +1,7 @@
 //! Runs a program out of sight, and boils a failure down to the one line that
 //! a person needs.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Output, Stdio};
 
 /// What `command` wrote to stdout, or why it failed, in one line.
 pub(crate) fn capture(command: &mut Command) -> Result<String, String> {
@@ -14,6 +14,12 @@ pub(crate) fn capture(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("{program}: {}", reason(&output)))
+}
+
+/// The exit code of a program whose answer is ours. None means that a signal
+/// ended it: a failure like any other.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// apt marks its errors with `E:`; other programs say the essential thing last.

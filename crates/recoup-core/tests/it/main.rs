@@ -14,4 +14,5 @@ mod sqlite_faults;
 mod store_contract;
 mod support;
 mod tiered;
+mod secrets;
 mod ttl;
