@@ -4,6 +4,7 @@
 //! A look-up ends in an [`Outcome`]. On a miss that is a [`Permit`], and the
 //! only way into the store is to fill it.
 
+mod admit;
 mod housekeeping;
 mod limits;
 mod lookup;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::outcome::Reason;
 use super::sources::{Since, Watched};
-use super::{Cache, Ttl};
+use super::{Cache, Ttl, admit};
 use crate::entry::Draft;
 use crate::error::Result;
 use crate::key::Id;
@@ -39,6 +39,8 @@ pub enum Refusal {
     SourceChanged(Reason),
     /// The sources are not those of the token, or not in that state.
     SourcesDiffer,
+    /// It holds a secret, by this rule.
+    Secret(&'static str),
     /// It would take more than all the room there is.
     TooLarge {
         /// What it would take, in bytes.
@@ -55,6 +57,9 @@ impl fmt::Display for Refusal {
             Self::SourcesDiffer => f.write_str(
                 "its sources are not those that the token was given out for, or have changed since",
             ),
+            Self::Secret(rule) => {
+                write!(f, "Secret patterns detected in content - refusing to cache ({rule})")
+            }
             Self::TooLarge { bytes, limit } => {
                 write!(f, "it takes {bytes} bytes, more than the limit of {limit}")
             }
@@ -89,8 +94,12 @@ impl Permit {
         if let Some(reason) = watched.changed(cache.inner.options.freshness) {
             return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
         }
+        if let Some(rule) = admit::secret_in(&draft)? {
+            return Ok(Filled::Refused(Refusal::Secret(rule)));
+        }
         let now = cache.clock().now();
-        let draft = Draft { ttl: ttl.as_millis(), ..draft };
+        let parts = admit::without_secrets(draft.parts);
+        let draft = Draft { ttl: ttl.as_millis(), parts, ..draft };
         let kind = draft.kind;
         let record = draft.seal(watched.into_sources(), now)?;
         let limits = cache.inner.options.limits;

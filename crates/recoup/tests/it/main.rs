@@ -31,6 +31,7 @@ mod processes;
 mod read_only;
 mod room;
 mod scopes;
+mod secrets;
 mod shells;
 mod sources;
 mod stats;

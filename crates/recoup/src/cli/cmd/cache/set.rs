@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recoup_core::cache::{Filled, Since, Ttl};
+use recoup_core::cache::{Filled, Refusal, Since, Ttl};
 use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
@@ -88,7 +88,10 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
         Filled::Stored(_) => ui::say(format_args!("Cached result for key: {key}")),
         Filled::Off => ui::say(format_args!("Not cached: the duration is {ttl}")),
         Filled::Refused(refusal) => {
-            ui::error(format_args!("not cached: {refusal}"));
+            match refusal {
+                Refusal::Secret(_) => ui::error(refusal),
+                _ => ui::error(format_args!("not cached: {refusal}")),
+            }
             return Answer::No;
         }
     }

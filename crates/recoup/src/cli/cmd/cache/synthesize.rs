@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
+use recoup_core::cache::Refusal;
 use recoup_core::key::Key;
-use recoup_core::{Error, Result};
+use recoup_core::{Error, ErrorKind, Result, secrets};
 
 use crate::cli::app::App;
 
@@ -22,6 +23,10 @@ pub(super) struct Note {
 impl Note {
     /// Finds out where it goes before anything is stored.
     pub(super) fn new(app: &App, message: String) -> Result<Self> {
+        if let Some(found) = secrets::scan(message.as_bytes()) {
+            let refusal = Refusal::Secret(found.rule).to_string();
+            return Err(Error::new(ErrorKind::Invalid, refusal).context("--synthesize"));
+        }
         match &app.settings.cache.notes {
             Some(file) => Ok(Self { file: file.clone(), message }),
             None => Err(Error::usage(

@@ -1,0 +1,50 @@
+//! What may be kept: nothing with a secret in it. What people read of a key is
+//! redacted; results, full results and tags with a secret are refused whole.
+
+use crate::entry::{Body, Chunks as _, Draft};
+use crate::error::Result;
+use crate::key::Part;
+use crate::secrets;
+
+/// How much of a large body is looked at again with what follows it, so that a
+/// secret across two chunks is seen whole. A private key is the longest.
+const OVERLAP: usize = 32 << 10;
+
+/// The name of the rule that a draft breaks, if it does.
+pub(super) fn secret_in(draft: &Draft) -> Result<Option<&'static str>> {
+    let tag = draft.tags.iter().find_map(|tag| secrets::scan(tag.as_bytes()));
+    if let Some(found) = tag {
+        return Ok(Some(found.rule));
+    }
+    for body in std::iter::once(&draft.body).chain(&draft.full) {
+        if let Some(rule) = secret_in_body(body)? {
+            return Ok(Some(rule));
+        }
+    }
+    Ok(None)
+}
+
+fn secret_in_body(body: &Body) -> Result<Option<&'static str>> {
+    if let Body::Whole(bytes) = body {
+        return Ok(secrets::scan(bytes).map(|found| found.rule));
+    }
+    let (mut rule, mut window) = (None, Vec::new());
+    body.each(&mut |chunk| {
+        if rule.is_none() {
+            window.extend_from_slice(chunk);
+            rule = secrets::scan(&window).map(|found| found.rule);
+            window.drain(..window.len().saturating_sub(OVERLAP));
+        }
+        Ok(())
+    })?;
+    Ok(rule)
+}
+
+/// The same parts, with no secret in what is shown of them.
+pub(super) fn without_secrets(parts: Vec<Part>) -> Vec<Part> {
+    let redacted = |part: Part| Part {
+        preview: part.preview.map(|preview| secrets::redact(&preview).into_owned()),
+        ..part
+    };
+    parts.into_iter().map(redacted).collect()
+}
