@@ -80,8 +80,8 @@ impl Cache {
         Self { inner: Arc::new(parts) }
     }
 
-    /// The store beneath.
-    pub fn store(&self) -> &dyn Store {
+    /// The store beneath, for this module alone: policy is not passed by.
+    pub(crate) fn store(&self) -> &dyn Store {
         &*self.inner.store
     }
 
