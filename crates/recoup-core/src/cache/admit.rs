@@ -1,9 +1,9 @@
-//! What may be kept: nothing with a secret in it. What people read of a key is
-//! redacted; results, full results and tags with a secret are refused whole.
+//! What may be kept: nothing with a secret in it. What people read of a question
+//! is redacted; results, full results, keys and tags with a secret are refused.
 
 use crate::entry::{Body, Chunks as _, Draft};
 use crate::error::Result;
-use crate::key::Part;
+use crate::key::{Id, Part};
 use crate::secrets;
 
 /// How much of a large body is looked at again with what follows it, so that a
@@ -11,10 +11,10 @@ use crate::secrets;
 const OVERLAP: usize = 32 << 10;
 
 /// The name of the rule that a draft breaks, if it does.
-pub(super) fn secret_in(draft: &Draft) -> Result<Option<&'static str>> {
-    let tag = draft.tags.iter().find_map(|tag| secrets::scan(tag.as_bytes()));
-    if let Some(found) = tag {
-        return Ok(Some(found.rule));
+pub(super) fn secret_in(id: &Id, draft: &Draft) -> Result<Option<&'static str>> {
+    let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
+    if let Some(rule) = words.find_map(|word| secrets::detect(word.as_bytes())) {
+        return Ok(Some(rule));
     }
     for body in std::iter::once(&draft.body).chain(&draft.full) {
         if let Some(rule) = secret_in_body(body)? {
@@ -26,13 +26,13 @@ pub(super) fn secret_in(draft: &Draft) -> Result<Option<&'static str>> {
 
 fn secret_in_body(body: &Body) -> Result<Option<&'static str>> {
     if let Body::Whole(bytes) = body {
-        return Ok(secrets::scan(bytes).map(|found| found.rule));
+        return Ok(secrets::detect(bytes));
     }
     let (mut rule, mut window) = (None, Vec::new());
     body.each(&mut |chunk| {
         if rule.is_none() {
             window.extend_from_slice(chunk);
-            rule = secrets::scan(&window).map(|found| found.rule);
+            rule = secrets::detect(&window);
             window.drain(..window.len().saturating_sub(OVERLAP));
         }
         Ok(())

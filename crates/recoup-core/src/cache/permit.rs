@@ -79,6 +79,9 @@ impl Permit {
 
     /// The same permit, if the sources are still as they were at `since`.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
+        if since.is_after(self.cache.clock().now()) {
+            return Err(Refusal::SourcesDiffer);
+        }
         match self.watched.changed_since(since) {
             None => Ok(self),
             Some(refusal) => Err(refusal),
@@ -94,7 +97,7 @@ impl Permit {
         if let Some(reason) = watched.changed(cache.inner.options.freshness) {
             return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
         }
-        if let Some(rule) = admit::secret_in(&draft)? {
+        if let Some(rule) = admit::secret_in(&id, &draft)? {
             return Ok(Filled::Refused(Refusal::Secret(rule)));
         }
         let now = cache.clock().now();

@@ -32,6 +32,9 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
 fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
     let (behind, closed) = skip_quote(text, name.end);
     let at = skip_blanks(text, behind);
+    if closed && let Some(linked) = spread(text, behind) {
+        return Some(linked);
+    }
     if closed && is_attribute(text, name) {
         return pair(text, closed, at);
     }
@@ -45,6 +48,14 @@ fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
         [b'>', ..] if is_tag(text, name) => Some((Link::Tag, at + 1)),
         _ => flag(text, name, at).or_else(|| pair(text, closed, at)),
     }
+}
+
+/// A quoted name, a colon and a quoted value, on lines of their own.
+fn spread(text: &[u8], behind: usize) -> Option<(Link, usize)> {
+    let colon = skip_gap(text, behind);
+    let rest = text.get(colon..)?.strip_prefix(b":")?;
+    let value = skip_gap(text, text.len() - rest.len());
+    matches!(text.get(value), Some(b'"' | b'\'')).then_some((Link::Colon, value))
 }
 
 /// `label="Password"`: the name is a value itself.

@@ -14,6 +14,7 @@ mod jwt;
 mod name;
 mod pem;
 mod placeholder;
+mod plain;
 mod prefilter;
 mod redact;
 mod rule;
@@ -23,6 +24,7 @@ mod url;
 mod value;
 mod words;
 
+pub use plain::detect;
 pub use redact::{redact, redact_bytes};
 pub use rule::Rule;
 pub use rules::rules;

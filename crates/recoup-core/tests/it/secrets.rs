@@ -5,6 +5,7 @@
 pub(crate) mod corpus;
 
 mod hostile;
+mod plain;
 mod redact;
 
 use recoup_core::secrets::{Rule, rules, scan, scan_all};

@@ -27,6 +27,7 @@ pub(super) struct App {
 impl App {
     pub(super) fn load(overrides: &Overrides) -> Result<&'static Self> {
         let settings = Settings::load(overrides)?;
+        settings.demand_within_project()?;
         settings.warnings.iter().for_each(ui::warn);
         Ok(Box::leak(Box::new(Self { settings })))
     }

@@ -20,13 +20,13 @@ pub(crate) mod show;
 pub(crate) mod trust;
 mod value;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use recoup_core::Result;
 use recoup_core::base::project::Project;
 use recoup_core::cache::{Freshness, Limits, Options, Ttl};
 use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
+use recoup_core::{Error, Result};
 
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
@@ -85,6 +85,33 @@ impl Settings {
     pub fn load(overrides: &Overrides) -> Result<Self> {
         let mut gathered = Gathered::new(overrides)?;
         gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
+    }
+}
+
+impl Settings {
+    /// A path inside the project must not lead out of it: the user agreed to the
+    /// name, and whoever changes the repository could make it a link.
+    pub(crate) fn demand_within_project(&self) -> Result<()> {
+        let StoreUrl::Sqlite(store) = &self.store;
+        let paths = [("store", Some(store)), ("cache.notes", self.cache.notes.as_ref())];
+        for (key, path) in paths {
+            if let Some(path) = path.filter(|path| self.leads_out(path)) {
+                return Err(Error::usage(format!(
+                    "{key}: {} is inside the project, and a link leads out of it; name the place itself",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn leads_out(&self, path: &Path) -> bool {
+        let root = self.project.root();
+        let inside = path.starts_with(root) && !path.starts_with(&self.home);
+        // What is not there yet is where its directory is.
+        let real = || path.ancestors().find_map(|part| part.canonicalize().ok());
+        let dangling = || path.is_symlink() && !path.exists();
+        inside && (dangling() || real().is_none_or(|real| !real.starts_with(root)))
     }
 }
 

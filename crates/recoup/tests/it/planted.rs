@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::process::Command;
 
-use crate::support::{Home, store};
+use crate::support::{Home, finish, store};
 
 const SET: [&str; 5] = ["set", "--key", "k", "--condensed", "1"];
 
@@ -50,4 +50,28 @@ fn an_answer_to_another_question_is_not_given_out() {
     home.cache(&set).expect(0);
     home.cache(&[&["get"][..], &asked("a|b", "c")].concat()).expect_hit("1");
     home.cache(&[&["get"][..], &asked("a", "b|c")].concat()).expect_miss();
+}
+
+/// Trust is in a name; what it leads to is up to whoever changes the repository.
+#[test]
+fn a_link_out_of_the_project_is_not_followed_for_the_store_or_the_notes() {
+    let home = Home::new();
+    let victim = home.path("victim");
+    fs::write(&victim, "export PATH").unwrap();
+    symlink(&victim, home.project().join("NOTES.md")).unwrap();
+    let noting = ["cache", "set", "--key", "k", "--condensed", "1", "--synthesize", "x"];
+    let output = finish(home.command(&noting).env("RECOUP_CACHE_NOTES", "NOTES.md")).expect(2);
+    assert!(output.stderr.contains("a link leads out of it"), "{}", output.stderr);
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "export PATH");
+    symlink(home.path("outside.db"), home.project().join("in.db")).unwrap();
+    home.cache(&[&SET[..], &["--store", "sqlite:in.db"]].concat()).expect(2);
+    assert!(!home.path("outside.db").exists());
+}
+
+#[test]
+fn a_key_that_is_a_secret_is_refused() {
+    let home = Home::new();
+    let key = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let output = home.cache(&["set", "--key", &key, "--condensed", "1"]).expect(1);
+    assert!(!output.stderr.contains(&key), "{}", output.stderr);
 }

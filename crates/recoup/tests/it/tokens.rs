@@ -79,10 +79,9 @@ fn a_token_for_other_sources_is_refused() {
 fn without_sources_a_token_tells_older_files_from_newer_ones() {
     let home = scene();
     let source = home.project().join("src/a.rs");
-    // A file that was made long ago has an old time of change too, which can't
-    // be set: so the token is from the future.
-    let since = format!("r1-{}", 4_000_000_000_000_u64);
-    set(&home, &since, "src/a.rs").expect(0);
+    // Its time of change can't be set, so it has to grow old.
+    std::thread::sleep(Duration::from_millis(300));
+    set(&home, &token(&home, &[]), "src/a.rs").expect(0);
     home.get("k").expect_hit("1");
     home.cache(&["delete", "--key", "k"]).expect(0);
     let token = token(&home, &[]);
@@ -90,6 +89,14 @@ fn without_sources_a_token_tells_older_files_from_newer_ones() {
     let file = File::options().write(true).open(source).unwrap();
     file.set_times(FileTimes::new().set_modified(later)).unwrap();
     set(&home, &token, "src/a.rs").expect_failure("the source src/a.rs has changed");
+    home.get("k").expect_miss();
+}
+
+#[test]
+fn a_token_from_the_future_was_not_given_out_by_us() {
+    let home = scene();
+    let since = format!("r1-{}", 4_000_000_000_000_u64);
+    set(&home, &since, "src/a.rs").expect_failure("not those that the token was given out for");
     home.get("k").expect_miss();
 }
 

@@ -28,6 +28,11 @@ impl Since {
         Self { time, state }
     }
 
+    /// Whether it claims to come from the future: such a token was not given out.
+    pub(in crate::cache) fn is_after(&self, now: Timestamp) -> bool {
+        self.time > now
+    }
+
     /// Reads what `Display` writes.
     pub fn parse(text: &str) -> Result<Self> {
         let mut fields = text.split('-');

@@ -74,34 +74,50 @@ fn remove_dead(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
 }
 
 fn remove_least_used(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
+    const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
+    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
     let mut removed = 0;
-    loop {
+    let (mut entries, mut bytes) = totals(writer, plan)?;
+    while !plan.allows(entries, bytes) {
         let candidates = least_used(writer, plan)?;
         if candidates.is_empty() {
-            return Ok(removed);
+            break;
         }
-        for row in candidates {
-            let (entries, bytes) = totals(writer, plan)?;
+        for Candidate { row, size, has_full } in candidates {
             if plan.allows(entries, bytes) {
-                return Ok(removed);
+                break;
             }
-            writer
-                .prepare_cached("DELETE FROM entries WHERE rowid = ?1")
-                .and_then(|mut delete| delete.execute([row]))
-                .map_err(evicting)?;
+            delete.execute([row]).map_err(evicting)?;
             removed += 1;
+            // Whether a full result went too, only the totals know.
+            (entries, bytes) = if has_full {
+                totals(writer, plan)?
+            } else {
+                (entries.saturating_sub(1), bytes.saturating_sub(size))
+            };
         }
     }
+    Ok(removed)
 }
 
-fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<i64>> {
-    const SQL: &str = "SELECT rowid FROM entries WHERE scope = ?1 AND kind = ?2
-                       AND key IS NOT ?3 ORDER BY last_used LIMIT ?4";
+struct Candidate {
+    row: i64,
+    size: u64,
+    has_full: bool,
+}
+
+fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<Candidate>> {
+    const SQL: &str = "SELECT rowid, bytes, full IS NOT NULL FROM entries
+                       WHERE scope = ?1 AND kind = ?2 AND key IS NOT ?3
+                       ORDER BY last_used LIMIT ?4";
     let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
     let keep = plan.keep.as_ref().map(Key::as_str);
     let values = params![plan.scope.as_str(), plan.kind.as_str(), keep, BATCH];
-    let rows = statement.query_map(values, |row| row.get(0)).map_err(evicting)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(evicting)
+    let rows = statement.query_map(values, |row| {
+        let size = row.get::<_, i64>(1)?.max(0).cast_unsigned();
+        Ok(Candidate { row: row.get(0)?, size, has_full: row.get(2)? })
+    });
+    rows.map_err(evicting)?.collect::<rusqlite::Result<_>>().map_err(evicting)
 }
 
 fn evicting(error: rusqlite::Error) -> Error {

@@ -89,6 +89,9 @@ END;
 CREATE TRIGGER entries_out AFTER DELETE ON entries BEGIN
     UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes
     WHERE scope = old.scope AND kind = old.kind;
+END;
+CREATE TRIGGER entries_out_more AFTER DELETE ON entries
+WHEN old.frames IS NOT NULL OR old.full IS NOT NULL BEGIN
     DELETE FROM chunks WHERE frames = old.frames;
     DELETE FROM fulls WHERE scope = old.scope AND kind = old.kind AND sha256 = old.full
     AND NOT EXISTS (SELECT 1 FROM entries WHERE scope = old.scope AND kind = old.kind AND full = old.full);

@@ -23,8 +23,8 @@ pub(super) struct Note {
 impl Note {
     /// Finds out where it goes before anything is stored.
     pub(super) fn new(app: &App, message: String) -> Result<Self> {
-        if let Some(found) = secrets::scan(message.as_bytes()) {
-            let refusal = Refusal::Secret(found.rule).to_string();
+        if let Some(rule) = secrets::detect(message.as_bytes()) {
+            let refusal = Refusal::Secret(rule).to_string();
             return Err(Error::new(ErrorKind::Invalid, refusal).context("--synthesize"));
         }
         match &app.settings.cache.notes {

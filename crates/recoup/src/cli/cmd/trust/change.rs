@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use recoup_core::base::digest::Digest;
+use recoup_core::secrets;
 use serde::Serialize;
 use similar::TextDiff;
 
@@ -72,9 +73,10 @@ impl Change {
     }
 }
 
-/// As `diff -u` has it.
+/// As `diff -u` has it, without the secrets that either text may hold.
 fn diff(before: &str, after: &str) -> String {
-    TextDiff::from_lines(before, after)
+    let (before, after) = (secrets::redact(before), secrets::redact(after));
+    TextDiff::from_lines(before.as_ref(), after.as_ref())
         .unified_diff()
         .header("trusted", "now")
         .missing_newline_hint(false)

@@ -1,0 +1,60 @@
+//! Secrets behind escapes and colours, as programs really print them.
+
+use recoup_core::secrets::{detect, scan};
+
+use super::corpus::fill::fill;
+
+fn token() -> String {
+    fill("ghp_{a36}", 0)
+}
+
+#[test]
+fn escapes_of_json_hide_nothing() {
+    let token = token();
+    for text in [
+        r#"{"u":"postgres:\/\/bob:hunter2x@db.local\/x"}"#.to_owned(),
+        r#"{"u":"https:\/\/bob:hunter22@example.com"}"#.to_owned(),
+        r#"{"out":"a\u0026password\u003dhunter2x"}"#.to_owned(),
+        r#"{"log":"{\u0022password\u0022:\u0022hunter2x\u0022}"}"#.to_owned(),
+        format!(r#"{{"log":"\u003e{token}"}}"#),
+        format!(r#"{{"log":"\u0022{token}\u0022"}}"#),
+        format!(r#"{{"log":"\b{token}"}}"#),
+    ] {
+        assert!(detect(text.as_bytes()).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn colours_hide_nothing() {
+    let token = token();
+    for text in [
+        format!(r#"{{"log":"\u001b[31m{token}\u001b[0m"}}"#),
+        format!("\x1b[1;31m{token}\x1b[0m"),
+        r#"{"out":"\u001b[32mpassword\u001b[0m=hunter2x"}"#.to_owned(),
+        r#"{"out":"password=\u001b[31mhunter2x"}"#.to_owned(),
+        format!(r"\033[31m{token}\033[0m"),
+    ] {
+        assert!(detect(text.as_bytes()).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_value_on_another_line_belongs_to_its_name() {
+    for text in ["{\n \"password\":\n \"hunter2x\"\n}", "{\n \"password\"\n :\n \"hunter2x\"\n}"] {
+        assert!(scan(text.as_bytes()).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn clean_text_with_escapes_stays_clean() {
+    for text in [
+        r#"{"path":"src\/password_reset.ts","line":4}"#,
+        r#"{"re":"^\d+\/[a-z]\u0041$"}"#,
+        r#"{"log":"\u001b[32mok\u001b[0m 12 passed"}"#,
+        r"C:\Users\bob\new\text \u12 \x \",
+        "\u{1b}",
+        "{\n \"secret\":\n {\"name\": \"db\"}\n}",
+    ] {
+        assert_eq!(detect(text.as_bytes()), None, "{text}");
+    }
+}
