@@ -113,10 +113,16 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
 /// process at once, and of the machine from the next checkpoint on.
 ///
 /// SQLite's own checkpoints are switched off: they leave the log's length as it
-/// is, and a process that lives for one write never gets to start it over.
+/// is, and a process that lives for one write never gets to start it over. The
+/// page cache may grow to 64 MiB, so that removing very many records at once
+/// writes each page once.
 pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
     connection
-        .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")
+        .execute_batch(
+            "PRAGMA synchronous = NORMAL;
+             PRAGMA wal_autocheckpoint = 0;
+             PRAGMA cache_size = -65536;",
+        )
         .map_err(|error| fault::explain(error, "configuring it"))
 }
 
