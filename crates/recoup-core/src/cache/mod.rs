@@ -18,6 +18,7 @@ mod verify;
 use std::sync::Arc;
 
 use crate::base::clock::{Clock, SystemClock};
+use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use crate::ledger::Ledger;
@@ -88,6 +89,11 @@ impl Cache {
     /// The clock that freshness is judged by.
     pub fn clock(&self) -> &dyn Clock {
         &*self.inner.clock
+    }
+
+    /// What is known about an entry, whether it could be served or not.
+    pub fn head(&self, id: &Id) -> Result<Option<Head>> {
+        Ok(self.store().get(id)?.map(|record| record.head.clone()))
     }
 
     /// Removes an entry; says whether it was there.

@@ -15,4 +15,5 @@ mod sqlite_faults;
 mod store_contract;
 mod support;
 mod tiered;
+mod tiered_race;
 mod ttl;

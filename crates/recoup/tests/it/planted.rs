@@ -75,3 +75,28 @@ fn a_key_that_is_a_secret_is_refused() {
     let output = home.cache(&["set", "--key", &key, "--condensed", "1"]).expect(1);
     assert!(!output.stderr.contains(&key), "{}", output.stderr);
 }
+
+#[test]
+fn a_read_does_not_wait_for_the_lock_of_its_ledger() {
+    let home = Home::new();
+    home.set("k", "1");
+    home.get("k").expect_hit("1");
+    let ledger = fs::read_dir(home.recoup().join("ledger")).unwrap().next().unwrap().unwrap();
+    let log = fs::File::open(ledger.path().join("open.log")).unwrap();
+    log.lock().unwrap();
+    // If it waited, it would wait for ever: the lock is let go only afterwards.
+    home.get("k").expect_hit("1");
+    drop(log);
+}
+
+#[test]
+fn a_damaged_full_result_heals_when_it_is_stored_again() {
+    let home = Home::new();
+    home.write("full.txt", "all of it");
+    let set = ["set", "--key", "k", "--condensed", "1", "--full", "full.txt"];
+    home.cache(&set).expect(0);
+    assert_eq!(home.sql().execute("UPDATE fulls SET body = x'00'", []).unwrap(), 1);
+    home.cache(&["show", "--key", "k", "--full"]).expect(1);
+    home.cache(&set).expect(0);
+    assert_eq!(home.cache(&["show", "--key", "k", "--full"]).expect(0).text(), "all of it\n");
+}

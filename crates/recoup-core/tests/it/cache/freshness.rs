@@ -145,3 +145,13 @@ fn a_cache_that_is_switched_off_stands_aside() {
     assert!(matches!(filled, Filled::Off), "{filled:?}");
     assert_eq!(scanned(&*scene.store, &Filter::default()), [id("a")]);
 }
+
+#[test]
+fn what_claims_to_come_from_years_ahead_has_expired() {
+    let scene = Scene::new();
+    scene.pass(10 * 365 * 24 * 60 * 60 * 1_000);
+    scene.fill("a", "body", second(), &[]);
+    let cache = cache_of(&scene.store, Options::default(), &ManualClock::at(START));
+    let peek = cache.peek(&Request::new(Kind::Result, &id("a"), &scene.view()));
+    assert!(matches!(peek, Peek::Miss(Reason::Expired { .. })), "{peek:?}");
+}

@@ -161,3 +161,19 @@ fn a_full_result_counts_for_the_limit() {
         assert_eq!(left(&scene), 0);
     }
 }
+
+/// The others seem to have been used in the future: a clock was ahead.
+#[test]
+fn what_was_just_written_is_not_what_goes() {
+    let stored = InSqlite::fresh();
+    for store in [memory(), stored.store()] {
+        let scene = scene(store, Some(2), None);
+        for key in ["a", "b"] {
+            scene.fill(key, key, Ttl::Forever, &[]);
+            scene.store.touch(&[(id(key), crate::support::later(1_000_000_000))]).unwrap();
+        }
+        scene.fill("new", "new", Ttl::Forever, &[]);
+        assert!(scene.hits("new"), "{}", scene.store.info().url);
+        assert_eq!(left(&scene), 2);
+    }
+}

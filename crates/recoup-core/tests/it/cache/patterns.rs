@@ -272,3 +272,12 @@ fn by_contents_a_touched_file_hits_and_a_changed_one_misses() {
     scene.write("src/new", "");
     assert_modified(&scene, "src/new");
 }
+
+#[test]
+fn a_new_file_with_a_name_that_is_no_text_is_a_change() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let scene = watching(&["src"]);
+    let name = std::ffi::OsStr::from_bytes(b"src/\xff.rs");
+    fs::write(scene.dir.path().join(name), "").unwrap();
+    assert!(!scene.hits("key"));
+}

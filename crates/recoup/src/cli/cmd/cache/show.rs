@@ -59,13 +59,13 @@ impl ShowArgs {
     /// The entry of that very key, else the only one whose key begins so.
     fn find(&self, app: &App, cache: &Cache) -> Result<Option<(Id, Head)>> {
         let wanted = Key::parse(&self.key)?;
+        let id = Id::new(app.scope(), wanted.clone());
+        if let Some(head) = cache.head(&id)? {
+            return Ok(Some((id, head)));
+        }
         let mut found: Vec<(Id, Head)> = Vec::new();
         cache.scan(&app.scope(), &mut |id, head| {
             let Ok(head) = head else { return Flow::Continue(()) };
-            if id.key == wanted {
-                found = vec![(id.clone(), head.clone())];
-                return Flow::Break(());
-            }
             if id.key.as_str().starts_with(wanted.as_str()) {
                 found.push((id.clone(), head.clone()));
             }
