@@ -1,5 +1,5 @@
 //! The files that an entry was made from, as its header remembers them. How
-//! they are taken and compared is policy, and lives in `cache/sources.rs`.
+//! they are taken and compared is policy, and lives in `cache/sources/`.
 
 use serde::{Deserialize, Serialize};
 
