@@ -7,6 +7,7 @@ use super::Cache;
 use super::outcome::{Outcome, Peek, Reason};
 use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
+use crate::base::digest::Digest;
 use crate::entry::{Body, Damage, Entry, Header, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Part};
@@ -106,13 +107,15 @@ impl Cache {
     /// A large body may be replaced while it is read: then there is another.
     fn peek_whole(&self, request: &Request<'_>) -> Peek {
         for _ in 0..TRIES {
-            match self.peek(request) {
-                Peek::Hit(entry) => match entry.whole() {
-                    Ok(entry) => return Peek::Hit(entry),
-                    Err(error) if error.kind() == ErrorKind::Corrupt => {}
-                    Err(error) => return Peek::Miss(Reason::Unavailable(error)),
-                },
-                found => return found,
+            let (serve, entry): (fn(Entry) -> Peek, Entry) = match self.peek(request) {
+                Peek::Hit(entry) => (Peek::Hit, entry),
+                Peek::Stale(entry) => (Peek::Stale, entry),
+                miss @ Peek::Miss(_) => return miss,
+            };
+            match entry.whole() {
+                Ok(entry) => return serve(entry),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                Err(error) => return Peek::Miss(Reason::Unavailable(error)),
             }
         }
         Peek::Miss(Reason::Corrupt(Damage::Mismatch))
@@ -205,10 +208,10 @@ impl Cache {
 
 /// Only what both sides know is compared.
 fn is_another(stored: &[Part], asked: &[Part]) -> bool {
-    let digest = |part: &Part| (part.name.clone(), part.digest);
-    !stored.is_empty()
-        && !asked.is_empty()
-        && !stored.iter().map(digest).eq(asked.iter().map(digest))
+    fn known(parts: &[Part]) -> impl Iterator<Item = (&str, Digest)> {
+        parts.iter().map(|part| (part.name.as_str(), part.digest))
+    }
+    !stored.is_empty() && !asked.is_empty() && !known(stored).eq(known(asked))
 }
 
 impl Peek {

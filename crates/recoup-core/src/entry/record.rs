@@ -104,15 +104,6 @@ impl Entry {
             (None, _) => unreachable!("`open` decodes what is not opened"),
         }
     }
-
-    /// Reads a large body through once, for callers who must know that all of it
-    /// is sound before they pass on the first byte. A whole one is verified already.
-    pub fn verify(&self) -> Result<(), Damage> {
-        match self.body() {
-            Body::Whole(_) => Ok(()),
-            Body::Large(chunks) => chunks.each(&mut |_| Ok(())).map_err(|_| Damage::Mismatch),
-        }
-    }
 }
 
 impl Record {

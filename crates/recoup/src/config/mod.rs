@@ -33,7 +33,7 @@ pub(crate) use gather::{Delicate, Gathered};
 pub(crate) use origin::File;
 pub(crate) use places::Places;
 pub(crate) use problem::Problem;
-pub use value::Megabytes;
+pub use value::{Megabytes, megabytes_in_bytes};
 
 /// What flags say. They win over everything.
 #[derive(Debug, Clone, Default)]

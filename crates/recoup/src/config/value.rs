@@ -64,14 +64,19 @@ impl Megabytes {
 
     /// In bytes, of which there is at least one; as many as can be counted at most.
     pub fn bytes(&self) -> u64 {
-        let bytes = self.0.as_f64().unwrap_or_default() * BYTES_PER_MB;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "above 0, and a cast stops at the largest"
-        )]
-        (bytes as u64).max(1)
+        megabytes_in_bytes(self.0.as_f64().unwrap_or_default()).max(1)
     }
+}
+
+/// In bytes; as many as can be counted at most, and none below 0.
+pub fn megabytes_in_bytes(megabytes: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast stops at the smallest and the largest"
+    )]
+    let bytes = (megabytes * BYTES_PER_MB) as u64;
+    bytes
 }
 
 pub(super) fn store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {

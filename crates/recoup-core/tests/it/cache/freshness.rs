@@ -2,11 +2,13 @@
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::cache::{Filled, Options, Outcome, Peek, Reason, Request, Ttl};
+use recoup_core::entry::{Body, Draft, INLINE_MAX};
 use recoup_core::key::Kind;
 use recoup_core::store::Filter;
 
 use super::{Scene, cache_of, second, text};
-use crate::support::{START, draft, id, later, scanned};
+use crate::store_contract::stores::{Factory as _, InSqlite};
+use crate::support::{START, draft, id, later, noise_text, scanned};
 
 #[test]
 fn an_entry_is_a_hit_until_its_ttl_is_over() {
@@ -154,4 +156,15 @@ fn what_claims_to_come_from_years_ahead_has_expired() {
     let cache = cache_of(&scene.store, Options::default(), &ManualClock::at(START));
     let peek = cache.peek(&Request::new(Kind::Result, &id("a"), &scene.view()));
     assert!(matches!(peek, Peek::Miss(Reason::Expired { .. })), "{peek:?}");
+}
+
+#[test]
+fn a_stale_large_body_is_verified_whole_before_it_is_read() {
+    let stored = InSqlite::fresh();
+    let scene = Scene::with(stored.store(), Options::default());
+    let large = Draft { grace: 500, ..draft(noise_text(INLINE_MAX + 1, 1)) };
+    let _ = scene.permit(&id("a"), &[]).fill(large, second()).unwrap();
+    scene.pass(1_000);
+    let found = scene.cache.read(&Request::new(Kind::Result, &id("a"), &scene.view()));
+    assert!(matches!(&found, Peek::Stale(entry) if matches!(entry.body(), Body::Whole(_))));
 }

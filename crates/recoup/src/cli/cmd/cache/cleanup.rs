@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, human, ui};
+use crate::config::megabytes_in_bytes;
 
 /// Delete what has expired, then what was used least recently until the rest is under the limit.
 #[derive(Debug, Args)]
 pub(super) struct CleanupArgs {
-    /// The limit for this scope, in MiB [default: as at each write]
+    /// The limit for this scope, in MB [default: as at each write]
     #[arg(long, value_name = "N")]
     max_size_mb: Option<String>,
     /// As JSON
@@ -31,7 +32,7 @@ impl CleanupArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let cache = app.cache();
         let limits = match &self.max_size_mb {
-            Some(text) => Limits { max_bytes: Some(mebibytes(text)?), ..cache.limits() },
+            Some(text) => Limits { max_bytes: Some(limit(text)?), ..cache.limits() },
             None => cache.limits(),
         };
         let Evicted { expired, least_used, bytes } = cache.clean_up(&app.scope(), limits)?;
@@ -47,16 +48,10 @@ impl CleanupArgs {
     }
 }
 
-/// A number of MiB, whole or with a fraction.
-fn mebibytes(text: &str) -> Result<u64> {
+/// Whole or with a fraction, and here also none.
+fn limit(text: &str) -> Result<u64> {
     let number = text.trim().parse::<f64>().ok();
-    let number = number.filter(|number| (0.0..=1e9).contains(number)).ok_or_else(|| {
-        Error::usage(format!("invalid --max-size-mb {text:?}: expected a number of MiB such as 50"))
-    })?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "in range, and a byte more or less does not matter"
-    )]
-    Ok((number * f64::from(1 << 20)) as u64)
+    number.filter(|number| (0.0..=1e9).contains(number)).map(megabytes_in_bytes).ok_or_else(|| {
+        Error::usage(format!("invalid --max-size-mb {text:?}: expected a number of MB such as 50"))
+    })
 }
