@@ -26,6 +26,8 @@ pub enum ErrorKind {
     ReadOnly,
     /// No space is left.
     Full,
+    /// The store's server can't be reached, or did not answer in time.
+    Unavailable,
     /// The store was written by a newer version.
     TooNew,
     /// Anything else that the system refused.

@@ -90,6 +90,11 @@ pub(super) fn decode(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, Damage> {
         Encoding::Gzip => gunzip(info, stored)?.into(),
         Encoding::Framed => return Err(Damage::Unreadable),
     };
+    verified(info, plain)
+}
+
+/// The bytes, if they are those that the header names.
+pub(super) fn verified(info: &BodyInfo, plain: Bytes) -> Result<Bytes, Damage> {
     if plain.len() as u64 == info.raw_len && Digest::of(&plain) == info.sha256 {
         Ok(plain)
     } else {

@@ -10,7 +10,7 @@ use super::codec::{self, Damage};
 use super::frame::Unframed;
 use super::header::{BodyInfo, Header};
 use crate::base::clock::Timestamp;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A header with what has happened to the entry since.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum Payload {
     Inline(Bytes),
     /// In frames; each is verified as it is read.
     Framed(Arc<dyn Chunks>),
+    /// In one piece and plain, from a store that keeps text as it is; not yet verified.
+    Plain(Bytes),
     /// Already opened and verified by this process: what the memory tier keeps.
     Opened(Body),
 }
@@ -50,11 +52,25 @@ impl Payload {
         match self {
             Self::Opened(body) => Ok(body.clone()),
             Self::Inline(stored) => codec::decode(info, stored).map(Body::Whole),
+            Self::Plain(plain) => codec::verified(info, plain.clone()).map(Body::Whole),
             Self::Framed(frames) => {
                 let (frames, raw_len, sha256) = (Arc::clone(frames), info.raw_len, info.sha256);
                 Ok(Body::Large(Arc::new(Unframed { frames, raw_len, sha256 })))
             }
         }
+    }
+
+    /// The plain bytes in one piece, verified, whatever their number.
+    pub fn to_plain(&self, info: &BodyInfo) -> Result<Bytes> {
+        let body = self.open(info).map_err(|damage| {
+            Error::new(ErrorKind::Corrupt, format!("the stored body is damaged: {damage}"))
+        })?;
+        body.to_bytes()
+    }
+
+    /// Whether it has the form that the header's encoding says.
+    fn is_sealed(&self) -> bool {
+        matches!(self, Self::Inline(_) | Self::Framed(_))
     }
 }
 
@@ -116,16 +132,32 @@ impl Record {
         Ok(Entry { record: self, decoded })
     }
 
-    /// The same record with everything in stored form.
+    /// Whether everything has the form that the header says.
+    pub fn is_sealed(&self) -> bool {
+        self.payload.is_sealed() && self.full.as_ref().is_none_or(Payload::is_sealed)
+    }
+
+    /// The same record with everything in the form that the header says.
     pub fn sealed(&self) -> Result<Self> {
         let mut sealed = self.clone();
-        if let Payload::Opened(body) = &self.payload {
-            (sealed.head.header.body, sealed.payload) = codec::encode(body.clone())?;
+        let header = &self.head.header;
+        if !self.payload.is_sealed() {
+            (sealed.head.header.body, sealed.payload) = reseal(&self.payload, &header.body)?;
         }
-        if let Some(Payload::Opened(full)) = &self.full {
-            let (info, payload) = codec::encode(full.clone())?;
+        if let (Some(full), Some(info)) = (&self.full, &header.full)
+            && !full.is_sealed()
+        {
+            let (info, payload) = reseal(full, info)?;
             (sealed.head.header.full, sealed.full) = (Some(info), Some(payload));
         }
         Ok(sealed)
+    }
+}
+
+/// Opened first, so that what is damaged is not sealed anew.
+fn reseal(payload: &Payload, info: &BodyInfo) -> Result<(BodyInfo, Payload)> {
+    match payload {
+        Payload::Opened(body) => codec::encode(body.clone()),
+        other => codec::encode(Body::Whole(other.to_plain(info)?)),
     }
 }

@@ -11,7 +11,7 @@ use super::tallies::Tallies;
 use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Timestamp;
 use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::key::{Id, Scope};
 
 /// Records in memory, the least recently used ones giving way.
@@ -171,10 +171,7 @@ fn opened(record: &Record) -> Result<Arc<Record>> {
 }
 
 fn in_memory(payload: &Payload, info: &BodyInfo) -> Result<Payload> {
-    let body = payload.open(info).map_err(|damage| {
-        Error::new(ErrorKind::Corrupt, format!("not kept in memory: {damage}"))
-    })?;
-    Ok(Payload::Opened(body.to_bytes()?.into()))
+    Ok(Payload::Opened(payload.to_plain(info)?.into()))
 }
 
 /// What plans count, as it is admitted: what is packed. Headers are left out,

@@ -4,9 +4,11 @@
 //! (`tests/it/store_contract`). How long a record is good for, what may be kept
 //! and what goes first is decided above, in `cache/`.
 
+mod folder;
 mod memory;
 mod plan;
 pub mod sqlite;
+mod sums;
 mod tallies;
 mod tiered;
 mod url;
@@ -40,7 +42,7 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// The record, if there is one. Never writes, and never waits for a writer.
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>>;
 
-    /// The full result of a record that has one. It is kept once for all records
+    /// The full result of a record that has one. It may be kept once for all records
     /// of a scope and kind that share it, and goes with the last of them.
     fn full(&self, id: &Id) -> Result<Option<Payload>>;
 

@@ -50,7 +50,6 @@ macro_rules! every_law {
             eviction::the_dead_go_first_and_may_be_enough,
             eviction::an_entry_is_dead_from_its_last_moment_on,
             eviction::then_the_least_recently_used_go_by_count,
-            eviction::the_least_recently_used_go_by_bytes,
             eviction::a_touched_entry_outlives_a_newer_one,
             eviction::other_scopes_and_kinds_neither_count_nor_go,
             eviction::the_dead_go_in_every_scope,
@@ -68,7 +67,6 @@ macro_rules! every_law {
             full::a_shared_full_result_goes_with_the_last_that_has_it,
             full::overwriting_replaces_the_full_result,
             full::storing_the_same_again_keeps_the_full_result,
-            full::full_results_count_for_limits_and_go_by_eviction,
             full::full_results_go_with_the_dead,
             full::full_results_are_not_shared_across_scopes,
             crowds::every_read_is_one_whole_value,
@@ -76,6 +74,16 @@ macro_rules! every_law {
             crowds::hits_of_all_threads_are_counted,
             crowds::the_first_writers_all_succeed,
             model::it_agrees_with_a_map,
+        }
+    };
+}
+
+/// What holds where the store itself keeps to a limit in bytes.
+macro_rules! byte_limit_laws {
+    ($factory:ty) => {
+        laws! { $factory;
+            eviction::the_least_recently_used_go_by_bytes,
+            full::full_results_count_for_limits_and_go_by_eviction,
         }
     };
 }
@@ -126,11 +134,13 @@ macro_rules! damage_laws {
 
 mod memory {
     every_law!(super::stores::InMemory);
+    byte_limit_laws!(super::stores::InMemory);
     binary_laws!(super::stores::InMemory);
 }
 
 mod sqlite {
     every_law!(super::stores::InSqlite);
+    byte_limit_laws!(super::stores::InSqlite);
     binary_laws!(super::stores::InSqlite);
     sharing_laws!(super::stores::InSqlite);
     durable_laws!(super::stores::InSqlite);
@@ -139,6 +149,7 @@ mod sqlite {
 
 mod tiered {
     every_law!(super::stores::InTiers);
+    byte_limit_laws!(super::stores::InTiers);
     binary_laws!(super::stores::InTiers);
     sharing_laws!(super::stores::InTiers);
     durable_laws!(super::stores::InTiers);

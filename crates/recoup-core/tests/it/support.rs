@@ -19,8 +19,9 @@ use recoup_core::store::{
 };
 use recoup_core::{Error, ErrorKind, Result};
 
-/// When most tests begin: some day in 2026, not on a whole second.
-pub(crate) const START: Timestamp = Timestamp::from_millis(1_790_000_000_123);
+/// When most tests begin, not on a whole second. Far in the future, so that what
+/// a server's own clock says of it is: not yet.
+pub(crate) const START: Timestamp = Timestamp::from_millis(4_100_000_000_123);
 
 pub(crate) fn later(millis: u64) -> Timestamp {
     START.plus_millis(millis)

@@ -96,15 +96,28 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
     sync_dir(dir)
 }
 
+/// The same without waiting for the disk: a reader sees the whole or what was
+/// there before, but a power failure may leave it empty. For what can be made
+/// again, and shows by itself whether it is whole.
+pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
+    let write = || prepared(parent(path), contents)?.persist(path).map_err(io::Error::from);
+    write().map(drop).doing(|| format!("writing {}", path.display()))
+}
+
 fn write_beside(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+    let file = prepared(dir, contents)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn prepared(dir: &Path, contents: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new()
         .prefix(".recoup-")
         .permissions(fs::Permissions::from_mode(FILE_MODE))
         .tempfile_in(dir)?;
     file.write_all(contents)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    Ok(file)
 }
 
 /// Renames a file within one directory tree and syncs the place it went to.

@@ -1,16 +1,14 @@
 //! Taking in batches of events, each once: the batch's name and everything that
 //! follows from it are written in one transaction.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, Row};
 
 use super::fault;
 use super::write::in_transaction;
-use crate::base::clock::Timestamp;
-use crate::entry::{Batch, Event, Happening, Tally, day_of};
+use crate::entry::{Batch, Happening, Tally};
 use crate::error::{Error, Result};
-use crate::key::{Id, Kind, Scope};
+use crate::key::{Kind, Scope};
+use crate::store::sums::Sums;
 
 /// How many names of batches are remembered. A batch is told again only right
 /// after a crash, so the newest suffice; names sort by time.
@@ -20,64 +18,33 @@ pub(super) fn fold(writer: &mut Connection, batch: &Batch) -> Result<()> {
     let sums = Sums::of(batch);
     in_transaction(writer, "folding in what happened", |writer| {
         if is_news(writer, batch)? {
-            sums.write(writer)?;
+            write(&sums, writer)?;
             forget_old(writer)?;
         }
         Ok(())
     })
 }
 
-/// What a batch amounts to, so that each row is written once.
-#[derive(Default)]
-struct Sums<'a> {
-    counts: HashMap<(&'a Scope, Kind, i64, Happening), u64>,
-    /// How often, and when last.
-    served: HashMap<&'a Id, (u64, Timestamp)>,
-    damaged: HashMap<&'a Id, Timestamp>,
-}
-
-impl<'a> Sums<'a> {
-    fn of(batch: &'a Batch) -> Self {
-        let mut sums = Self::default();
-        for Event { at, id, kind, what, count } in &batch.events {
-            let counted = sums.counts.entry((&id.scope, *kind, day_of(*at), *what)).or_default();
-            *counted = counted.saturating_add(*count);
-            match what {
-                Happening::Hit => {
-                    let (hits, last) = sums.served.entry(id).or_insert((0, *at));
-                    (*hits, *last) = (hits.saturating_add(*count), (*last).max(*at));
-                }
-                Happening::Corrupt => {
-                    sums.damaged.insert(id, *at);
-                }
-                _ => {}
-            }
-        }
-        sums
-    }
-
-    fn write(&self, writer: &Connection) -> Result<()> {
-        const COUNT: &str = "INSERT INTO tallies (scope, kind, day, what, count)
+fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
+    const COUNT: &str = "INSERT INTO tallies (scope, kind, day, what, count)
                              VALUES (?1, ?2, ?3, ?4, ?5)
                              ON CONFLICT DO UPDATE SET count = count + excluded.count";
-        const SERVED: &str = "UPDATE entries SET hits = hits + ?3, last_used = max(last_used, ?4)
+    const SERVED: &str = "UPDATE entries SET hits = hits + ?3, last_used = max(last_used, ?4)
                               WHERE scope = ?1 AND key = ?2";
-        // What was stored anew since is another record.
-        const DAMAGED: &str =
-            "DELETE FROM entries WHERE scope = ?1 AND key = ?2 AND stored_at <= ?3";
-        for ((scope, kind, day, what), count) in &self.counts {
-            let (scope, kind, what) = (scope.as_str(), kind.as_str(), what.as_str());
-            run(writer, COUNT, &[&scope, &kind, day, &what, &count.cast_signed()])?;
-        }
-        for (id, (hits, last)) in &self.served {
-            let (scope, key) = (id.scope.as_str(), id.key.as_str());
-            run(writer, SERVED, &[&scope, &key, &hits.cast_signed(), &last.as_millis()])?;
-        }
-        for (id, at) in &self.damaged {
-            run(writer, DAMAGED, &[&id.scope.as_str(), &id.key.as_str(), &at.as_millis()])?;
-        }
-        Ok(())
+    // What was stored anew since is another record.
+    const DAMAGED: &str = "DELETE FROM entries WHERE scope = ?1 AND key = ?2 AND stored_at <= ?3";
+    for ((scope, kind, day, what), count) in &sums.counts {
+        let (scope, kind, what) = (scope.as_str(), kind.as_str(), what.as_str());
+        run(writer, COUNT, &[&scope, &kind, day, &what, &count.cast_signed()])?;
     }
+    for (id, (hits, last)) in &sums.served {
+        let (scope, key) = (id.scope.as_str(), id.key.as_str());
+        run(writer, SERVED, &[&scope, &key, &hits.cast_signed(), &last.as_millis()])?;
+    }
+    for (id, at) in &sums.damaged {
+        run(writer, DAMAGED, &[&id.scope.as_str(), &id.key.as_str(), &at.as_millis()])?;
+    }
+    Ok(())
 }
 
 fn is_news(writer: &Connection, batch: &Batch) -> Result<bool> {

@@ -40,10 +40,10 @@ impl Placed<'_> {
 }
 
 pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<()> {
+    if !record.is_sealed() {
+        return put(writer, id, &record.sealed()?);
+    }
     match (&record.payload, &record.full) {
-        (Payload::Opened(_), _) | (_, Some(Payload::Opened(_))) => {
-            put(writer, id, &record.sealed()?)
-        }
         // One statement is a transaction of its own.
         (Payload::Inline(body), None) => upsert(writer, id, record, &Placed::Inline(body)),
         _ => in_transaction(writer, "storing a record", |writer| {
@@ -77,7 +77,7 @@ fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
 /// Writes the frames of a large payload; a small one goes into its row.
 fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
     let body: &dyn Chunks = match payload {
-        Payload::Inline(body) => return Ok(Placed::Inline(body)),
+        Payload::Inline(body) | Payload::Plain(body) => return Ok(Placed::Inline(body)),
         Payload::Framed(body) => &**body,
         Payload::Opened(body) => body,
     };

@@ -1,0 +1,81 @@
+//! What the stores in plain directories share: where a scope lives, a lock, and
+//! what was counted.
+//!
+//! ```text
+//! DIR/                    the scope `global`: such a directory is a scope of its own
+//! DIR/tenant/NAME/        the scope `tenant:NAME`, and so on
+//! DIR/.recoup/lock        held by whoever changes more than one file
+//! DIR/.recoup/counts.json what happened, and which batches have been counted
+//! ```
+
+mod counts;
+mod scopes;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::base::clock::Deadline;
+use crate::base::fsx::{self, FileLock};
+use crate::entry::{BodyInfo, Payload};
+use crate::error::{Error, ErrorKind, Result};
+
+pub(super) use counts::Counts;
+
+/// How long a writer waits for others.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A directory that holds a store.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory for what only we read.
+    pub(super) fn own(&self) -> PathBuf {
+        self.root.join(".recoup")
+    }
+
+    /// Waits for its turn to change more than one file.
+    pub(super) fn lock(&self) -> Result<FileLock> {
+        fsx::ensure_dir(&self.own())?;
+        FileLock::acquire(&self.own().join("lock"), Deadline::after(WAIT))
+    }
+
+    /// What was counted so far.
+    pub(super) fn counts(&self) -> Result<Counts> {
+        Counts::load(&self.own().join("counts.json"))
+    }
+
+    /// Keeps what was counted. The caller holds the lock since it loaded them.
+    pub(super) fn save_counts(&self, counts: &Counts) -> Result<()> {
+        fsx::ensure_dir(&self.own())?;
+        counts.save(&self.own().join("counts.json"))
+    }
+}
+
+/// The plain text of a payload; these formats have no room for other bytes.
+pub(super) fn text_of(payload: &Payload, info: &BodyInfo) -> Result<Bytes> {
+    let plain = payload.to_plain(info)?;
+    match str::from_utf8(&plain) {
+        Ok(_) => Ok(plain),
+        Err(error) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "the result is not text (byte {} is not UTF-8), and this store keeps text only; \
+                 sqlite: and redis: stores take any bytes",
+                error.valid_up_to()
+            ),
+        )),
+    }
+}
