@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::backports;
 use crate::process;
 
 /// apt with its state, caches and log under one folder of ours.
@@ -24,6 +25,8 @@ impl Apt {
         let config = folder.join("apt.conf");
         fs::write(&config, configuration(folder))
             .map_err(|error| format!("{}: {error}", config.display()))?;
+        backports::write_sources(&folder.join("sources"))
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self { config })
     }
 
@@ -76,6 +79,8 @@ fn configuration(folder: &Path) -> String {
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "{folder}/sources";
 Dir::State "{folder}/state";
 Dir::State::lists "{folder}/lists";
 Dir::State::status "/var/lib/dpkg/status";

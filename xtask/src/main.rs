@@ -15,6 +15,7 @@
 )]
 
 mod args;
+mod backports;
 mod bench;
 mod debian;
 mod eval;

@@ -24,14 +24,18 @@ pub(crate) struct Tool {
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
-const TOOLS: &[Tool] = &[Tool {
-    program: "git",
-    package: "git",
-    variables: &[
-        ("GIT_EXEC_PATH", "usr/lib/git-core"),
-        ("GIT_TEMPLATE_DIR", "usr/share/git-core/templates"),
-    ],
-}];
+const TOOLS: &[Tool] = &[
+    Tool {
+        program: "git",
+        package: "git",
+        variables: &[
+            ("GIT_EXEC_PATH", "usr/lib/git-core"),
+            ("GIT_TEMPLATE_DIR", "usr/share/git-core/templates"),
+        ],
+    },
+    Tool { program: "redis-server", package: "redis-server", variables: &[] },
+    Tool { program: "valkey-server", package: "valkey-server", variables: &[] },
+];
 
 /// A tool that has been found, and has answered.
 struct Found {

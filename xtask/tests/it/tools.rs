@@ -32,6 +32,12 @@ impl Machine {
         Self(tempfile::tempdir().expect("a folder for the machine"))
     }
 
+    /// One that lacks nothing but `git`.
+    fn without_git() -> Self {
+        let answer = "echo version 1";
+        Self::new().with("redis-server", answer).with("valkey-server", answer)
+    }
+
     fn with(self, program: &str, script: &str) -> Self {
         let path = self.0.path().join("bin").join(program);
         files::write(&path, &format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{script}\n"));
@@ -59,7 +65,7 @@ impl Machine {
 
 #[test]
 fn a_program_on_the_path_is_used_as_it_is() {
-    let machine = Machine::new().with("git", "echo git version 9");
+    let machine = Machine::without_git().with("git", "echo git version 9");
     let (success, said) = machine.tools();
     assert!(success, "{said}");
     assert!(said.contains("bin/git (on the PATH): git version 9"), "{said}");
@@ -68,7 +74,7 @@ fn a_program_on_the_path_is_used_as_it_is() {
 
 #[test]
 fn a_missing_program_is_unpacked_once_and_starts_with_its_own_folders() {
-    let machine = Machine::new().with("apt-get", APT).with("dpkg-deb", DPKG);
+    let machine = Machine::without_git().with("apt-get", APT).with("dpkg-deb", DPKG);
     let (success, said) = machine.tools();
     assert!(success, "{said}");
     for part in ["unpacking git", "tools/git/bin/git (unpacked): git 1.0 ", "root/usr/lib/git-core"]
@@ -85,7 +91,7 @@ fn a_missing_program_is_unpacked_once_and_starts_with_its_own_folders() {
 
 #[test]
 fn an_interrupted_or_broken_tool_is_never_taken_for_whole() {
-    let machine = Machine::new().with("apt-get", APT).with("dpkg-deb", "exit 1");
+    let machine = Machine::without_git().with("apt-get", APT).with("dpkg-deb", "exit 1");
     let (success, said) = machine.tools();
     assert!(!success && !machine.tool().exists(), "{said}");
 

@@ -8,3 +8,4 @@ pub mod machine;
 pub mod name;
 pub mod project;
 pub mod text;
+pub mod ttl;

@@ -12,7 +12,6 @@ mod outcome;
 mod permit;
 mod sources;
 mod stats;
-pub mod ttl;
 mod verify;
 
 use std::sync::Arc;
@@ -24,6 +23,7 @@ use crate::key::{Id, Scope};
 use crate::ledger::Ledger;
 use crate::store::{Filter, Flow, Store, Visit};
 
+pub use crate::base::ttl::Ttl;
 pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};
@@ -31,7 +31,6 @@ pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
 pub use sources::{Freshness, Since, View, Watched};
 pub use stats::Stats;
-pub use ttl::Ttl;
 pub use verify::{Damaged, Verified};
 
 /// A cache over a store. Clones share everything.

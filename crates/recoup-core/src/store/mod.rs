@@ -4,9 +4,12 @@
 //! (`tests/it/store_contract`). How long a record is good for, what may be kept
 //! and what goes first is decided above, in `cache/`.
 
+mod breaker;
 mod folder;
+mod guarded;
 mod memory;
 mod plan;
+pub mod redis;
 pub mod sqlite;
 mod sums;
 mod tallies;
@@ -21,11 +24,13 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
+pub use guarded::Guarded;
 pub use memory::Memory;
 pub use plan::{Evicted, EvictionPlan, Filter, Usage};
+pub use redis::Redis;
 pub use sqlite::Sqlite;
 pub use tiered::Tiered;
-pub use url::{StoreUrl, without_credentials};
+pub use url::{StoreUrl, Surroundings, without_credentials};
 
 /// Whether a scan goes on.
 pub type Flow = ControlFlow<()>;

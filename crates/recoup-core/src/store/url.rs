@@ -5,8 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::redis::Target;
 use super::sqlite::Waits;
-use super::{FaultLog, Sqlite, Store};
+use super::{FaultLog, Guarded, Redis, Sqlite, Store};
+use crate::base::clock::Clock;
+use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
 
 /// Which store, and where.
@@ -14,31 +17,74 @@ use crate::error::{Error, Result};
 pub enum StoreUrl {
     /// `sqlite:PATH`
     Sqlite(PathBuf),
+    /// `redis://…` and its variants
+    Redis(Box<Target>),
 }
+
+/// What a store needs from the program around it.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// What times are taken from.
+    pub clock: Arc<dyn Clock>,
+    /// Told about faults that were survived.
+    pub faults: Arc<dyn FaultLog>,
+    /// Where processes tell each other which servers do not answer; none keeps
+    /// that to each process.
+    pub breakers: Option<PathBuf>,
+}
+
+/// The forms that there are, for messages.
+const FORMS: &str = "sqlite:PATH, redis://HOST, rediss://HOST or redis+cluster://HOST";
 
 impl StoreUrl {
     /// Reads a URL. A relative path is taken from `base`, `~/` from `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
-        let shown = without_credentials(text);
-        match text.split_once(':') {
-            Some(("sqlite", "")) => Err(Error::usage(format!(
-                "invalid store {shown:?}: the path is missing; expected sqlite:PATH"
-            ))),
-            Some(("sqlite", path)) => Ok(Self::Sqlite(absolute(path, base, home)?)),
-            Some((scheme, _)) => Err(Error::usage(format!(
-                "invalid store {shown:?}: unknown scheme {scheme:?}; expected sqlite:PATH"
-            ))),
-            None => Err(Error::usage(format!(
-                "invalid store {shown:?}: no scheme; expected sqlite:PATH"
-            ))),
+        let invalid = |fault: String| {
+            let shown = without_credentials(text);
+            Error::usage(format!("invalid store {shown:?}: {fault}; expected {FORMS}"))
+        };
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(invalid("no scheme".to_owned()));
+        };
+        if Target::has_scheme(scheme) {
+            return Target::parse(text, base, home).map(|target| Self::Redis(Box::new(target)));
+        }
+        let make = match scheme {
+            "sqlite" => Self::Sqlite,
+            _ => return Err(invalid(format!("unknown scheme {scheme:?}"))),
+        };
+        if rest.is_empty() {
+            return Err(invalid("the path is missing".to_owned()));
+        }
+        absolute(rest, base, home).map(make)
+    }
+
+    /// Opens the store. Nothing is read, asked or created before it is needed.
+    pub fn open(&self, around: &Surroundings) -> Arc<dyn Store> {
+        let Surroundings { clock, faults, breakers } = around;
+        match self {
+            Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
+            Self::Redis(target) => {
+                let file = breakers.as_ref().map(|dir| dir.join(self.fingerprint()));
+                let server = Arc::new(Redis::at(Target::clone(target)));
+                Arc::new(Guarded::new(server, file, Arc::clone(clock)))
+            }
         }
     }
 
-    /// Opens the store. Nothing is read or created before it is needed.
-    pub fn open(&self, faults: Arc<dyn FaultLog>) -> Arc<dyn Store> {
+    /// Where it is, if that is on this machine's disk.
+    pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), faults)),
+            Self::Sqlite(path) => Some(path),
+            Self::Redis(_) => None,
         }
+    }
+
+    /// A short name for files that belong to this store. It does not depend on
+    /// credentials.
+    pub fn fingerprint(&self) -> String {
+        let digest = Digest::of(self.to_string().as_bytes());
+        hex(&digest.as_bytes()[..8])
     }
 }
 
@@ -46,6 +92,7 @@ impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Redis(target) => target.fmt(f),
         }
     }
 }
@@ -61,7 +108,8 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
     }
 }
 
-fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
+/// A path as it is meant: from `base`, or from `home` after `~/`.
+pub(super) fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
     match path.strip_prefix("~/") {
         // Without `.`, so that one file has one name.
         None => Ok(base.join(path).components().collect()),

@@ -10,6 +10,7 @@ mod fsx;
 mod keys;
 mod ledger;
 mod project;
+mod redis_server;
 mod secrets;
 mod sqlite_faults;
 mod store_contract;

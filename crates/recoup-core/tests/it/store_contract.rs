@@ -147,6 +147,27 @@ mod sqlite {
     damage_laws!(super::stores::InSqlite);
 }
 
+mod redis {
+    type InRedis = super::stores::InRedis<super::stores::OnRedis>;
+    every_law!(InRedis);
+    binary_laws!(InRedis);
+    durable_laws!(InRedis);
+    damage_laws!(InRedis);
+}
+
+mod valkey {
+    type InValkey = super::stores::InRedis<super::stores::OnValkey>;
+    every_law!(InValkey);
+    durable_laws!(InValkey);
+}
+
+mod redis_cluster {
+    type InCluster = super::stores::InRedis<super::stores::OnCluster>;
+    every_law!(InCluster);
+    binary_laws!(InCluster);
+    durable_laws!(InCluster);
+}
+
 mod tiered {
     every_law!(super::stores::InTiers);
     byte_limit_laws!(super::stores::InTiers);

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::cache::ttl::{Millis, Ttl};
+use recoup_core::base::ttl::{Millis, Ttl};
 use serde_json::{Value, json};
 
 const PLACE: &str = "mcpServers.github.toolsCache.search_code";

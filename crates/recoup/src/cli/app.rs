@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
-use recoup_core::base::digest::{Digest, hex};
 use recoup_core::base::fsx;
 use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::key::Scope;
 use recoup_core::ledger::Ledger;
-use recoup_core::store::StoreUrl;
+use recoup_core::store::Surroundings;
 
 use super::failure::Faults;
 use super::ui;
@@ -46,7 +45,7 @@ impl App {
     /// The cache, for reading.
     pub(super) fn cache(&self) -> Cache {
         let cache = Cache::assemble(Parts {
-            store: self.settings.store.open(Arc::new(Faults)),
+            store: self.settings.store.open(&self.surroundings()),
             clock: Arc::new(SystemClock),
             ledger: Some(Ledger::at(self.ledger_dir())),
             options: self.settings.cache.options(),
@@ -56,17 +55,22 @@ impl App {
         cache
     }
 
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            clock: Arc::new(SystemClock),
+            faults: Arc::new(Faults),
+            breakers: Some(self.settings.home.join("breakers")),
+        }
+    }
+
     /// Each store has a ledger of its own: what was read from one is not told to another.
     fn ledger_dir(&self) -> PathBuf {
-        let url = self.settings.store.to_string();
-        let digest = Digest::of(url.as_bytes());
-        self.settings.home.join("ledger").join(hex(&digest.as_bytes()[..8]))
+        self.settings.home.join("ledger").join(self.settings.store.fingerprint())
     }
 
     /// The cache, for writing: our own directory is made, and made private.
     pub(super) fn cache_for_writing(&self) -> Result<Cache> {
-        let StoreUrl::Sqlite(path) = &self.settings.store;
-        if path.starts_with(&self.settings.home) {
+        if self.settings.store.path().is_some_and(|path| path.starts_with(&self.settings.home)) {
             fsx::ensure_private_dir(&self.settings.home)?;
         }
         Ok(self.cache())

@@ -92,8 +92,7 @@ impl Settings {
     /// A path inside the project must not lead out of it: the user agreed to the
     /// name, and whoever changes the repository could make it a link.
     pub(crate) fn demand_within_project(&self) -> Result<()> {
-        let StoreUrl::Sqlite(store) = &self.store;
-        let paths = [("store", Some(store)), ("cache.notes", self.cache.notes.as_ref())];
+        let paths = [("store", self.store.path()), ("cache.notes", self.cache.notes.as_deref())];
         for (key, path) in paths {
             if let Some(path) = path.filter(|path| self.leads_out(path)) {
                 return Err(Error::usage(format!(

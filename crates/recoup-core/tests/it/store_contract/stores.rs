@@ -1,17 +1,20 @@
 //! The stores that the contract is run for: how a fresh one is made, opened
 //! again, and damaged behind its back.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::key::Id;
+use recoup_core::store::redis::Target;
 use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{Memory, Sqlite, Store, Tiered};
+use recoup_core::store::{Memory, Redis, Sqlite, Store, Tiered};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
+use crate::redis_server::{self, Cluster};
 use crate::support::{Faults, START};
 
 /// Longer than any test needs, so that a loaded machine fails none.
@@ -161,6 +164,107 @@ fn harmed(mut bytes: Vec<u8>, how: Harm) -> Vec<u8> {
         Harm::BrokenHeader => unreachable!("a header is no body"),
     }
     bytes
+}
+
+/// A server that tests share, each behind a prefix of its own.
+pub(crate) trait Shared {
+    fn target(prefix: &str) -> Target;
+}
+
+/// Redis.
+#[derive(Debug)]
+pub(crate) struct OnRedis;
+
+/// Valkey.
+#[derive(Debug)]
+pub(crate) struct OnValkey;
+
+/// A cluster of three nodes.
+#[derive(Debug)]
+pub(crate) struct OnCluster;
+
+impl Shared for OnRedis {
+    fn target(prefix: &str) -> Target {
+        redis_server::shared().target(prefix)
+    }
+}
+
+impl Shared for OnValkey {
+    fn target(prefix: &str) -> Target {
+        redis_server::shared_valkey().target(prefix)
+    }
+}
+
+impl Shared for OnCluster {
+    fn target(prefix: &str) -> Target {
+        Cluster::shared().target(prefix)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct InRedis<S> {
+    target: Target,
+    store: Arc<Redis>,
+    prefix: String,
+    server: PhantomData<S>,
+}
+
+impl<S: Shared> Factory for InRedis<S> {
+    fn fresh() -> Self {
+        let prefix = redis_server::fresh_prefix();
+        let target = S::target(&prefix);
+        let store = Arc::new(Redis::at(target.clone()));
+        Self { target, store, prefix, server: PhantomData }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as _
+    }
+
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        put_many(&*self.store, from, to);
+    }
+}
+
+impl<S: Shared> Durable for InRedis<S> {
+    fn reopen(&self) -> Arc<dyn Store> {
+        Arc::new(Redis::at(self.target.clone()))
+    }
+}
+
+impl Damageable for InRedis<OnRedis> {
+    fn harm(&self, id: &Id, how: Harm) {
+        let mut server = redis_server::shared().connect();
+        let name = format!("{}:{{{id}}}", self.prefix);
+        if let Harm::BrokenHeader = how {
+            redis::cmd("HSET").arg(&name).arg("head").arg("{").exec(&mut server).unwrap();
+            return;
+        }
+        let (body, frames): (Option<Vec<u8>>, Option<String>) =
+            redis::cmd("HMGET").arg(&name).arg(&["body", "frames"]).query(&mut server).unwrap();
+        if let Some(body) = body {
+            let body = harmed(body, how);
+            redis::cmd("HSET").arg(&name).arg("body").arg(body).exec(&mut server).unwrap();
+            return;
+        }
+        let frames = frames.expect("a record has a body");
+        let (generation, count) = frames.split_once(':').unwrap();
+        let last = count.parse::<u64>().unwrap() - 1;
+        let name = format!("{name}:{generation}:{last}");
+        let frame: Vec<u8> = redis::cmd("GET").arg(&name).query(&mut server).unwrap();
+        redis::cmd("SET").arg(&name).arg(harmed(frame, how)).exec(&mut server).unwrap();
+    }
+}
+
+/// With threads, because each write is a question and an answer.
+fn put_many(store: &dyn Store, from: &Id, to: &[Id]) {
+    let record = store.get(from).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        for ids in to.chunks(to.len().div_ceil(8).max(1)) {
+            let record = &record;
+            scope.spawn(move || ids.iter().for_each(|id| store.put(id, record).unwrap()));
+        }
+    });
 }
 
 /// Memory in front of SQLite; in front of what is opened again, it is empty.

@@ -103,7 +103,7 @@ impl Ttl {
     /// (`ms s m h d w mo y`). `place` names where the text was given, for the error.
     ///
     /// ```
-    /// use recoup_core::cache::ttl::Ttl;
+    /// use recoup_core::base::ttl::Ttl;
     ///
     /// assert_eq!(Ttl::parse("--ttl", "1.5d")?, Ttl::hours(36));
     /// assert!(Ttl::parse("--ttl", "1h30m").is_err());

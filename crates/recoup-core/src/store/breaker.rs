@@ -1,0 +1,179 @@
+//! After repeated faults a server is left alone for a while, by every process
+//! on the machine: nobody waits again for what somebody else has waited for.
+//!
+//! ```text
+//! closed ── three faults in a row ──► open ── a pause ──► one caller tries
+//!    ▲                                  ▲                      │
+//!    └────────── it answers ────────────┼──────────────────────┤
+//!                                       └── it does not, and the pause doubles
+//! ```
+//! What is known is in one small file, which is there only while there are
+//! faults. A machine where it can't be written has a breaker for each process.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::{Clock, Deadline, Timestamp};
+use crate::base::fsx::{self, FileLock};
+use crate::base::text::shortened;
+use crate::error::{Error, ErrorKind, Result};
+
+/// So many faults in a row open it.
+const THRESHOLD: u32 = 3;
+/// The first pause, and the longest, in milliseconds.
+const PAUSE: (u64, u64) = (5_000, 60_000);
+/// How long a process goes by what it knows before it looks at the file again.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long it waits to tell the others; then it keeps it to itself.
+const WAIT: Duration = Duration::from_millis(20);
+const MAX_LEN: u64 = 4_096;
+/// The most of an error's words that is kept.
+const MAX_WORDS: usize = 300;
+
+/// Decides whether a server is asked.
+#[derive(Debug)]
+pub(super) struct Breaker {
+    file: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    state: State,
+    /// When to look at the file again; none before the first look.
+    look: Option<Deadline>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    /// In a row.
+    faults: u32,
+    /// Nobody asks before that.
+    until: Timestamp,
+    /// What the last one said.
+    last: String,
+}
+
+impl State {
+    fn is_open(&self) -> bool {
+        self.faults >= THRESHOLD
+    }
+
+    /// Longer with each fault.
+    fn pause(&self) -> u64 {
+        let doublings = self.faults.saturating_sub(THRESHOLD).min(16);
+        (PAUSE.0 << doublings).min(PAUSE.1)
+    }
+
+    /// Whether the pause goes on. One that is longer than any was not made by
+    /// this clock.
+    fn is_pausing(&self, now: Timestamp) -> bool {
+        self.is_open() && now < self.until && self.until.millis_since(now) <= PAUSE.1
+    }
+}
+
+impl Breaker {
+    /// A breaker that the processes of this machine share through `file`.
+    pub(super) fn new(file: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+        Self { file, clock, known: Mutex::default() }
+    }
+
+    /// Whether the server may be asked; if not, until when, and why.
+    pub(super) fn admit(&self) -> Result<()> {
+        let mut known = self.known();
+        if known.look.is_none_or(Deadline::passed) {
+            self.look(&mut known);
+        }
+        if !known.state.is_open() || self.may_try(&mut known) {
+            return Ok(());
+        }
+        let State { faults, until, last } = &known.state;
+        let wait = until.millis_since(self.clock.now()).div_ceil(1_000);
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            format!("not asked for another {wait} s, after {faults} faults; the last was: {last}"),
+        ))
+    }
+
+    /// One caller at a time tries: it moves the others' turn back.
+    fn may_try(&self, known: &mut Known) -> bool {
+        let now = self.clock.now();
+        if known.state.is_pausing(now) {
+            return false;
+        }
+        let lock = self.lock();
+        self.look(known);
+        if known.state.is_pausing(now) {
+            return false;
+        }
+        if known.state.is_open() {
+            known.state.until = now.plus_millis(known.state.pause());
+            self.tell(&known.state, lock.as_ref());
+        }
+        true
+    }
+
+    /// The server did not answer, or not usefully.
+    pub(super) fn note_fault(&self, error: &Error) {
+        let mut known = self.known();
+        let lock = self.lock();
+        self.look(&mut known);
+        let state = &mut known.state;
+        state.faults = state.faults.saturating_add(1);
+        state.until = self.clock.now().plus_millis(state.pause());
+        state.last = shortened(&error.to_string(), MAX_WORDS).into_owned();
+        self.tell(state, lock.as_ref());
+    }
+
+    /// It answered.
+    pub(super) fn note_answer(&self) {
+        let mut known = self.known();
+        if known.state == State::default() {
+            return;
+        }
+        known.state = State::default();
+        if let Some(file) = &self.file {
+            // Whoever can't remove it finds out again by asking.
+            let _ = fsx::remove(file);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Replaced as a whole; no panic leaves half of it.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What all processes know. Where there is no file, or it can't be read, we
+    /// go by what we know ourselves.
+    fn look(&self, known: &mut Known) {
+        let Some(file) = &self.file else { return };
+        known.look = Some(Deadline::after(LOOK));
+        match fsx::read_regular(file, MAX_LEN) {
+            Ok(Some(json)) => known.state = serde_json::from_slice(&json).unwrap_or_default(),
+            Ok(None) => known.state = State::default(),
+            Err(_) => {}
+        }
+    }
+
+    fn lock(&self) -> Option<FileLock> {
+        let file = self.file.as_ref()?;
+        fsx::ensure_dir(fsx::parent(file)).ok()?;
+        FileLock::acquire(&lock_of(file), Deadline::after(WAIT)).ok()
+    }
+
+    /// Without the lock it stays with us.
+    fn tell(&self, state: &State, lock: Option<&FileLock>) {
+        if let (Some(file), Some(_)) = (&self.file, lock) {
+            let json = serde_json::to_vec(state).expect("text and numbers always serialize");
+            let _ = fsx::write_whole(file, &json);
+        }
+    }
+}
+
+fn lock_of(file: &Path) -> PathBuf {
+    fsx::with_suffix(file, ".lock")
+}

@@ -1,0 +1,73 @@
+//! The names of what is kept on the server.
+//!
+//! ```text
+//! P:{SCOPE/KEY}              hash: one record. head, at, used, hits, dead, bytes, and its body and
+//!                            full result, each in place (body, full) or in frames (frames, fullframes)
+//! P:{SCOPE/KEY}:GEN:N        string: the Nth frame of a large body or full result
+//! P:used:{SCOPE}:KIND        sorted set: keys by last use, for limits by count
+//! P:tally:{SCOPE}            hash: KIND/DAY/WHAT, how often
+//! P:folded:{SCOPE}           sorted set: names of batches that were counted
+//! P:dead                     sorted set: SCOPE/KEY by the time from which it is dead
+//! ```
+//! What stands in braces decides the node of a cluster: a record and its frames
+//! are on one, and so are the counts of a scope. Records are the truth; the
+//! sorted sets only tell what should go, and may lag behind.
+
+use crate::key::{Id, Key, Kind, Scope};
+
+/// The names for one prefix.
+#[derive(Debug, Clone)]
+pub(super) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(super) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned() }
+    }
+
+    pub(super) fn record(&self, id: &Id) -> String {
+        format!("{}:{{{id}}}", self.prefix)
+    }
+
+    pub(super) fn frame(&self, id: &Id, generation: &str, number: u64) -> String {
+        format!("{}:{{{id}}}:{generation}:{number}", self.prefix)
+    }
+
+    pub(super) fn used(&self, scope: &Scope, kind: Kind) -> String {
+        format!("{}:used:{{{scope}}}:{kind}", self.prefix)
+    }
+
+    pub(super) fn tally(&self, scope: &Scope) -> String {
+        format!("{}:tally:{{{scope}}}", self.prefix)
+    }
+
+    pub(super) fn folded(&self, scope: &Scope) -> String {
+        format!("{}:folded:{{{scope}}}", self.prefix)
+    }
+
+    pub(super) fn dead(&self) -> String {
+        format!("{}:dead", self.prefix)
+    }
+
+    /// A pattern for the records of a scope, or of all. Neither prefixes nor
+    /// scopes have characters that mean more than themselves.
+    pub(super) fn pattern(&self, scope: Option<&Scope>) -> String {
+        match scope {
+            Some(scope) => format!("{}:{{{scope}/*}}", self.prefix),
+            None => format!("{}:{{*}}", self.prefix),
+        }
+    }
+
+    /// The id that a record's name stands for; none for what is no record.
+    pub(super) fn id_of(&self, name: &[u8]) -> Option<Id> {
+        let name = str::from_utf8(name).ok()?.strip_prefix(&self.prefix)?;
+        parse_id(name.strip_prefix(":{")?.strip_suffix('}')?)
+    }
+}
+
+/// `SCOPE/KEY`
+pub(super) fn parse_id(text: &str) -> Option<Id> {
+    let (scope, key) = text.split_once('/')?;
+    Some(Id::new(Scope::parse(scope).ok()?, Key::parse(key).ok()?))
+}

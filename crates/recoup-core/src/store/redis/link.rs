@@ -1,0 +1,173 @@
+//! One connection, to a server or to a cluster.
+
+use std::fs;
+
+use redis::cluster::{ClusterClient, ClusterConnection, ClusterPipeline};
+use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
+use redis::io::tcp::TcpSettings;
+use redis::{
+    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ConnectionLike as _,
+    IntoConnectionInfo as _, RedisConnectionInfo, RedisError, RedisResult, TlsCertificates,
+    TlsMode, Value,
+};
+
+use super::target::Target;
+
+/// How often a cluster's commands are sent on to where their keys have moved.
+const REDIRECTIONS: u32 = 3;
+/// Between two tries, in milliseconds.
+const RETRY_WAIT: (u64, u64) = (5, 50);
+
+pub(super) enum Link {
+    Server(Box<Connection>),
+    Cluster(Box<ClusterConnection>),
+}
+
+impl Link {
+    pub(super) fn connect(target: &Target) -> RedisResult<Self> {
+        if target.tls {
+            // Whoever was first has chosen for the whole process.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        if target.cluster { connect_cluster(target) } else { connect_server(target) }
+    }
+
+    /// Sends everything at once, and gives the answers in the same order. What
+    /// the server answers with an error is such an answer too.
+    pub(super) fn run(&mut self, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
+        match self {
+            Self::Server(connection) => {
+                let mut packed = Vec::new();
+                for command in commands {
+                    command.write_packed_command(&mut packed);
+                }
+                connection.req_packed_commands(&packed, 0, commands.len())
+            }
+            Self::Cluster(connection) => run_on_cluster(connection, commands),
+        }
+    }
+
+    /// The nodes that hold keys; empty for a single server.
+    pub(super) fn primaries(&mut self) -> RedisResult<Vec<(String, u16)>> {
+        let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
+        let random = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
+        let slots = connection.route_command(redis::cmd("CLUSTER").arg("SLOTS"), random)?;
+        let mut nodes: Vec<(String, u16)> =
+            slots.into_sequence().unwrap_or_default().into_iter().filter_map(primary_of).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(nodes)
+    }
+
+    /// Asks one node of a cluster.
+    pub(super) fn run_at(&mut self, node: &(String, u16), command: &Cmd) -> RedisResult<Value> {
+        match self {
+            Self::Server(connection) => connection.req_command(command),
+            Self::Cluster(connection) => {
+                let (host, port) = node.clone();
+                let there = SingleNodeRoutingInfo::ByAddress { host, port };
+                connection.route_command(command, RoutingInfo::SingleNode(there))
+            }
+        }
+    }
+}
+
+fn connect_server(target: &Target) -> RedisResult<Link> {
+    let info = info_for(target, &target.nodes[0])?;
+    let client = match certificates(target)? {
+        Some(certificates) => Client::build_with_tls(info, certificates)?,
+        None => Client::open(info)?,
+    };
+    let connection = client.get_connection_with_timeout(target.timeout)?;
+    connection.set_read_timeout(Some(target.timeout))?;
+    connection.set_write_timeout(Some(target.timeout))?;
+    Ok(Link::Server(Box::new(connection)))
+}
+
+fn connect_cluster(target: &Target) -> RedisResult<Link> {
+    let nodes =
+        target.nodes.iter().map(|node| info_for(target, node)).collect::<RedisResult<Vec<_>>>()?;
+    let mut builder = ClusterClient::builder(nodes)
+        .retries(REDIRECTIONS)
+        .min_retry_wait(RETRY_WAIT.0)
+        .max_retry_wait(RETRY_WAIT.1)
+        .connection_timeout(target.timeout)
+        .response_timeout(target.timeout);
+    if target.tls {
+        builder = builder.tls(TlsMode::Secure);
+    }
+    if let Some(certificates) = certificates(target)? {
+        builder = builder.certs(certificates);
+    }
+    let connection = builder.build()?.get_connection()?;
+    connection.set_read_timeout(Some(target.timeout))?;
+    connection.set_write_timeout(Some(target.timeout))?;
+    Ok(Link::Cluster(Box::new(connection)))
+}
+
+fn info_for(target: &Target, (host, port): &(String, u16)) -> RedisResult<ConnectionInfo> {
+    let host = host.clone();
+    let address = if target.tls {
+        ConnectionAddr::TcpTls { host, port: *port, insecure: false, tls_params: None }
+    } else {
+        ConnectionAddr::Tcp(host, *port)
+    };
+    let mut settings =
+        RedisConnectionInfo::default().set_db(target.database).set_skip_set_lib_name();
+    if let Some(username) = &target.username {
+        settings = settings.set_username(username);
+    }
+    if let Some(password) = &target.password {
+        settings = settings.set_password(password);
+    }
+    let info = address.into_connection_info()?;
+    Ok(info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true)))
+}
+
+/// None where the system's own will do.
+fn certificates(target: &Target) -> RedisResult<Option<TlsCertificates>> {
+    let Some(path) = &target.ca else { return Ok(None) };
+    let root_cert = fs::read(path).map_err(|error| {
+        let detail = format!("{}: {error}", path.display());
+        RedisError::from((
+            redis::ErrorKind::InvalidClientConfig,
+            "the certificate can't be read",
+            detail,
+        ))
+    })?;
+    Ok(Some(TlsCertificates { client_tls: None, root_cert: Some(root_cert) }))
+}
+
+/// A pipeline is not sent on when keys have moved, and one error in it hides all
+/// other answers. Then everything is asked again one by one: what is sent here
+/// does no harm when it is done twice.
+fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
+    if commands.len() > 1 {
+        let mut pipeline = ClusterPipeline::with_capacity(commands.len());
+        for command in commands {
+            pipeline.add_command(command.clone());
+        }
+        match pipeline.query(connection) {
+            Err(error) if error.clone().into_server_errors().is_some() => {}
+            done => return done,
+        }
+    }
+    commands.iter().map(|command| connection.req_command(command).or_else(as_answer)).collect()
+}
+
+/// An error that the server sent is an answer; the others are faults.
+fn as_answer(error: RedisError) -> RedisResult<Value> {
+    match error.clone().into_server_errors().as_deref() {
+        Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
+        _ => Err(error),
+    }
+}
+
+/// `[first slot, last slot, [host, port, …], …]`
+fn primary_of(slots: Value) -> Option<(String, u16)> {
+    let mut primary =
+        slots.into_sequence().ok()?.into_iter().nth(2)?.into_sequence().ok()?.into_iter();
+    let host: String = redis::from_redis_value(primary.next()?).ok()?;
+    let port: u16 = redis::from_redis_value(primary.next()?).ok()?;
+    (!host.is_empty()).then_some((host, port))
+}

@@ -1,0 +1,93 @@
+//! The team's store: a Redis or Valkey server, or a cluster of them.
+//!
+//! A record is a hash, so that its head is read without its body; it expires on
+//! the server by itself. Everything has a deadline, and what a server can't do
+//! in time is an error that says so, never a wait.
+
+mod evict;
+mod fault;
+mod fold;
+mod keys;
+mod line;
+mod link;
+mod read;
+mod scan;
+mod scripts;
+mod target;
+mod write;
+
+use std::sync::Arc;
+
+use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use crate::entry::{Batch, Payload, Record, Tally};
+use crate::error::Result;
+use crate::key::{Id, Scope};
+use keys::Keys;
+use line::Line;
+
+pub use target::Target;
+
+/// Records on a Redis server.
+#[derive(Debug)]
+pub struct Redis {
+    shared: Arc<Shared>,
+}
+
+/// What large bodies hold on to as well.
+#[derive(Debug)]
+struct Shared {
+    line: Line,
+    keys: Keys,
+}
+
+impl Redis {
+    /// The store at `target`. Nothing is asked before it is needed.
+    pub fn at(target: Target) -> Self {
+        let keys = Keys::new(&target.prefix);
+        Self { shared: Arc::new(Shared { line: Line::new(target), keys }) }
+    }
+}
+
+impl Store for Redis {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        read::get(&self.shared, id)
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        read::full(&self.shared, id)
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        write::put(&self.shared, id, record)
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        let ids: Vec<_> = ids.iter().map(|id| (id.clone(), None)).collect();
+        let removed = write::remove_by(&self.shared, &ids, scripts::REMOVE)?;
+        Ok(removed.iter().filter(|removed| matches!(removed, write::Removed::Gone(_))).count())
+    }
+
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        fold::fold(&self.shared, batch)
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        fold::tallies(&self.shared, scope)
+    }
+
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        scan::scan(&self.shared, filter, visit)
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        evict::carry_out(&self.shared, plan)
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        scan::usage(&self.shared, scope)
+    }
+
+    fn info(&self) -> Info {
+        Info { url: self.shared.line.target().to_string(), durable: true }
+    }
+}

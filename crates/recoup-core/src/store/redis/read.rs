@@ -1,0 +1,163 @@
+//! Reading: one record, its frames, or the heads of many.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use redis::{Cmd, Value};
+
+use super::Shared;
+use super::fault;
+use crate::base::clock::Timestamp;
+use crate::entry::{Chunks, Head, Header, Payload, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Id;
+
+/// The fields of a head, in the order in which they are asked for.
+pub(super) const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
+
+pub(super) fn get(shared: &Arc<Shared>, id: &Id) -> Result<Option<Arc<Record>>> {
+    let mut command = fields_of(shared, id, &HEAD);
+    command.arg(&["body", "frames"]);
+    let mut fields = Fields::of(shared.line.ask_one("reading a record", command)?);
+    if fields.are_absent() {
+        return Ok(None);
+    }
+    let head = fields.head()?;
+    let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the record has no body"))?;
+    Ok(Some(Arc::new(Record { payload, head, full: None })))
+}
+
+pub(super) fn full(shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
+    let command = fields_of(shared, id, &["full", "fullframes"]);
+    Fields::of(shared.line.ask_one("reading a full result", command)?).payload(shared, id)
+}
+
+/// What is kept of a record under these names.
+pub(super) fn fields_of(shared: &Shared, id: &Id, names: &[&str]) -> Cmd {
+    let mut command = redis::cmd("HMGET");
+    command.arg(shared.keys.record(id)).arg(names);
+    command
+}
+
+/// The head in the answer to a question for [`HEAD`]; none where there is no record.
+pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
+    let answer =
+        answer.extract_error().map_err(|error| fault::explain(error, "reading a record"))?;
+    let mut fields = Fields::of(answer);
+    if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
+}
+
+/// Values that are still to be believed, taken from the front.
+pub(super) struct Fields(std::vec::IntoIter<Value>);
+
+impl Fields {
+    pub(super) fn of(answer: Value) -> Self {
+        Self(answer.into_sequence().unwrap_or_default().into_iter())
+    }
+
+    fn are_absent(&self) -> bool {
+        self.0.as_slice().iter().all(|value| *value == Value::Nil)
+    }
+
+    pub(super) fn bytes(&mut self) -> Option<Vec<u8>> {
+        match self.0.next()? {
+            Value::BulkString(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?).ok()
+    }
+
+    pub(super) fn number(&mut self) -> Option<i64> {
+        match self.0.next()? {
+            Value::Int(number) => Some(number),
+            Value::BulkString(bytes) => str::from_utf8(&bytes).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    fn head(&mut self) -> Result<Head> {
+        let header = self.bytes().ok_or_else(|| corrupt("the record has no header"))?;
+        let header = Header::from_json(&header)?;
+        let mut number = || self.number().ok_or_else(|| corrupt("the record's times are missing"));
+        Ok(Head {
+            header,
+            stored_at: Timestamp::from_millis(number()?),
+            last_used: Timestamp::from_millis(number()?),
+            hits: number()?.max(0).cast_unsigned(),
+        })
+    }
+
+    /// In place, or in frames.
+    fn payload(&mut self, shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
+        match (self.bytes(), self.text()) {
+            (Some(body), None) => Ok(Some(Payload::Inline(Bytes::from(body)))),
+            (None, Some(frames)) => {
+                let frames =
+                    FrameRun::parse(&frames).ok_or_else(|| corrupt("the frames have no name"))?;
+                let (shared, id) = (Arc::clone(shared), id.clone());
+                Ok(Some(Payload::Framed(Arc::new(Frames { shared, id, frames }))))
+            }
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => Err(corrupt("the record has two bodies")),
+        }
+    }
+}
+
+fn corrupt(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, what)
+}
+
+/// The frames of one large body: their common name, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FrameRun {
+    pub(super) generation: String,
+    pub(super) count: u64,
+}
+
+impl FrameRun {
+    /// `GENERATION:COUNT`
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (generation, count) = text.split_once(':')?;
+        Some(Self { generation: generation.to_owned(), count: count.parse().ok()? })
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        format!("{}:{}", self.generation, self.count)
+    }
+
+    /// Their names on the server.
+    pub(super) fn names<'a>(
+        &'a self,
+        shared: &'a Shared,
+        id: &'a Id,
+    ) -> impl Iterator<Item = String> + 'a {
+        (0..self.count).map(|number| shared.keys.frame(id, &self.generation, number))
+    }
+}
+
+/// A large body, read frame by frame: one question for each, so that the deadline
+/// is for a frame and not for the whole.
+#[derive(Debug)]
+struct Frames {
+    shared: Arc<Shared>,
+    id: Id,
+    frames: FrameRun,
+}
+
+impl Chunks for Frames {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for name in self.frames.names(&self.shared, &self.id) {
+            let mut command = redis::cmd("GET");
+            command.arg(name);
+            match self.shared.line.ask_one("reading a large body", command)? {
+                Value::BulkString(frame) => visit(&frame)?,
+                // It was replaced, or the server needed the room.
+                _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),
+            }
+        }
+        Ok(())
+    }
+}

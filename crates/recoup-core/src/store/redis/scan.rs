@@ -1,0 +1,114 @@
+//! Listing: the names of all records from the server's own key space, which is
+//! never out of date, and then their heads, many at a time, without bodies.
+
+use std::collections::HashSet;
+
+use redis::{Cmd, Value};
+
+use super::Shared;
+use super::read::{self, Fields, HEAD};
+use super::write::BATCH;
+use crate::entry::Head;
+use crate::error::Result;
+use crate::key::{Id, Scope};
+use crate::store::{Filter, Flow, Usage, Visit};
+
+/// How many keys the server looks at for one answer.
+const STEP: usize = 1_000;
+
+pub(super) fn scan(shared: &Shared, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    let mut seen = HashSet::new();
+    each_page(shared, filter.scope.as_ref(), &mut |ids| {
+        let news: Vec<Id> = ids.into_iter().filter(|id| seen.insert(id.clone())).collect();
+        for ids in news.chunks(BATCH) {
+            let questions = ids.iter().map(|id| read::fields_of(shared, id, &HEAD)).collect();
+            let answers = shared.line.ask_each("listing the records", questions)?;
+            for (id, answer) in ids.iter().zip(answers) {
+                if show(id, read::head_in(answer), filter, visit).is_break() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// What went away meanwhile is not shown.
+fn show(id: &Id, head: Result<Option<Head>>, filter: &Filter, visit: &mut Visit<'_>) -> Flow {
+    match head {
+        Ok(None) => Flow::Continue(()),
+        Ok(Some(head)) if filter.kind.is_some_and(|kind| kind != head.header.kind) => {
+            Flow::Continue(())
+        }
+        Ok(Some(head)) => visit(id, Ok(&head)),
+        Err(error) => visit(id, Err(error)),
+    }
+}
+
+/// Counted one by one: the server expires and evicts by itself, so that no sum
+/// that we kept would be true for long.
+pub(super) fn usage(shared: &Shared, scope: &Scope) -> Result<Usage> {
+    let (mut usage, mut seen) = (Usage::default(), HashSet::new());
+    each_page(shared, Some(scope), &mut |ids| {
+        let news: Vec<Id> = ids.into_iter().filter(|id| seen.insert(id.clone())).collect();
+        for ids in news.chunks(BATCH) {
+            let questions = ids.iter().map(|id| read::fields_of(shared, id, &["bytes"])).collect();
+            for answer in shared.line.ask_each("counting the records", questions)? {
+                if let Some(bytes) = Fields::of(answer).number() {
+                    usage.entries += 1;
+                    usage.bytes = usage.bytes.saturating_add(bytes.max(0).cast_unsigned());
+                }
+            }
+        }
+        Ok(true)
+    })?;
+    Ok(usage)
+}
+
+/// Gives the ids of records to `visit`, page by page, for as long as it wants
+/// more. One may come twice.
+fn each_page(
+    shared: &Shared,
+    scope: Option<&Scope>,
+    visit: &mut dyn FnMut(Vec<Id>) -> Result<bool>,
+) -> Result<()> {
+    let doing = "listing the records";
+    let mut nodes = shared.line.with_link(doing, super::link::Link::primaries)?;
+    if nodes.is_empty() {
+        nodes.push((String::new(), 0));
+    }
+    for node in nodes {
+        let mut cursor = "0".to_owned();
+        loop {
+            let (node, command) = (node.clone(), scan_command(shared, scope, &cursor));
+            let answer = shared.line.with_link(doing, move |link| link.run_at(&node, &command))?;
+            let (next, ids) = page_in(shared, answer);
+            if !visit(ids)? {
+                return Ok(());
+            }
+            match next {
+                Some(next) if next != "0" => cursor = next,
+                _ => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn scan_command(shared: &Shared, scope: Option<&Scope>, cursor: &str) -> Cmd {
+    let mut command = redis::cmd("SCAN");
+    command.arg(cursor).arg("MATCH").arg(shared.keys.pattern(scope)).arg("COUNT").arg(STEP);
+    command
+}
+
+/// Where to go on, and the ids so far.
+fn page_in(shared: &Shared, answer: Value) -> (Option<String>, Vec<Id>) {
+    let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
+    let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
+    let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
+    let id_of = |name: &Value| match name {
+        Value::BulkString(name) => shared.keys.id_of(name),
+        _ => None,
+    };
+    (next, names.iter().filter_map(id_of).collect())
+}
