@@ -23,10 +23,13 @@ pub(super) fn too_late(doing: &str, after: std::time::Duration) -> Error {
 
 fn kind_of(error: &RedisError) -> ErrorKind {
     match error.kind() {
-        Redis::Io | Redis::AuthenticationFailed | Redis::ClusterConnectionNotFound => {
-            ErrorKind::Unavailable
-        }
-        Redis::Server(
+        Redis::Io
+        | Redis::AuthenticationFailed
+        | Redis::ClusterConnectionNotFound
+        // What is not the protocol may be anything that listens there.
+        | Redis::Parse
+        | Redis::UnexpectedReturnType
+        | Redis::Server(
             ServerErrorKind::BusyLoading
             | ServerErrorKind::ClusterDown
             | ServerErrorKind::MasterDown
@@ -35,8 +38,6 @@ fn kind_of(error: &RedisError) -> ErrorKind {
             | ServerErrorKind::Moved
             | ServerErrorKind::Ask,
         ) => ErrorKind::Unavailable,
-        // What is not the protocol may be anything that listens there.
-        Redis::Parse | Redis::UnexpectedReturnType => ErrorKind::Unavailable,
         _ => kind_of_code(error.code().unwrap_or_default()),
     }
 }

@@ -25,8 +25,9 @@ pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
     let news = count(shared, batch, &sums)?;
     let served: Vec<_> = sums.served.iter().filter(|(id, _)| news.contains(&id.scope)).collect();
     let records = served.iter().map(|(id, (hits, last))| touch(shared, id, *hits, *last));
-    tell(shared, records.collect())?;
-    tell(shared, served.iter().flat_map(|(id, (_, last))| relist(shared, id, *last)).collect())?;
+    tell(shared, &records.collect::<Vec<_>>())?;
+    let lists = served.iter().flat_map(|(id, (_, last))| relist(shared, id, *last));
+    tell(shared, &lists.collect::<Vec<_>>())?;
     let damaged = sums.damaged.iter().filter(|(id, _)| news.contains(&id.scope));
     let damaged: Vec<_> = damaged.map(|(id, at)| ((*id).clone(), Some(*at))).collect();
     remove_by(shared, &damaged, scripts::REMOVE_DAMAGED).map(drop)
@@ -53,7 +54,7 @@ fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<
     Ok(new.map(|(scope, _)| *scope).collect())
 }
 
-fn tell(shared: &Shared, commands: Vec<Cmd>) -> Result<()> {
+fn tell(shared: &Shared, commands: &[Cmd]) -> Result<()> {
     for commands in commands.chunks(BATCH) {
         shared.line.ask("folding in what happened", commands.to_vec())?;
     }

@@ -95,10 +95,10 @@ impl Fields {
         match (self.bytes(), self.text()) {
             (Some(body), None) => Ok(Some(Payload::Inline(Bytes::from(body)))),
             (None, Some(frames)) => {
-                let frames =
+                let run =
                     FrameRun::parse(&frames).ok_or_else(|| corrupt("the frames have no name"))?;
                 let (shared, id) = (Arc::clone(shared), id.clone());
-                Ok(Some(Payload::Framed(Arc::new(Frames { shared, id, frames }))))
+                Ok(Some(Payload::Framed(Arc::new(Frames { shared, id, run }))))
             }
             (None, None) => Ok(None),
             (Some(_), Some(_)) => Err(corrupt("the record has two bodies")),
@@ -144,12 +144,12 @@ impl FrameRun {
 struct Frames {
     shared: Arc<Shared>,
     id: Id,
-    frames: FrameRun,
+    run: FrameRun,
 }
 
 impl Chunks for Frames {
     fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for name in self.frames.names(&self.shared, &self.id) {
+        for name in self.run.names(&self.shared, &self.id) {
             let mut command = redis::cmd("GET");
             command.arg(name);
             match self.shared.line.ask_one("reading a large body", command)? {
