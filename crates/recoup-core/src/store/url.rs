@@ -34,7 +34,8 @@ pub struct Surroundings {
 }
 
 /// The forms that there are, for messages.
-const FORMS: &str = "sqlite:PATH, redis://HOST, rediss://HOST or redis+cluster://HOST";
+const FORMS: &str =
+    "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
 
 impl StoreUrl {
     /// Reads a URL. A relative path is taken from `base`, `~/` from `home`.
@@ -59,6 +60,19 @@ impl StoreUrl {
         absolute(rest, base, home).map(make)
     }
 
+    /// Opens it as a tier in front of another: it waits for nobody, because it only
+    /// saves time.
+    pub fn open_near(&self, around: &Surroundings) -> Arc<dyn Store> {
+        match self {
+            Self::Sqlite(path) => {
+                let read = Waits::default().read;
+                let waits = Waits { read, write: read };
+                Arc::new(Sqlite::at(path, waits, Arc::clone(&around.faults)))
+            }
+            _ => self.open(around),
+        }
+    }
+
     /// Opens the store. Nothing is read, asked or created before it is needed.
     pub fn open(&self, around: &Surroundings) -> Arc<dyn Store> {
         let Surroundings { clock, faults, breakers } = around;
@@ -77,6 +91,14 @@ impl StoreUrl {
         match self {
             Self::Sqlite(path) => Some(path),
             Self::Redis(_) => None,
+        }
+    }
+
+    /// Whether it is a directory in a format that knows no scopes: such a store is
+    /// a scope of its own.
+    pub fn is_own_scope(&self) -> bool {
+        match self {
+            Self::Sqlite(_) | Self::Redis(_) => false,
         }
     }
 

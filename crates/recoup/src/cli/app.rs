@@ -10,11 +10,11 @@ use recoup_core::base::fsx;
 use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::key::Scope;
 use recoup_core::ledger::Ledger;
-use recoup_core::store::Surroundings;
+use recoup_core::store::{Store, Surroundings, Tiered};
 
 use super::failure::Faults;
 use super::ui;
-use crate::config::{Overrides, Settings};
+use crate::config::{Near, Overrides, Settings};
 
 /// The surroundings of one command. Never dropped: the process ends first, and
 /// closing a database that is about to be closed anyway only takes time.
@@ -45,7 +45,7 @@ impl App {
     /// The cache, for reading.
     pub(super) fn cache(&self) -> Cache {
         let cache = Cache::assemble(Parts {
-            store: self.settings.store.open(&self.surroundings()),
+            store: self.store(),
             clock: Arc::new(SystemClock),
             ledger: Some(Ledger::at(self.ledger_dir())),
             options: self.settings.cache.options(),
@@ -53,6 +53,15 @@ impl App {
         // Kept alive on purpose, as said above.
         std::mem::forget(cache.clone());
         cache
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        let around = self.surroundings();
+        let store = self.settings.store.open(&around);
+        let Some(Near { store: near, ttl }) = &self.settings.near else { return store };
+        let max_age = ttl.as_millis().unwrap_or(u64::MAX);
+        let front = near.open_near(&around);
+        Arc::new(Tiered::new(front, store, max_age, around.clock, around.faults))
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -70,8 +79,11 @@ impl App {
 
     /// The cache, for writing: our own directory is made, and made private.
     pub(super) fn cache_for_writing(&self) -> Result<Cache> {
-        if self.settings.store.path().is_some_and(|path| path.starts_with(&self.settings.home)) {
-            fsx::ensure_private_dir(&self.settings.home)?;
+        let near = self.settings.near.as_ref().map(|near| &near.store);
+        let mut paths = [Some(&self.settings.store), near].into_iter().flatten();
+        let home = &self.settings.home;
+        if paths.any(|store| store.path().is_some_and(|path| path.starts_with(home))) {
+            fsx::ensure_private_dir(home)?;
         }
         Ok(self.cache())
     }

@@ -58,14 +58,15 @@ fn remedy(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::Locked => Some("another process is busy with the store; try again"),
         ErrorKind::ReadOnly => Some(
-            "the store can be read but not written: check who owns it, or choose another with --store sqlite:PATH",
+            "the store can be read but not written: check who owns it, or choose another with --store",
         ),
         ErrorKind::Full => Some(
-            "free some space, or choose a store on another disk with --store sqlite:PATH; nothing was changed",
+            "make room for it (on the disk, or on the server: its maxmemory), or choose another store with --store; nothing was changed",
         ),
-        ErrorKind::TooNew => {
-            Some("upgrade recoup, or choose another store with --store sqlite:PATH")
-        }
+        ErrorKind::Unavailable => Some(
+            "check that the server runs and the URL is right (`recoup config show --origin`); without it every look-up is a miss",
+        ),
+        ErrorKind::TooNew => Some("upgrade recoup, or choose another store with --store"),
         _ => None,
     }
 }

@@ -26,6 +26,10 @@ pub(super) const RECOUP_HOME: EnvVar =
     var("RECOUP_HOME", "where recoup keeps its files (default: ~/.recoup)");
 pub(super) const STORE: EnvVar =
     var("RECOUP_STORE", "where entries are kept (default: sqlite:~/.recoup/cache.db)");
+pub(super) const NEAR_STORE: EnvVar =
+    var("RECOUP_NEAR_STORE", "a store of this machine's own in front of a shared one");
+pub(super) const NEAR_TTL: EnvVar =
+    var("RECOUP_NEAR_TTL", "for how long that one answers alone (default: 30s)");
 pub(super) const SCOPE: EnvVar = var("RECOUP_SCOPE", "who shares them (default: project)");
 pub(super) const ENABLED: EnvVar =
     var("RECOUP_CACHE_ENABLED", "false: nothing is kept, and nothing given out");
@@ -47,9 +51,11 @@ pub(super) const LOA_TTL_DAYS: EnvVar =
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 14] = [
+pub const VARIABLES: [EnvVar; 16] = [
     RECOUP_HOME,
     STORE,
+    NEAR_STORE,
+    NEAR_TTL,
     SCOPE,
     ENABLED,
     MAX_SIZE_MB,

@@ -4,13 +4,17 @@
 use super::env;
 use super::given::Raw;
 
-/// `raw` with its variables in place, or what is wrong with them.
+/// `raw` with its variables in place, or what is wrong with them; none where it
+/// names none.
 pub(super) fn expanded(raw: &Raw) -> Result<Option<Raw>, String> {
-    let Some(text) = raw.expandable() else { return Ok(None) };
-    let text = filled(text)?;
+    if !raw.names_variables() {
+        return Ok(None);
+    }
     Ok(Some(match raw {
-        Raw::Days(_) => Raw::Days(text),
-        _ => Raw::Text(text),
+        Raw::Text(text) => Raw::Text(filled(text)?),
+        Raw::Days(text) => Raw::Days(filled(text)?),
+        Raw::Redis(block) => Raw::Redis(Box::new(block.try_map(filled)?)),
+        Raw::Bool(_) | Raw::Number(_) | Raw::Word(_) => return Ok(None),
     }))
 }
 

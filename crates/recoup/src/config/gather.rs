@@ -7,6 +7,7 @@ use recoup_core::Result;
 use recoup_core::base::digest::Digest;
 use recoup_core::base::project::Project;
 use recoup_core::key::Scope;
+use recoup_core::store::StoreUrl;
 
 use super::env::EnvVar;
 use super::given::{Given, Raw, Standing};
@@ -99,9 +100,13 @@ impl Gathered {
         }
     }
 
-    /// A repository's limits are for its own entries, not for anyone else's.
-    pub(super) fn set_scope(&mut self, scope: &Scope) {
-        if *scope == Scope::project(self.project.id()) {
+    /// A repository's limits are for its own entries, not for anyone else's: those
+    /// in its scope, and those in a store inside it that is a scope of its own.
+    pub(super) fn set_scope(&mut self, scope: &Scope, store: Option<&StoreUrl>) {
+        let inside = |path: &Path| path.starts_with(self.project.root());
+        let own_store =
+            store.is_some_and(|store| store.is_own_scope() && store.path().is_some_and(inside));
+        if own_store || *scope == Scope::project(self.project.id()) {
             return;
         }
         let foreign = |given: &&mut Given| {

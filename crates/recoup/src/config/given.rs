@@ -7,6 +7,7 @@ use serde_json::Number;
 use super::document::Value;
 use super::keys::{Info, Repository};
 use super::origin::Origin;
+use super::redis::RedisBlock;
 
 /// One value for one key from one place.
 #[derive(Debug)]
@@ -28,8 +29,8 @@ pub(crate) enum Raw {
     Word(String),
     /// A number of days, from where a duration can't be given otherwise.
     Days(String),
-    /// A Redis store, which another program's file may ask for.
-    Redis,
+    /// A Redis store, as another program's file describes it.
+    Redis(Box<RedisBlock>),
 }
 
 /// Whether a value counts.
@@ -53,11 +54,12 @@ impl Raw {
         }
     }
 
-    /// The text in which a file may name variables.
-    pub(super) fn expandable(&self) -> Option<&str> {
+    /// Whether a file names variables in it.
+    pub(super) fn names_variables(&self) -> bool {
         match self {
-            Self::Text(text) | Self::Days(text) if text.contains("${") => Some(text),
-            _ => None,
+            Self::Text(text) | Self::Days(text) => text.contains("${"),
+            Self::Redis(block) => block.names_variables(),
+            Self::Bool(_) | Self::Number(_) | Self::Word(_) => false,
         }
     }
 
@@ -68,16 +70,21 @@ impl Raw {
             Self::Number(number) => number.to_string(),
             Self::Text(text) | Self::Word(text) => without_credentials(text).into_owned(),
             Self::Days(days) => format!("{days} days"),
-            Self::Redis => "redis".to_owned(),
+            Self::Redis(block) => block.to_string(),
         }
     }
 }
 
 impl Given {
+    /// Whether nobody said it.
+    pub(super) fn is_built_in(&self) -> bool {
+        matches!(self.origin, Origin::BuiltIn)
+    }
+
     /// Whether a repository may say this only with the user's consent: what is
     /// stored where, and which variables are read.
     pub(crate) fn needs_trust(&self) -> bool {
         let sensitive = self.key.repository == Repository::AfterTrust;
-        self.origin.of_repository() && (sensitive || self.raw.expandable().is_some())
+        self.origin.of_repository() && (sensitive || self.raw.names_variables())
     }
 }

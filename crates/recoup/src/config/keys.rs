@@ -65,8 +65,18 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 8] =
-    [&STORE, &SCOPE, &ENABLED, &MAX_SIZE_MB, &MAX_ENTRIES, &TTL, &FRESHNESS, &NOTES];
+pub(crate) static KEYS: [&dyn AnyKey; 10] = [
+    &STORE,
+    &NEAR_STORE,
+    &NEAR_TTL,
+    &SCOPE,
+    &ENABLED,
+    &MAX_SIZE_MB,
+    &MAX_ENTRIES,
+    &TTL,
+    &FRESHNESS,
+    &NOTES,
+];
 
 /// The key of that name.
 pub(super) fn find(name: &str) -> Option<&'static Info> {
@@ -76,7 +86,7 @@ pub(super) fn find(name: &str) -> Option<&'static Info> {
 pub(super) static STORE: Key<StoreUrl> = Key {
     info: Info {
         name: "store",
-        expected: "sqlite:PATH",
+        expected: "a URL such as sqlite:PATH, file:DIR, dir:DIR or redis://HOST",
         default: Some("sqlite:cache.db"),
         meaning: "where entries are kept; a file's relative path starts where that file is, \
                   the default one in ~/.recoup",
@@ -88,12 +98,41 @@ pub(super) static STORE: Key<StoreUrl> = Key {
     show: |store| store.to_string().into(),
 };
 
+pub(super) static NEAR_STORE: Key<StoreUrl> = Key {
+    info: Info {
+        name: "near.store",
+        expected: "sqlite:PATH",
+        default: None,
+        meaning: "a store of this machine's own in front of a shared one: it answers first, \
+                  and alone while the other is away",
+        variable: env::NEAR_STORE,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::near_store,
+    show: |store| store.to_string().into(),
+};
+
+pub(super) static NEAR_TTL: Key<Ttl> = Key {
+    info: Info {
+        name: "near.ttl",
+        expected: "a duration such as 30s",
+        default: Some("30s"),
+        meaning: "for how long it answers before the shared one is asked again",
+        variable: env::NEAR_TTL,
+        peer_variable: None,
+        repository: Repository::May,
+    },
+    read: value::ttl,
+    show: |ttl| ttl.to_string().into(),
+};
+
 pub(super) static SCOPE: Key<ScopeChoice> = Key {
     info: Info {
         name: "scope",
         expected: "project, global, tenant:NAME or session:NAME",
         default: Some("project"),
-        meaning: "who shares them",
+        meaning: "who shares them; a file: or dir: store is a scope of its own until this is said",
         variable: env::SCOPE,
         peer_variable: None,
         repository: Repository::AfterTrust,

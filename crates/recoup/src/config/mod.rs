@@ -14,6 +14,7 @@ mod keys;
 mod origin;
 mod places;
 mod problem;
+mod redis;
 mod resolve;
 mod scope;
 pub(crate) mod show;
@@ -55,12 +56,23 @@ pub struct Settings {
     pub project: Project,
     /// Where entries are kept.
     pub store: StoreUrl,
+    /// What answers in front of that.
+    pub near: Option<Near>,
     /// Who shares them.
     pub scope: Scope,
     /// How they are kept.
     pub cache: CacheSettings,
     /// What a person should know, such as what was ignored.
     pub warnings: Vec<String>,
+}
+
+/// A store of this machine's own in front of a shared one.
+#[derive(Debug, Clone)]
+pub struct Near {
+    /// Where it is.
+    pub store: StoreUrl,
+    /// For how long it answers before the other is asked again.
+    pub ttl: Ttl,
 }
 
 /// How entries are kept.
@@ -92,7 +104,12 @@ impl Settings {
     /// A path inside the project must not lead out of it: the user agreed to the
     /// name, and whoever changes the repository could make it a link.
     pub(crate) fn demand_within_project(&self) -> Result<()> {
-        let paths = [("store", self.store.path()), ("cache.notes", self.cache.notes.as_deref())];
+        let near = self.near.as_ref().and_then(|near| near.store.path());
+        let paths = [
+            ("store", self.store.path()),
+            ("near.store", near),
+            ("cache.notes", self.cache.notes.as_deref()),
+        ];
         for (key, path) in paths {
             if let Some(path) = path.filter(|path| self.leads_out(path)) {
                 return Err(Error::usage(format!(
@@ -127,9 +144,11 @@ impl Gathered {
     /// What it amounts to; none when there are problems, all of which are then known.
     pub(crate) fn settings(&mut self) -> Option<Settings> {
         let store = self.resolve(&keys::STORE);
-        let scope = self.resolve(&keys::SCOPE).map(|scope| scope.resolve(&self.project));
+        let (near_store, near_ttl) =
+            (self.resolve(&keys::NEAR_STORE), self.resolve(&keys::NEAR_TTL));
+        let scope = self.scope(store.as_ref());
         if let Some(scope) = &scope {
-            self.set_scope(scope);
+            self.set_scope(scope, store.as_ref());
         }
         let cache = self.cache();
         self.problems.sort_by_key(|problem| problem.order);
@@ -141,10 +160,22 @@ impl Gathered {
             home: self.places.home.clone(),
             project: self.project.clone(),
             store: store?,
+            near: near_store.zip(near_ttl).map(|(store, ttl)| Near { store, ttl }),
             scope: scope?,
             cache: cache?,
             warnings: self.untrusted().into_iter().collect(),
         })
+    }
+
+    /// A directory whose format has no scopes is one of its own, unless the user
+    /// names one: then that is a directory in it.
+    fn scope(&mut self, store: Option<&StoreUrl>) -> Option<Scope> {
+        let said = self.counting(keys::SCOPE.info.name).any(|given| !given.is_built_in());
+        let choice = self.resolve(&keys::SCOPE)?;
+        match store {
+            Some(store) if store.is_own_scope() && !said => Some(Scope::global()),
+            _ => Some(choice.resolve(&self.project)),
+        }
     }
 
     fn cache(&mut self) -> Option<CacheSettings> {

@@ -19,8 +19,7 @@ impl Gathered {
         let (mut problems, mut value) = (Vec::new(), None);
         let counting: Vec<&Given> = self.counting(key.info.name).collect();
         let (winner, overridden) = counting.split_last()?;
-        // Another program's Redis is a problem only if it would be ours.
-        for given in overridden.iter().filter(|given| !matches!(given.raw, Raw::Redis)) {
+        for given in overridden {
             problems.extend(self.read(key.read, given).err());
         }
         match self.read(key.read, winner) {

@@ -37,7 +37,7 @@ impl Context<'_> {
             Raw::Text(text) | Raw::Word(text) | Raw::Days(text) => {
                 Value::from(shortened(&without_credentials(text), MAX_SHOWN)).to_string()
             }
-            Raw::Bool(_) | Raw::Number(_) | Raw::Redis => given.shown(),
+            Raw::Bool(_) | Raw::Number(_) | Raw::Redis(_) => given.shown(),
         };
         Problem::at(self.origin, format!("expected {} (got {got})", self.expected))
     }
@@ -84,11 +84,17 @@ pub(super) fn store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Proble
         Raw::Text(url) | Raw::Word(url) => {
             StoreUrl::parse(url, context.base, context.user_home).map_err(|e| context.failed(&e))
         }
-        Raw::Redis => Err(Problem::at(
-            context.origin,
-            "this version has no Redis store yet; choose another with `store` in recoup.toml, \
-             RECOUP_STORE or --store",
-        )),
+        Raw::Redis(block) => {
+            block.store(context.base, context.user_home).map_err(|e| context.failed(&e))
+        }
+        _ => Err(context.refused(raw)),
+    }
+}
+
+/// A store on this machine's own disk, that any number of processes may share.
+pub(super) fn near_store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {
+    match store(raw, context)? {
+        near @ StoreUrl::Sqlite(_) => Ok(near),
         _ => Err(context.refused(raw)),
     }
 }
@@ -129,7 +135,7 @@ pub(super) fn ttl(raw: &Raw, context: &Context<'_>) -> Result<Ttl, Problem> {
         Raw::Text(text) | Raw::Word(text) => Ttl::parse(&place, text),
         Raw::Number(number) => Ttl::from_json(&place, &Value::Number(number.clone())),
         Raw::Days(days) => return in_days(days, context),
-        Raw::Bool(_) | Raw::Redis => return Err(context.refused(raw)),
+        Raw::Bool(_) | Raw::Redis(_) => return Err(context.refused(raw)),
     };
     ttl.map_err(|error| context.failed(&error))
 }
@@ -174,7 +180,7 @@ fn number(raw: &Raw) -> Option<Number> {
     match raw {
         Raw::Number(number) => Some(number.clone()),
         Raw::Text(text) | Raw::Word(text) => parsed(text),
-        Raw::Bool(_) | Raw::Days(_) | Raw::Redis => None,
+        Raw::Bool(_) | Raw::Days(_) | Raw::Redis(_) => None,
     }
 }
 

@@ -12,9 +12,11 @@ use crate::config_support::Scene;
 #[test]
 fn show_without_any_configuration() {
     let scene = Scene::new();
-    assert_snapshot!(scene.run(&["config", "show"]).out, @r"
+    assert_snapshot!(scene.run(&["config", "show"]).out, @"
     KEY                VALUE
     store              sqlite:[DIR]/home/cache.db
+    near.store         (none)
+    near.ttl           30s
     scope              project
     cache.enabled      true
     cache.max_size_mb  100
@@ -34,10 +36,12 @@ fn show_says_where_everything_comes_from() {
     scene.project("store = 'sqlite:p.db'\n\n[cache]\nmax_entries = 9\n");
     scene.env("RECOUP_CACHE_TTL", "12h");
     let said = scene.run(&["config", "show", "--origin", "--scope", "global"]);
-    assert_snapshot!(squeezed(&said.out), @r"
+    assert_snapshot!(squeezed(&said.out), @"
     KEY  VALUE  ORIGIN
     store  sqlite:[DIR]/home/cache.db  built-in
       sqlite:p.db  recoup.toml:1 (ignored: not trusted)
+    near.store  (none)
+    near.ttl  30s  built-in
     scope  global  --scope
     cache.enabled  true  built-in
     cache.max_size_mb  100  built-in
@@ -73,35 +77,18 @@ fn show_as_json() {
     let rows: Value = serde_json::from_str(&said.out).unwrap();
     assert_snapshot!(serde_json::to_string_pretty(&rows[5]).unwrap(), @r#"
     {
-      "key": "cache.ttl",
+      "key": "cache.max_size_mb",
       "origin": {
-        "layer": "project",
-        "place": "recoup.toml:1"
+        "layer": "built-in",
+        "place": "built-in"
       },
-      "others": [
-        {
-          "origin": {
-            "layer": "user",
-            "place": "[DIR]/home/config.toml:1"
-          },
-          "value": "4d",
-          "why": "overridden"
-        },
-        {
-          "origin": {
-            "layer": "built-in",
-            "place": "built-in"
-          },
-          "value": "30d",
-          "why": "overridden"
-        }
-      ],
-      "value": "5d"
+      "others": [],
+      "value": 100
     }
     "#);
     let said = scene.run(&["config", "show", "--json"]);
     let rows: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(rows[5], serde_json::json!({"key": "cache.ttl", "value": "5d"}));
+    assert_eq!(rows[7], serde_json::json!({"key": "cache.ttl", "value": "5d"}));
 }
 
 #[test]
@@ -110,11 +97,11 @@ fn passwords_in_urls_are_never_shown() {
     scene.project("store = 'redis://me:hunter2@host/0'\n");
     let said = scene.run(&["config", "show", "--origin"]);
     assert!(said.out.contains("redis://***@host/0"), "{said:?}");
-    scene.user("store = 'redis://me:hunter2@host/0'\n");
-    scene.env("RECOUP_STORE", "redis://me:hunter2@host/0");
+    scene.user("store = 'redis://me:hunter2@host/x'\n");
+    scene.env("RECOUP_STORE", "redis+sentinel://me:hunter2@host/0");
     assert_snapshot!(scene.problems(), @r#"
-    error: [DIR]/home/config.toml:1: store: invalid store "redis://***@host/0": unknown scheme "redis"; expected sqlite:PATH
-    error: RECOUP_STORE: invalid store "redis://***@host/0": unknown scheme "redis"; expected sqlite:PATH
+    error: [DIR]/home/config.toml:1: store: invalid store "redis://***@host/x": the database "x" is not a number
+    error: RECOUP_STORE: invalid store "redis+sentinel://***@host/0": unknown scheme "redis+sentinel"; expected sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST
     "#);
 }
 

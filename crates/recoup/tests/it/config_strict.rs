@@ -23,11 +23,11 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     error: .ai-agent.json: cache.sqlite.file: unknown key; expected one of cache.sqlite.path
     error: .ai-agent.json: cache.redis.uri: unknown key; did you mean cache.redis.url?
     error: [DIR]/home/config.toml:1: cach: unknown key; did you mean cache?
-    error: recoup.toml:1: stor: unknown key; did you mean store?
+    error: recoup.toml:1: stor: unknown key; did you mean near.store?
     error: recoup.toml:2: ttl: unknown key; did you mean cache.ttl?
     error: recoup.toml:3: "cache.ttl": unknown key; did you mean cache.ttl?
     error: recoup.toml:5: cache.tll: unknown key; did you mean cache.ttl?
-    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.notes
+    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, near.store, near.ttl, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.notes
     "#);
 }
 
@@ -52,7 +52,7 @@ fn wrong_types_are_errors() {
     error: .ai-agent.json: cache.redis.password: expected a string
     error: .ai-agent.json: cache.redis.database: expected a whole number
     error: .ai-agent.json: cache.maxEntries: expected a whole number above 0 (got null)
-    error: [DIR]/home/config.toml:1: store: expected sqlite:PATH (got 1)
+    error: [DIR]/home/config.toml:1: store: expected a URL such as sqlite:PATH, file:DIR, dir:DIR or redis://HOST (got 1)
     error: [DIR]/home/config.toml:2: scope: expected project, global, tenant:NAME or session:NAME (got a list)
     error: [DIR]/home/config.toml:4: cache.enabled: expected true or false (got "true")
     error: [DIR]/home/config.toml:5: cache.max_size_mb: expected a number of MB above 0 (got "a lot")
@@ -82,7 +82,7 @@ fn wrong_values_are_errors() {
     error: .ai-agent.json: cache.maxEntries: said twice
     error: .ai-agent.json: cache.backend: expected "sqlite" or "redis" (got "memory")
     error: .ai-agent.json: cache.maxEntries: expected a whole number above 0 (got -1)
-    error: [DIR]/home/config.toml:1: store: invalid store "postgres:x": unknown scheme "postgres"; expected sqlite:PATH
+    error: [DIR]/home/config.toml:1: store: invalid store "postgres:x": unknown scheme "postgres"; expected sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST
     error: [DIR]/home/config.toml:2: scope: invalid scope "nobody": expected project, global, tenant:NAME, session:NAME or project:ID
     error: [DIR]/home/config.toml:4: cache.max_size_mb: expected a number of MB above 0 (got 0)
     error: [DIR]/home/config.toml:5: cache.max_entries: expected a whole number above 0 (got 0)
@@ -129,7 +129,7 @@ fn a_command_names_the_first_problem() {
         },
         {
           "place": "recoup.toml:2: stroe",
-          "message": "unknown key; did you mean store?"
+          "message": "unknown key; did you mean near.store?"
         }
       ],
       "warnings": []

@@ -21,7 +21,7 @@ fn was_stored(output: &Output) -> bool {
         Some(0) => true,
         Some(1) => {
             assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
-            assert!(output.stderr.contains("\nhint: free some space"), "{}", output.stderr);
+            assert!(output.stderr.contains("\nhint: make room for it"), "{}", output.stderr);
             false
         }
         other => panic!("{other:?}: {}", output.stderr),

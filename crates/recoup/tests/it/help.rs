@@ -14,7 +14,7 @@ fn help(args: &[&str]) -> String {
 
 #[test]
 fn the_program() {
-    insta::assert_snapshot!(help(&["--help"]), @r"
+    insta::assert_snapshot!(help(&["--help"]), @"
     Never pay twice, never say it twice: a durable cache and memory for AI agents
 
     Usage: recoup <COMMAND>
@@ -36,6 +36,8 @@ fn the_program() {
     Environment:
       RECOUP_HOME              where recoup keeps its files (default: ~/.recoup)
       RECOUP_STORE             where entries are kept (default: sqlite:~/.recoup/cache.db)
+      RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
+      RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
       RECOUP_SCOPE             who shares them (default: project)
       RECOUP_CACHE_ENABLED     false: nothing is kept, and nothing given out
       RECOUP_CACHE_MAX_SIZE_MB how much is kept, in MB (default: 100)

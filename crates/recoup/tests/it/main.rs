@@ -29,6 +29,9 @@ mod patterns;
 mod planted;
 mod processes;
 mod read_only;
+#[allow(dead_code, reason = "the engine's tests use more of it")]
+#[path = "../../../recoup-core/tests/it/redis_server.rs"]
+mod redis_server;
 mod room;
 mod scopes;
 mod secrets;
@@ -38,6 +41,7 @@ mod stats;
 mod stores;
 mod support;
 mod synthesize;
+mod team;
 mod tokens;
 mod tour;
 mod trust;

@@ -68,7 +68,11 @@ fn a_url_that_can_not_be_read_says_which_part_is_wrong() {
     ];
     for (url, words) in urls {
         let output = home.cache(&["get", "--key", "k", "--store", url]);
-        assert!(output.stderr.contains("expected sqlite:PATH"), "{}", output.stderr);
+        assert!(
+            output.stderr.contains("expected sqlite:PATH, file:DIR, dir:DIR, redis://HOST"),
+            "{}",
+            output.stderr
+        );
         output.expect_usage(words);
     }
     let mut command = home.command(&["cache", "get", "--key", "k"]);

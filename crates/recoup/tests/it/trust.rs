@@ -230,19 +230,46 @@ fn a_terminal_is_not_made_to_obey() {
     assert!(said.err.contains(r"sqlite:\u{1b}[2Jx"), "{said:?}");
 }
 
-/// Another program's Redis is refused only where it would be ours.
+/// Another program's Redis store is ours once the user agrees, with all its parts.
 #[test]
-fn redis_is_understood_and_refused() {
-    let scene = Scene::new();
+fn redis_as_another_program_describes_it() {
+    let mut scene = Scene::new();
     scene.ai_agent(
-        r#"{"cache": {"backend": "redis", "redis": {"url": "redis://me:hunter2@host", "database": 3}}}"#,
+        r#"{"cache": {"backend": "redis", "sqlite": {"path": "x.db"}, "redis": {
+            "url": "redis://me:hunter2@host", "password": "${REDIS_PASSWORD}",
+            "database": 3, "keyPrefix": "agents"}}}"#,
     );
-    assert_eq!(scene.run(&["config", "check"]).code, 0);
+    let store = |scene: &Scene| {
+        let said = scene.run(&["config", "show", "--origin"]);
+        assert!(!said.out.contains("hunter2") && !said.out.contains("opensesame"), "{said:?}");
+        said.out.lines().find(|line| line.trim_start().starts_with("store")).unwrap().to_owned()
+    };
+    assert!(store(&scene).contains("sqlite:"), "not before it is trusted: {}", store(&scene));
     scene.trust();
-    assert_snapshot!(scene.problems(), @r"error: .ai-agent.json: cache.backend: this version has no Redis store yet; choose another with `store` in recoup.toml, RECOUP_STORE or --store");
-    assert_eq!(scene.run(&["cache", "get", "--key", "k"]).code, 2);
-    scene.user("store = 'sqlite:u.db'");
-    let said = scene.run(&["config", "show", "--origin", "--json"]);
-    assert_eq!(said.code, 0, "{said:?}");
-    assert!(!said.out.contains("hunter2"));
+    assert_snapshot!(scene.problems(), @"error: .ai-agent.json: cache.backend: the variable REDIS_PASSWORD is not set");
+    scene.env("REDIS_PASSWORD", "opensesame");
+    assert!(store(&scene).contains("redis://***@host:6379/3?prefix=agents"), "{}", store(&scene));
+}
+
+#[test]
+fn the_parts_of_another_programs_redis_are_checked_without_showing_them() {
+    let scene = Scene::new();
+    let parts = [
+        r#""url": "redis://me:hunter2@host:99999""#,
+        r#""url": "redis://me:hunter2@host", "keyPrefix": "a{b}""#,
+        r#""url": "redis+cluster://me:hunter2@host", "database": 3"#,
+        r#""url": "mongodb://me:hunter2@host""#,
+    ];
+    let mut said = String::new();
+    for part in parts {
+        scene.ai_agent(&format!(r#"{{"cache": {{"backend": "redis", "redis": {{{part}}}}}}}"#));
+        scene.trust();
+        said += &scene.problems();
+    }
+    assert_snapshot!(said, @r#"
+    error: .ai-agent.json: cache.backend: invalid store "redis://***@host:99999": the port of "host" is not a number from 1 to 65535
+    error: .ai-agent.json: cache.backend: the prefix "a{b}" is not 1 to 64 characters of A-Z a-z 0-9 . _ : -
+    error: .ai-agent.json: cache.backend: a cluster has no databases; use the option prefix
+    error: .ai-agent.json: cache.backend: invalid store "mongodb://***@host": unknown scheme "mongodb"
+    "#);
 }

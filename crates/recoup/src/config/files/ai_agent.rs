@@ -4,21 +4,26 @@ use super::section::Reader;
 use crate::config::document::{Node, Value};
 use crate::config::given::Raw;
 use crate::config::keys::{MAX_ENTRIES, STORE};
+use crate::config::redis::RedisBlock;
 
 const BLOCK: &str = "cache";
 
 pub(super) fn walk(document: &Node, reader: &mut Reader) {
     let Some(block) = document.at(&[BLOCK]) else { return };
     let entries = reader.table(BLOCK, block, &["backend", "sqlite", "redis", "maxEntries"]);
-    let redis = backend_is_redis(&entries, reader);
+    let wants_redis = backend_is_redis(&entries, reader);
+    let mut server = RedisBlock::default();
     for (name, full, node) in &entries {
         match *name {
-            "backend" if redis => reader.give_raw(&STORE.info, full, node, Raw::Redis),
-            "backend" => {}
-            "sqlite" => sqlite(full, node, reader, !redis),
-            "redis" => self::redis(full, node, reader),
-            _ => reader.give(&MAX_ENTRIES.info, full, node),
+            "sqlite" => sqlite(full, node, reader, !wants_redis),
+            "redis" => server = redis(full, node, reader),
+            "maxEntries" => reader.give(&MAX_ENTRIES.info, full, node),
+            _ => {}
         }
+    }
+    let backend = entries.iter().find(|(name, ..)| *name == "backend");
+    if let Some((_, full, node)) = backend.filter(|_| wants_redis) {
+        reader.give_raw(&STORE.info, full, node, Raw::Redis(Box::new(server)));
     }
 }
 
@@ -52,25 +57,37 @@ fn sqlite(block: &str, node: &Node, reader: &mut Reader, counts: bool) {
     }
 }
 
-/// Checked, and of no effect. Messages name the key and never the value: one
-/// of them is a password.
-fn redis(block: &str, node: &Node, reader: &mut Reader) {
+/// Messages name the key and never the value: one of them is a password.
+fn redis(block: &str, node: &Node, reader: &mut Reader) -> RedisBlock {
     let known = &["url", "username", "password", "database", "keyPrefix"];
+    let mut server = RedisBlock::default();
     for (name, full, node) in reader.table(block, node, known) {
-        let (fits, expected) = match (name, &node.value) {
-            ("database", value) => (is_whole(value), "a whole number"),
-            (_, value) => (matches!(value, Value::Text(_)), "a string"),
+        let (text, expected) = match (name, &node.value) {
+            ("database", value) => (whole(value), "a whole number"),
+            (_, Value::Text(text)) => (Some(text.clone()), "a string"),
+            (_, _) => (None, "a string"),
         };
-        if !fits {
+        if text.is_none() {
             reader.problem(&full, node, format!("expected {expected}"));
         }
+        *match name {
+            "url" => &mut server.url,
+            "username" => &mut server.username,
+            "password" => &mut server.password,
+            "database" => &mut server.database,
+            _ => &mut server.key_prefix,
+        } = text;
     }
+    server
 }
 
-fn is_whole(value: &Value) -> bool {
+/// The number as text, which may name a variable.
+fn whole(value: &Value) -> Option<String> {
     match value {
-        Value::Number(number) => number.is_u64(),
-        Value::Text(text) => text.parse::<u32>().is_ok() || text.contains("${"),
-        _ => false,
+        Value::Number(number) => number.as_u64().map(|number| number.to_string()),
+        Value::Text(text) if text.parse::<u32>().is_ok() || text.contains("${") => {
+            Some(text.clone())
+        }
+        _ => None,
     }
 }
