@@ -54,8 +54,6 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 pub const VARIABLES: [EnvVar; 16] = [
     RECOUP_HOME,
     STORE,
-    NEAR_STORE,
-    NEAR_TTL,
     SCOPE,
     ENABLED,
     MAX_SIZE_MB,
@@ -63,6 +61,8 @@ pub const VARIABLES: [EnvVar; 16] = [
     TTL,
     FRESHNESS,
     NOTES,
+    NEAR_STORE,
+    NEAR_TTL,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -67,8 +67,6 @@ impl<T> AnyKey for Key<T> {
 /// All of them, in the order in which people are shown them.
 pub(crate) static KEYS: [&dyn AnyKey; 10] = [
     &STORE,
-    &NEAR_STORE,
-    &NEAR_TTL,
     &SCOPE,
     &ENABLED,
     &MAX_SIZE_MB,
@@ -76,6 +74,8 @@ pub(crate) static KEYS: [&dyn AnyKey; 10] = [
     &TTL,
     &FRESHNESS,
     &NOTES,
+    &NEAR_STORE,
+    &NEAR_TTL,
 ];
 
 /// The key of that name.
@@ -96,35 +96,6 @@ pub(super) static STORE: Key<StoreUrl> = Key {
     },
     read: value::store,
     show: |store| store.to_string().into(),
-};
-
-pub(super) static NEAR_STORE: Key<StoreUrl> = Key {
-    info: Info {
-        name: "near.store",
-        expected: "sqlite:PATH",
-        default: None,
-        meaning: "a store of this machine's own in front of a shared one: it answers first, \
-                  and alone while the other is away",
-        variable: env::NEAR_STORE,
-        peer_variable: None,
-        repository: Repository::AfterTrust,
-    },
-    read: value::near_store,
-    show: |store| store.to_string().into(),
-};
-
-pub(super) static NEAR_TTL: Key<Ttl> = Key {
-    info: Info {
-        name: "near.ttl",
-        expected: "a duration such as 30s",
-        default: Some("30s"),
-        meaning: "for how long it answers before the shared one is asked again",
-        variable: env::NEAR_TTL,
-        peer_variable: None,
-        repository: Repository::May,
-    },
-    read: value::ttl,
-    show: |ttl| ttl.to_string().into(),
 };
 
 pub(super) static SCOPE: Key<ScopeChoice> = Key {
@@ -223,4 +194,33 @@ pub(super) static NOTES: Key<PathBuf> = Key {
     },
     read: value::path,
     show: |path| path.display().to_string().into(),
+};
+
+pub(super) static NEAR_STORE: Key<StoreUrl> = Key {
+    info: Info {
+        name: "near.store",
+        expected: "sqlite:PATH",
+        default: None,
+        meaning: "a store of this machine's own in front of a shared one: it answers first, \
+                  and alone while the other is away",
+        variable: env::NEAR_STORE,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::near_store,
+    show: |store| store.to_string().into(),
+};
+
+pub(super) static NEAR_TTL: Key<Ttl> = Key {
+    info: Info {
+        name: "near.ttl",
+        expected: "a duration such as 30s",
+        default: Some("30s"),
+        meaning: "for how long it answers before the shared one is asked again",
+        variable: env::NEAR_TTL,
+        peer_variable: None,
+        repository: Repository::May,
+    },
+    read: value::ttl,
+    show: |ttl| ttl.to_string().into(),
 };

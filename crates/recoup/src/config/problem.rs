@@ -84,13 +84,15 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
     if name.len() > MAX_NAME {
         return None;
     }
-    let meant = known.flat_map(|known| {
+    // Of two that are as near, the first: they are in the order of their weight.
+    let meant = known.enumerate().flat_map(|(place, known)| {
         let (table, last) = split(known);
         let whole = slips(known, name).min(slips(last, split(name).1));
-        [(whole, known)].into_iter().chain(table.map(|table| (slips(table, name), table)))
+        let table = table.map(|table| (slips(table, name), place, table));
+        [(whole, place, known)].into_iter().chain(table)
     });
     let most = MAX_SLIPS.min(split(name).1.len() / 2);
-    meant.min().filter(|(slips, _)| *slips <= most).map(|(_, meant)| meant)
+    meant.min().filter(|(slips, ..)| *slips <= most).map(|(.., meant)| meant)
 }
 
 /// How far apart two names are. The beginning of a name is nearly that name.

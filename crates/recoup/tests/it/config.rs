@@ -15,8 +15,6 @@ fn show_without_any_configuration() {
     assert_snapshot!(scene.run(&["config", "show"]).out, @"
     KEY                VALUE
     store              sqlite:[DIR]/home/cache.db
-    near.store         (none)
-    near.ttl           30s
     scope              project
     cache.enabled      true
     cache.max_size_mb  100
@@ -24,6 +22,8 @@ fn show_without_any_configuration() {
     cache.ttl          30d
     cache.freshness    mtime
     cache.notes        (none)
+    near.store         (none)
+    near.ttl           30s
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
 }
@@ -40,8 +40,6 @@ fn show_says_where_everything_comes_from() {
     KEY  VALUE  ORIGIN
     store  sqlite:[DIR]/home/cache.db  built-in
       sqlite:p.db  recoup.toml:1 (ignored: not trusted)
-    near.store  (none)
-    near.ttl  30s  built-in
     scope  global  --scope
     cache.enabled  true  built-in
     cache.max_size_mb  100  built-in
@@ -53,6 +51,8 @@ fn show_says_where_everything_comes_from() {
       3d  .loa.config.yaml:3 (overridden)
     cache.freshness  content  [DIR]/home/config.toml:2
     cache.notes  (none)
+    near.store  (none)
+    near.ttl  30s  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");
 }
@@ -77,18 +77,35 @@ fn show_as_json() {
     let rows: Value = serde_json::from_str(&said.out).unwrap();
     assert_snapshot!(serde_json::to_string_pretty(&rows[5]).unwrap(), @r#"
     {
-      "key": "cache.max_size_mb",
+      "key": "cache.ttl",
       "origin": {
-        "layer": "built-in",
-        "place": "built-in"
+        "layer": "project",
+        "place": "recoup.toml:1"
       },
-      "others": [],
-      "value": 100
+      "others": [
+        {
+          "origin": {
+            "layer": "user",
+            "place": "[DIR]/home/config.toml:1"
+          },
+          "value": "4d",
+          "why": "overridden"
+        },
+        {
+          "origin": {
+            "layer": "built-in",
+            "place": "built-in"
+          },
+          "value": "30d",
+          "why": "overridden"
+        }
+      ],
+      "value": "5d"
     }
     "#);
     let said = scene.run(&["config", "show", "--json"]);
     let rows: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(rows[7], serde_json::json!({"key": "cache.ttl", "value": "5d"}));
+    assert_eq!(rows[5], serde_json::json!({"key": "cache.ttl", "value": "5d"}));
 }
 
 #[test]

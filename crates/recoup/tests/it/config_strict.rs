@@ -23,11 +23,11 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     error: .ai-agent.json: cache.sqlite.file: unknown key; expected one of cache.sqlite.path
     error: .ai-agent.json: cache.redis.uri: unknown key; did you mean cache.redis.url?
     error: [DIR]/home/config.toml:1: cach: unknown key; did you mean cache?
-    error: recoup.toml:1: stor: unknown key; did you mean near.store?
+    error: recoup.toml:1: stor: unknown key; did you mean store?
     error: recoup.toml:2: ttl: unknown key; did you mean cache.ttl?
     error: recoup.toml:3: "cache.ttl": unknown key; did you mean cache.ttl?
     error: recoup.toml:5: cache.tll: unknown key; did you mean cache.ttl?
-    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, near.store, near.ttl, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.notes
+    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.notes, near.store, near.ttl
     "#);
 }
 
@@ -129,7 +129,7 @@ fn a_command_names_the_first_problem() {
         },
         {
           "place": "recoup.toml:2: stroe",
-          "message": "unknown key; did you mean near.store?"
+          "message": "unknown key; did you mean store?"
         }
       ],
       "warnings": []

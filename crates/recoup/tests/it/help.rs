@@ -36,8 +36,6 @@ fn the_program() {
     Environment:
       RECOUP_HOME              where recoup keeps its files (default: ~/.recoup)
       RECOUP_STORE             where entries are kept (default: sqlite:~/.recoup/cache.db)
-      RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
-      RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
       RECOUP_SCOPE             who shares them (default: project)
       RECOUP_CACHE_ENABLED     false: nothing is kept, and nothing given out
       RECOUP_CACHE_MAX_SIZE_MB how much is kept, in MB (default: 100)
@@ -45,6 +43,8 @@ fn the_program() {
       RECOUP_CACHE_TTL         how long results are kept (default: 30d)
       RECOUP_CACHE_FRESHNESS   what counts as a change: mtime or content (default: mtime)
       RECOUP_CACHE_NOTES       the file that `cache set --synthesize` appends to
+      RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
+      RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
