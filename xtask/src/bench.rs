@@ -7,10 +7,14 @@ use std::process::ExitCode;
 
 use crate::failure::Failure;
 use crate::process;
+use crate::tools::Tools;
 use crate::workspace;
 
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
-    let status = workspace::cargo(["bench", "--locked", "-p", "recoup", "--bench", "ratios", "--"])
+    let mut command =
+        workspace::cargo(["bench", "--locked", "-p", "recoup", "--bench", "ratios", "--"]);
+    Tools::bring()?.extend(&mut command)?;
+    let status = command
         .args(arguments)
         .status()
         .map_err(|error| Failure::Task(format!("cargo could not be started: {error}")))?;

@@ -17,11 +17,11 @@ use crate::scene::{self, Scene};
 
 const ENTRIES: usize = 10_000;
 
-fn view() -> View {
+pub(crate) fn view() -> View {
     View { root: "/".into(), cwd: "/".into() }
 }
 
-fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
+pub(crate) fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
     match cache.peek(&Request::new(Kind::Result, id, view)) {
         Peek::Hit(entry) => {
             assert!(matches!(black_box(entry.body()), Body::Whole(bytes) if !bytes.is_empty()));

@@ -13,8 +13,12 @@
 mod command;
 mod library;
 mod measure;
+#[allow(dead_code, reason = "the engine's tests use more of it")]
+#[path = "../../../recoup-core/tests/it/redis_server.rs"]
+mod redis_server;
 mod report;
 mod scene;
+mod stores;
 
 use measure::{Figure, Ratio};
 
@@ -23,7 +27,7 @@ type Timing = fn() -> Figure;
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 7] = [
+    let all: [(&str, Benchmark); 8] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -31,6 +35,7 @@ fn main() {
         ("command: generate-key / true", command::generate_key_against_true),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
+        ("library: Redis get / bare GET", stores::redis_get_against_get),
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use recoup_core::Error;
 use recoup_core::base::clock::{Clock, SystemClock};
-use recoup_core::entry::{Draft, Sources};
+use recoup_core::entry::{Draft, Record, Sources};
 use recoup_core::key::{Id, Key, Kind, Scope};
 use recoup_core::store::sqlite::Waits;
 use recoup_core::store::{FaultLog, Info, Sqlite, Store};
@@ -33,11 +33,8 @@ impl Scene {
     pub(crate) fn with_entries(entries: usize) -> Self {
         let scene = Self { dir: TempDir::new().unwrap() };
         let store = scene.store();
-        let now = SystemClock.now();
         for n in 0..entries {
-            let tags = vec![if n % 2 == 0 { "even" } else { "odd" }.to_owned()];
-            let draft = Draft { ttl: Some(86_400_000), tags, ..Draft::new(Kind::Result, body(n)) };
-            store.put(&id(n), &draft.seal(Sources::default(), now).unwrap()).unwrap();
+            store.put(&id(n), &record(n)).unwrap();
         }
         scene
     }
@@ -62,6 +59,13 @@ impl Scene {
             .unwrap();
         assert!(status.success(), "{program} {args:?}: {status}");
     }
+}
+
+/// A result of about 1 KB, good for a day.
+pub(crate) fn record(n: usize) -> Record {
+    let tags = vec![if n % 2 == 0 { "even" } else { "odd" }.to_owned()];
+    let draft = Draft { ttl: Some(86_400_000), tags, ..Draft::new(Kind::Result, body(n)) };
+    draft.seal(Sources::default(), SystemClock.now()).unwrap()
 }
 
 /// The `n`th entry.

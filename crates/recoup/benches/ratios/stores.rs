@@ -1,0 +1,59 @@
+//! The stores beside SQLite, each against the least that its medium asks for.
+
+use std::hint::black_box;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use recoup_core::cache::{Cache, Options};
+use recoup_core::entry::{Header, Payload};
+use recoup_core::store::{Redis, Store};
+use redis::Connection;
+use sha2::{Digest as _, Sha256};
+
+use crate::library::{hit, view};
+use crate::measure::{Ratio, compare};
+use crate::redis_server::Server;
+use crate::scene;
+
+const ENTRIES: usize = 1_000;
+
+pub(crate) fn redis_get_against_get() -> Ratio {
+    let server = Server::start();
+    let (mut raw, store) = (server.connect(), Redis::at(server.target("bench")));
+    for n in 0..ENTRIES {
+        let record = scene::record(n);
+        store.put(&scene::id(n), &record).unwrap();
+        let Payload::Inline(body) = &record.payload else { panic!("a small body") };
+        let header = record.head.header.to_json();
+        let length = u32::try_from(header.len()).unwrap().to_le_bytes();
+        let value = [&length, &header[..], &body[..]].concat();
+        redis::cmd("SET").arg(n).arg(value).exec(&mut raw).unwrap();
+    }
+    let cache = Cache::new(Arc::new(store), Options::default());
+    let (view, mut a, mut b) = (view(), 0, 0);
+    compare(
+        1.3,
+        300,
+        20,
+        || {
+            a = (a + 7_919) % ENTRIES;
+            black_box(get(&mut raw, a));
+        },
+        || {
+            b = (b + 7_919) % ENTRIES;
+            black_box(hit(&cache, &scene::id(b), &view));
+        },
+    )
+}
+
+/// The same bytes in one value, taken apart, unpacked and verified by hand.
+fn get(raw: &mut Connection, n: usize) -> Vec<u8> {
+    let value: Vec<u8> = redis::cmd("GET").arg(n).query(raw).unwrap();
+    let (length, rest) = value.split_first_chunk::<4>().unwrap();
+    let (header, body) = rest.split_at(u32::from_le_bytes(*length) as usize);
+    let header = Header::from_json(header).unwrap();
+    let mut plain = Vec::with_capacity(2048);
+    flate2::bufread::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
+    assert_eq!(Sha256::digest(&plain)[..], header.body.sha256.as_bytes()[..]);
+    plain
+}
