@@ -6,13 +6,17 @@ use crate::error::{Error, ErrorKind};
 
 /// Says what was being done, and what a caller can do about it. Nothing that the
 /// server or the client library says holds a password.
-pub(super) fn explain(error: RedisError, doing: &str) -> Error {
-    let kind = kind_of(&error);
-    let words = match kind {
-        ErrorKind::Full => format!("{doing}: the server has no room left"),
+pub(super) fn explain(error: &RedisError, doing: &str) -> Error {
+    let kind = kind_of(error);
+    let words = match (kind, error.kind()) {
+        (ErrorKind::Full, _) => format!("{doing}: the server has no room left"),
+        (_, Redis::Parse) => {
+            return Error::new(kind, format!("{doing}: what answers there does not speak Redis"));
+        }
         _ => doing.to_owned(),
     };
-    Error::new(kind, words).with_source(error)
+    // As text: the library's errors name themselves as their own cause.
+    Error::new(kind, words).with_source(error.to_string())
 }
 
 /// Nobody answered in time.

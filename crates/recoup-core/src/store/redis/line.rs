@@ -47,7 +47,7 @@ impl Line {
     pub(super) fn ask(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<Value>> {
         let answers = self.ask_each(doing, commands)?;
         let sound = answers.into_iter().map(Value::extract_error).collect::<RedisResult<_>>();
-        sound.map_err(|error| fault::explain(error, doing))
+        sound.map_err(|error| fault::explain(&error, doing))
     }
 
     /// The same with errors among the answers.
@@ -85,7 +85,7 @@ impl Line {
                 Err(error) if error.is_timeout() => {
                     return Err(fault::too_late(doing, self.target.timeout));
                 }
-                Err(error) => return Err(fault::explain(error, doing)),
+                Err(error) => return Err(fault::explain(&error, doing)),
             }
         }
         self.with_new_link(doing, act, deadline)
@@ -112,7 +112,7 @@ impl Line {
                 self.keep(link);
                 Ok(answer)
             }
-            Ok(Err(error)) if !error.is_timeout() => Err(fault::explain(error, doing)),
+            Ok(Err(error)) if !error.is_timeout() => Err(fault::explain(&error, doing)),
             Ok(Err(_)) | Err(RecvTimeoutError::Timeout) => {
                 Err(fault::too_late(doing, self.target.timeout))
             }
