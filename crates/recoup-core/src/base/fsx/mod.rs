@@ -6,6 +6,8 @@
 
 mod append;
 mod lock;
+mod regular;
+mod shared;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -19,9 +21,13 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
 pub use lock::FileLock;
+pub use regular::{Found, Regular, Stamp, change_end, look_at};
+pub use shared::{remove_same, replace, temporary_for, try_remove_same};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
+/// What the names of temporary files begin with, unless their directory is read by others.
+const HIDDEN: &str = ".recoup-";
 
 /// Makes sure that `dir` exists. What is created is readable by its owner
 /// alone; what was there keeps its mode, because it is the user's.
@@ -100,20 +106,20 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
 /// there before, but a power failure may leave it empty. For what can be made
 /// again, and shows by itself whether it is whole.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
-    let write = || prepared(parent(path), contents)?.persist(path).map_err(io::Error::from);
+    let write = || prepared(parent(path), HIDDEN.as_ref(), contents)?.persist(path).map_err(io::Error::from);
     write().map(drop).doing(|| format!("writing {}", path.display()))
 }
 
 fn write_beside(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = prepared(dir, contents)?;
+    let file = prepared(dir, HIDDEN.as_ref(), contents)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
 }
 
-fn prepared(dir: &Path, contents: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+fn prepared(dir: &Path, prefix: &Path, contents: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new()
-        .prefix(".recoup-")
+        .prefix(prefix)
         .permissions(fs::Permissions::from_mode(FILE_MODE))
         .tempfile_in(dir)?;
     file.write_all(contents)?;

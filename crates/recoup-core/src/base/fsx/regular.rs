@@ -1,0 +1,130 @@
+//! Regular files and nothing else: a link in their place is not followed, and a
+//! pipe is not waited for.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::base::clock::Timestamp;
+use crate::error::{IoContext as _, Result};
+
+/// What stands at a path.
+#[derive(Debug)]
+pub enum Found {
+    /// Nothing at all.
+    Nothing,
+    /// A directory, a link, a pipe or the like.
+    Other,
+    /// A regular file.
+    Regular(Regular),
+}
+
+/// A regular file that was opened for reading.
+#[derive(Debug)]
+pub struct Regular {
+    file: File,
+    metadata: Metadata,
+}
+
+/// Which file it is and when it was last written: another file in its place
+/// has another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    len: u64,
+    written: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len: metadata.len(),
+            written: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+/// Opens what is at `path`, if it is a regular file.
+pub fn look_at(path: &Path) -> Result<Found> {
+    open(path, OFlags::RDONLY)
+}
+
+fn open(path: &Path, access: OFlags) -> Result<Found> {
+    let flags =
+        access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let opening = || format!("opening {}", path.display());
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Found::Nothing),
+        // A link, a socket, a directory that was to be written.
+        Err(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => return Ok(Found::Other),
+        Err(error) => return Err(io::Error::from(error)).doing(opening),
+    };
+    let metadata = file.metadata().doing(opening)?;
+    Ok(if metadata.is_file() {
+        Found::Regular(Regular { file, metadata })
+    } else {
+        Found::Other
+    })
+}
+
+impl Regular {
+    /// How long it was when it was opened.
+    pub fn size(&self) -> u64 {
+        self.metadata.len()
+    }
+
+    /// When it was last written.
+    pub fn modified(&self) -> Timestamp {
+        let (seconds, nanos) = (self.metadata.mtime(), self.metadata.mtime_nsec());
+        Timestamp::from_millis(seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000))
+    }
+
+    /// What to recognise it by.
+    pub fn stamp(&self) -> Stamp {
+        Stamp::of(&self.metadata)
+    }
+
+    /// All of it, as long as it was when it was opened.
+    pub fn read(&self) -> io::Result<Vec<u8>> {
+        let mut content = Vec::with_capacity(usize::try_from(self.size()).unwrap_or(0));
+        (&self.file).take(self.size()).read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    /// Its last bytes, at most `most` of them.
+    pub fn read_end(&self, most: usize) -> io::Result<Vec<u8>> {
+        let most = most.min(usize::try_from(self.size()).unwrap_or(most));
+        let mut end = vec![0; most];
+        let read = self.file.read_at(&mut end, self.size() - most as u64)?;
+        end.truncate(read);
+        Ok(end)
+    }
+}
+
+/// Changes the last `len` bytes of a regular file in place, if `change` has
+/// others for them. For what is as true when half of it is written: a reader may
+/// see some of the old bytes and some of the new ones.
+pub fn change_end(
+    path: &Path,
+    len: usize,
+    change: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
+) -> Result<()> {
+    let Found::Regular(regular) = open(path, OFlags::RDWR)? else { return Ok(()) };
+    let changing = || format!("changing the end of {}", path.display());
+    let end = regular.read_end(len).doing(changing)?;
+    match change(&end) {
+        Some(new) if new.len() == end.len() => {
+            let offset = regular.size() - new.len() as u64;
+            regular.file.write_all_at(&new, offset).doing(changing)
+        }
+        _ => Ok(()),
+    }
+}
