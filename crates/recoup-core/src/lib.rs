@@ -42,3 +42,4 @@ pub mod secrets;
 pub mod store;
 
 pub use error::{Error, ErrorKind, Result};
+pub use store::FileCache;

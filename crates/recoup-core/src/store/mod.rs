@@ -5,6 +5,7 @@
 //! and what goes first is decided above, in `cache/`.
 
 mod breaker;
+mod file;
 mod folder;
 mod guarded;
 mod memory;
@@ -24,6 +25,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
+pub use file::{FileCache, Files};
 pub use guarded::Guarded;
 pub use memory::Memory;
 pub use plan::{Evicted, EvictionPlan, Filter, Usage};

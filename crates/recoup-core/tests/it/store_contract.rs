@@ -176,3 +176,10 @@ mod tiered {
     durable_laws!(super::stores::InTiers);
     damage_laws!(super::stores::InTiers);
 }
+
+mod file {
+    every_law!(super::stores::InFiles);
+    byte_limit_laws!(super::stores::InFiles);
+    durable_laws!(super::stores::InFiles);
+    damage_laws!(super::stores::InFiles);
+}

@@ -106,7 +106,9 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
 /// there before, but a power failure may leave it empty. For what can be made
 /// again, and shows by itself whether it is whole.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
-    let write = || prepared(parent(path), HIDDEN.as_ref(), contents)?.persist(path).map_err(io::Error::from);
+    let write = || {
+        prepared(parent(path), HIDDEN.as_ref(), contents)?.persist(path).map_err(io::Error::from)
+    };
     write().map(drop).doing(|| format!("writing {}", path.display()))
 }
 

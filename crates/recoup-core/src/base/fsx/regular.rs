@@ -19,6 +19,8 @@ pub enum Found {
     Nothing,
     /// A directory, a link, a pipe or the like.
     Other,
+    /// Something that we may not open.
+    Denied,
     /// A regular file.
     Regular(Regular),
 }
@@ -57,22 +59,18 @@ pub fn look_at(path: &Path) -> Result<Found> {
 }
 
 fn open(path: &Path, access: OFlags) -> Result<Found> {
-    let flags =
-        access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let flags = access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
     let opening = || format!("opening {}", path.display());
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Found::Nothing),
         // A link, a socket, a directory that was to be written.
         Err(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => return Ok(Found::Other),
+        Err(Errno::ACCESS | Errno::PERM) => return Ok(Found::Denied),
         Err(error) => return Err(io::Error::from(error)).doing(opening),
     };
     let metadata = file.metadata().doing(opening)?;
-    Ok(if metadata.is_file() {
-        Found::Regular(Regular { file, metadata })
-    } else {
-        Found::Other
-    })
+    Ok(if metadata.is_file() { Found::Regular(Regular { file, metadata }) } else { Found::Other })
 }
 
 impl Regular {

@@ -1,6 +1,7 @@
 //! The stores that the contract is run for: how a fresh one is made, opened
 //! again, and damaged behind its back.
 
+use std::fs;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use recoup_core::base::clock::ManualClock;
 use recoup_core::key::Id;
 use recoup_core::store::redis::Target;
 use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{Memory, Redis, Sqlite, Store, Tiered};
+use recoup_core::store::{Files, Memory, Redis, Sqlite, Store, Tiered};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -306,5 +307,71 @@ impl Durable for InTiers {
 impl Damageable for InTiers {
     fn harm(&self, id: &Id, how: Harm) {
         self.back.harm(id, how);
+    }
+}
+
+/// JSON files in a directory.
+#[derive(Debug)]
+pub(crate) struct InFiles {
+    dir: TempDir,
+    store: Arc<Files>,
+}
+
+impl InFiles {
+    /// Where an entry's file is.
+    pub(crate) fn path(&self, id: &Id) -> PathBuf {
+        let scope = id.scope.as_str().replace(':', "/");
+        let scope = if scope == "global" { "" } else { &scope };
+        self.dir.path().join(scope).join(format!("{}.json", id.key))
+    }
+}
+
+fn files_in(dir: &TempDir) -> Arc<Files> {
+    Arc::new(Files::at(dir.path(), Arc::new(ManualClock::at(START))))
+}
+
+impl Factory for InFiles {
+    fn fresh() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = files_in(&dir);
+        Self { dir, store }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as _
+    }
+
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        let contents = fs::read(self.path(from)).unwrap();
+        for id in to {
+            let path = self.path(id);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, &contents).unwrap();
+        }
+    }
+}
+
+impl Durable for InFiles {
+    fn reopen(&self) -> Arc<dyn Store> {
+        files_in(&self.dir)
+    }
+}
+
+impl Damageable for InFiles {
+    fn harm(&self, id: &Id, how: Harm) {
+        let path = self.path(id);
+        let json = fs::read_to_string(&path).unwrap();
+        let (value, rest) = json.rsplit_once(r#","expires_at":"#).unwrap();
+        let harmed = if let Harm::BrokenHeader = how {
+            let (times, _) = rest.split_once(r#","recoup":{"#).unwrap();
+            format!(r#"{value},"expires_at":{times},"recoup":{{"header":{{}}}}}}"#)
+        } else {
+            let value = value.strip_prefix(r#"{"value":"#).unwrap();
+            let value: String = serde_json::from_str(value).unwrap();
+            let harmed = String::from_utf8(harmed(value.into_bytes(), how)).unwrap();
+            let harmed = serde_json::to_string(&harmed).unwrap();
+            format!(r#"{{"value":{harmed},"expires_at":{rest}"#)
+        };
+        fs::write(path, harmed).unwrap();
     }
 }

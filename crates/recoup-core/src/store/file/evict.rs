@@ -1,0 +1,120 @@
+//! Carrying out an eviction plan. Only entries with our head count or go: what
+//! other programs keep here is theirs.
+//!
+//! Finding out that nothing is due opens no entry: the note says when the next
+//! one dies, and the sizes of all files are at least those of ours.
+
+use std::path::Path;
+
+use super::list::{self, Named};
+use super::look::{self, Ours};
+use super::note;
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
+use crate::base::fsx::{self, Found};
+use crate::error::Result;
+use crate::store::folder::Folder;
+use crate::store::{Evicted, EvictionPlan};
+
+/// How old a temporary file is whose writer is gone, in milliseconds. By the
+/// machine's own clock, as files are.
+const LEFT_BEHIND: u64 = 60 * 60 * 1000;
+
+pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
+    let mut evicted = Evicted::default();
+    // Without a directory nothing is there, and nothing is made for it.
+    if !folder.root().is_dir() || !is_due(folder, plan)? {
+        return Ok(evicted);
+    }
+    let _turn = folder.lock()?;
+    if note::read(folder).is_due(plan.now) {
+        sweep(folder, plan.now, &mut evicted)?;
+    }
+    if !may_all_stay(folder, plan)? {
+        remove_least_used(folder, plan, &mut evicted)?;
+    }
+    Ok(evicted)
+}
+
+fn is_due(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
+    Ok(note::read(folder).is_due(plan.now) || !may_all_stay(folder, plan)?)
+}
+
+/// Whether everything together, of whatever kind and whoever's, is allowed.
+fn may_all_stay(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
+    if plan.max_entries.is_none() && plan.max_bytes.is_none() {
+        return Ok(true);
+    }
+    let (entries, bytes) = list::sizes_in(&folder.of(&plan.scope))?;
+    Ok(plan.allows(entries, bytes))
+}
+
+/// Removes what is dead in every scope and what writers left behind, and notes
+/// when the next one dies.
+fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
+    note::forget(folder)?;
+    let mut next: Option<Timestamp> = None;
+    for scope in folder.scopes()? {
+        let dir = folder.of(&scope);
+        for Named { path, .. } in list::entries_in(&dir)? {
+            let Some(ours) = look::ours_at(&path)? else { continue };
+            let Some(death) = ours.head.header.dead_at() else { continue };
+            if death <= now && drop_one(&path, &ours, evicted)? {
+                evicted.expired += 1;
+            } else {
+                next = Some(next.map_or(death, |next| next.min(death)));
+            }
+        }
+        remove_left_behind(&dir)?;
+    }
+    note::write(folder, next)
+}
+
+fn drop_one(path: &Path, ours: &Ours, evicted: &mut Evicted) -> Result<bool> {
+    let dropped = fsx::remove_same(path, ours.stamp)?;
+    if dropped {
+        evicted.bytes = evicted.bytes.saturating_add(ours.bytes);
+    }
+    Ok(dropped)
+}
+
+fn remove_left_behind(dir: &Path) -> Result<()> {
+    for path in list::temporary_in(dir)? {
+        let Found::Regular(file) = fsx::look_at(&path)? else { continue };
+        if SystemClock.now().millis_since(file.modified()) > LEFT_BEHIND {
+            fsx::remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_least_used(folder: &Folder, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
+    let mut ours = concerned(folder, plan)?;
+    ours.sort_unstable_by_key(|(_, ours)| ours.head.last_used);
+    let (mut entries, mut bytes) = (ours.len() as u64, 0u64);
+    for (_, ours) in &ours {
+        bytes = bytes.saturating_add(ours.bytes);
+    }
+    let spared = |named: &Named| plan.keep.as_ref() == Some(&named.key);
+    for (named, ours) in ours.iter().filter(|(named, _)| !spared(named)) {
+        if plan.allows(entries, bytes) {
+            break;
+        }
+        if drop_one(&named.path, ours, evicted)? {
+            evicted.least_used += 1;
+            entries -= 1;
+            bytes = bytes.saturating_sub(ours.bytes);
+        }
+    }
+    Ok(())
+}
+
+/// The entries whose limits these are.
+fn concerned(folder: &Folder, plan: &EvictionPlan) -> Result<Vec<(Named, Ours)>> {
+    let mut found = Vec::new();
+    for named in list::entries_in(&folder.of(&plan.scope))? {
+        let ours = look::ours_at(&named.path)?;
+        let ours = ours.filter(|ours| ours.head.header.kind == plan.kind);
+        found.extend(ours.map(|ours| (named, ours)));
+    }
+    Ok(found)
+}

@@ -1,0 +1,150 @@
+//! What stands at a path: an entry of ours, another program's, a broken one, or
+//! a file that has nothing to do with us.
+
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::format::{self, Parsed, Whose};
+use super::tail::{self, CLOSING, Ending};
+use crate::base::clock::Timestamp;
+use crate::base::fsx::{self, Found, Regular, Stamp};
+use crate::entry::Head;
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+
+/// The longest file. A longer one is nobody's entry: it would have to fit into memory.
+pub(super) const MAX_LEN: u64 = 1 << 30;
+/// How much of the end is read at first: most heads are in it.
+const USUAL_END: usize = 4 << 10;
+/// The second try, for headers with many sources.
+const LONG_END: usize = 256 << 10;
+
+/// An entry's file, as far as it was looked at.
+pub(super) struct Seen {
+    pub(super) nature: Nature,
+    pub(super) stamp: Stamp,
+    pub(super) modified: Timestamp,
+    len: u64,
+}
+
+pub(super) enum Nature {
+    /// It has our head.
+    Ours(Head),
+    /// Another program's, with the head that it would have.
+    Guest(Head),
+    /// One of ours that can't be read.
+    Broken(Error),
+}
+
+/// A sound entry of ours.
+pub(super) struct Ours {
+    pub(super) head: Head,
+    pub(super) stamp: Stamp,
+    pub(super) bytes: u64,
+}
+
+impl Seen {
+    /// What it counts for.
+    pub(super) fn bytes(&self) -> u64 {
+        match self.nature {
+            Nature::Ours(_) => counted(self.len),
+            _ => self.len,
+        }
+    }
+}
+
+/// The regular file at `path` that could be an entry; `None` where there is
+/// nothing, or something else.
+pub(super) fn regular(path: &Path) -> Result<Option<Regular>> {
+    match fsx::look_at(path)? {
+        Found::Regular(file) if file.size() <= MAX_LEN => Ok(Some(file)),
+        Found::Denied => Err(denied(path)),
+        Found::Regular(_) | Found::Other | Found::Nothing => Ok(None),
+    }
+}
+
+/// The same for those who look at many: what we may not read is passed over.
+fn open(path: &Path) -> Result<Option<Regular>> {
+    Ok(match fsx::look_at(path)? {
+        Found::Regular(file) if file.size() <= MAX_LEN => Some(file),
+        _ => None,
+    })
+}
+
+/// All of a file.
+pub(super) fn contents(file: &Regular, path: &Path) -> Result<Bytes> {
+    file.read().map(Bytes::from).doing(|| format!("reading {}", path.display()))
+}
+
+/// The entry at `path`. What is not one is passed over.
+pub(super) fn at(path: &Path) -> Result<Option<Seen>> {
+    open(path)?.map_or(Ok(None), |file| seen(&file, path))
+}
+
+/// Whether there is an entry at `path`; what is there and is none is an error,
+/// for those who would replace or remove it.
+pub(super) fn is_entry(path: &Path) -> Result<bool> {
+    let found = match fsx::look_at(path)? {
+        Found::Nothing => return Ok(false),
+        Found::Regular(file) if file.size() <= MAX_LEN => seen(&file, path)?.is_some(),
+        Found::Regular(_) | Found::Other => false,
+        Found::Denied => return Err(denied(path)),
+    };
+    if found { Ok(true) } else { Err(stranger(path)) }
+}
+
+fn seen(file: &Regular, path: &Path) -> Result<Option<Seen>> {
+    let nature = match head_at_end(file, path)? {
+        Some(head) => Some(Nature::Ours(head)),
+        None => nature_of(&contents(file, path)?, file.modified(), path),
+    };
+    let (stamp, modified, len) = (file.stamp(), file.modified(), file.size());
+    Ok(nature.map(|nature| Seen { nature, stamp, modified, len }))
+}
+
+/// `None` for what is not an entry.
+fn nature_of(json: &Bytes, modified: Timestamp, path: &Path) -> Option<Nature> {
+    match format::parse(json, modified) {
+        Parsed::Entry { head, whose: Whose::Ours, .. } => Some(Nature::Ours(head)),
+        Parsed::Entry { head, whose: Whose::Guest, .. } => Some(Nature::Guest(head)),
+        Parsed::Broken(error) => Some(Nature::Broken(error.context(path.display().to_string()))),
+        Parsed::Stranger => None,
+    }
+}
+
+/// The entry of ours at `path`, if a sound one is there. Values are not read,
+/// and nothing is read of the files of others but their end.
+pub(super) fn ours_at(path: &Path) -> Result<Option<Ours>> {
+    let Some(file) = open(path)? else { return Ok(None) };
+    let head = head_at_end(&file, path)?;
+    Ok(head.map(|head| Ours { head, stamp: file.stamp(), bytes: counted(file.size()) }))
+}
+
+/// What an entry of ours counts for: all of it but our own counters.
+fn counted(len: u64) -> u64 {
+    len.saturating_sub(CLOSING as u64)
+}
+
+fn head_at_end(file: &Regular, path: &Path) -> Result<Option<Head>> {
+    for most in [USUAL_END, LONG_END, usize::MAX] {
+        let end = file.read_end(most).doing(|| format!("reading {}", path.display()))?;
+        match tail::head_in(&end) {
+            Ending::Head(head) => return Ok(Some(head)),
+            Ending::None => return Ok(None),
+            Ending::Longer if end.len() as u64 == file.size() => return Ok(None),
+            Ending::Longer => {}
+        }
+    }
+    Ok(None)
+}
+
+fn stranger(path: &Path) -> Error {
+    Error::new(
+        ErrorKind::Invalid,
+        format!("{} is not a cache entry, so it is left alone", path.display()),
+    )
+}
+
+fn denied(path: &Path) -> Error {
+    Error::new(ErrorKind::Io, format!("no permission to open {}", path.display()))
+}

@@ -1,0 +1,170 @@
+//! The store in a directory of JSON files, one for each entry: the format of
+//! contract 3, which other programs read and write too, with our head as one
+//! more field.
+//!
+//! ```text
+//! DIR/KEY.json             an entry of the scope `global`
+//! DIR/tenant/NAME/KEY.json one of the scope `tenant:NAME`, and so on
+//! DIR/KEY.json.tmp……       a file that is being written
+//! DIR/.recoup/             our lock, what was counted, when the next entry dies
+//! ```
+//! Whose a file is, is decided by what is in it (`look.rs`): ours, another
+//! program's entry, or somebody's `package.json`, which is none of our business.
+
+mod cache;
+mod evict;
+mod fold;
+mod format;
+mod list;
+mod look;
+mod note;
+mod tail;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::format::{Parsed, Whose};
+use self::list::Named;
+use self::look::Nature;
+use super::folder::Folder;
+use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use crate::base::clock::Clock;
+use crate::base::fsx;
+use crate::entry::{Batch, Body, Head, Payload, Record, Tally};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Id, Scope};
+
+pub use cache::FileCache;
+
+/// Records as JSON files in a directory, text only.
+#[derive(Debug)]
+pub struct Files {
+    folder: Folder,
+    clock: Arc<dyn Clock>,
+}
+
+impl Files {
+    /// The store in `dir`. Nothing is opened or created before it is needed; what
+    /// is dead by `clock` is removed when it is read.
+    pub fn at(dir: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+        Self { folder: Folder::new(dir.into()), clock }
+    }
+
+    fn path_of(&self, id: &Id) -> PathBuf {
+        list::path_in(&self.folder.of(&id.scope), &id.key)
+    }
+
+    fn is_dead(&self, head: &Head) -> bool {
+        head.header.dead_at().is_some_and(|at| at <= self.clock.now())
+    }
+
+    /// The scopes that a filter lets through.
+    fn scopes(&self, filter: &Filter) -> Result<Vec<Scope>> {
+        filter.scope.as_ref().map_or_else(|| self.folder.scopes(), |scope| Ok(vec![scope.clone()]))
+    }
+}
+
+impl Store for Files {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        let path = self.path_of(id);
+        let Some(file) = look::regular(&path)? else { return Ok(None) };
+        let json = look::contents(&file, &path)?;
+        match format::parse(&json, file.modified()) {
+            Parsed::Stranger => Ok(None),
+            Parsed::Broken(error) => Err(error.context(path.display().to_string())),
+            Parsed::Entry { head, value, whose } => {
+                if self.is_dead(&head) {
+                    // As well as it goes: the next one tries again.
+                    fsx::try_remove_same(&path, file.stamp()).ok();
+                }
+                let payload = match whose {
+                    Whose::Ours => Payload::Plain(value),
+                    // Its checksum was just made from it.
+                    Whose::Guest => Payload::Opened(Body::Whole(value)),
+                };
+                Ok(Some(Arc::new(Record { payload, head, full: None })))
+            }
+        }
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        let path = self.path_of(id);
+        let Some(file) = look::regular(&path)? else { return Ok(None) };
+        let full = format::full(&look::contents(&file, &path)?)
+            .map_err(|error| error.context(path.display().to_string()))?;
+        Ok(full.map(Payload::Plain))
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        let json = format::entry(record)?;
+        if json.len() as u64 > look::MAX_LEN {
+            let message = format!("the result takes {} bytes, too many for one file", json.len());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        let path = self.path_of(id);
+        look::is_entry(&path)?;
+        fsx::ensure_dir(fsx::parent(&path))?;
+        fsx::replace(&path, &json)?;
+        record.head.header.dead_at().map_or(Ok(()), |death| note::lower(&self.folder, death))
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        let mut removed = 0;
+        for id in ids {
+            let path = self.path_of(id);
+            if look::is_entry(&path)? && fsx::remove(&path)? {
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        fold::fold(&self.folder, batch)
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        Ok(self.folder.counts()?.of(scope))
+    }
+
+    /// The kind of a broken one is not known: it is shown whatever kind is asked for.
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
+        for scope in self.scopes(filter)? {
+            for Named { key, path } in list::entries_in(&self.folder.of(&scope))? {
+                let id = Id::new(scope.clone(), key);
+                let flow = match look::at(&path)?.map(|seen| seen.nature) {
+                    Some(Nature::Ours(head) | Nature::Guest(head)) if wanted(&head) => {
+                        visit(&id, Ok(&head))
+                    }
+                    Some(Nature::Broken(error)) => visit(&id, Err(error)),
+                    _ => continue,
+                };
+                if flow.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        evict::carry_out(&self.folder, plan)
+    }
+
+    /// With what other programs keep here, as a scan shows it.
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        let mut usage = Usage::default();
+        for Named { path, .. } in list::entries_in(&self.folder.of(scope))? {
+            if let Some(seen) = look::at(&path)? {
+                usage.entries += 1;
+                usage.bytes = usage.bytes.saturating_add(seen.bytes());
+            }
+        }
+        Ok(usage)
+    }
+
+    fn info(&self) -> Info {
+        Info { url: format!("file:{}", self.folder.root().display()), durable: true }
+    }
+}

@@ -1,0 +1,101 @@
+//! The end of an entry's file. Our head is there, so that it is found without
+//! reading a long value; and what changes while the entry lives is at the very
+//! end and always equally long, so that it is changed in place.
+//!
+//! In place, because a file that was read, changed and renamed would undo what
+//! another program stored meanwhile; and as digits in strings, because any mix
+//! of old and new digits is still one: a reader in between finds a number that
+//! is a little off, and the next one finds the right one.
+
+use serde::Deserialize;
+
+use super::format::digits;
+use crate::base::clock::Timestamp;
+use crate::entry::{FORMAT, Head, Header};
+
+/// Stands before the header. Nowhere else in a file of ours: within a string its
+/// quotes would be escaped.
+pub(super) const HEAD: &[u8] = br#","recoup":{"header":"#;
+
+const STORED_AT: &str = r#","stored_at":""#;
+const HITS: &str = r#"","hits":""#;
+const LAST_USED: &str = r#"","last_used":""#;
+const END: &str = r#""}}"#;
+/// As many digits as the largest number has, or a sign and that many.
+const DIGITS: usize = 20;
+/// The length of what follows the header.
+pub(super) const CLOSING: usize =
+    STORED_AT.len() + HITS.len() + LAST_USED.len() + END.len() + 3 * DIGITS;
+
+/// What is kept of a head.
+#[derive(Deserialize)]
+pub(super) struct Book {
+    pub(super) header: Header,
+    #[serde(deserialize_with = "digits")]
+    stored_at: i64,
+    #[serde(deserialize_with = "digits")]
+    hits: u64,
+    #[serde(deserialize_with = "digits")]
+    last_used: i64,
+}
+
+impl Book {
+    pub(super) fn into_head(self) -> Head {
+        Head {
+            header: self.header,
+            stored_at: Timestamp::from_millis(self.stored_at),
+            hits: self.hits,
+            last_used: Timestamp::from_millis(self.last_used),
+        }
+    }
+}
+
+/// What follows the header.
+pub(super) fn closing(head: &Head) -> String {
+    let (stored_at, last_used) = (head.stored_at.as_millis(), head.last_used.as_millis());
+    let hits = head.hits;
+    format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}")
+}
+
+/// The same with `hits` more, the last of them at `at`; `None` for what is not
+/// the end of a file of ours.
+pub(super) fn with_hits(closing: &[u8], hits: u64, at: Timestamp) -> Option<Vec<u8>> {
+    let (before, hits_so_far, last_used) = counters(closing)?;
+    let hits = hits_so_far.saturating_add(hits);
+    let last_used = last_used.max(at.as_millis());
+    Some(format!("{before}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}").into_bytes())
+}
+
+fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
+    let text = str::from_utf8(closing).ok().filter(|text| text.len() == CLOSING)?;
+    let (before, rest) = text.split_once(HITS)?;
+    let (hits, rest) = rest.split_once(LAST_USED)?;
+    let last_used = rest.strip_suffix(END)?;
+    Some((before, hits.parse().ok()?, last_used.parse().ok()?))
+}
+
+/// What the end of a file says of its head.
+pub(super) enum Ending {
+    /// The head itself.
+    Head(Head),
+    /// It begins further ahead than was read.
+    Longer,
+    /// It is not the end of a sound file of ours.
+    None,
+}
+
+/// Reads the head from the end of a file.
+pub(super) fn head_in(end: &[u8]) -> Ending {
+    let Some(at) = end.len().checked_sub(CLOSING) else { return Ending::None };
+    if counters(&end[at..]).is_none() {
+        return Ending::None;
+    }
+    let Some(head) = end.windows(HEAD.len()).rposition(|window| window == HEAD) else {
+        return Ending::Longer;
+    };
+    let object = head + HEAD.len() - br#"{"header":"#.len();
+    match serde_json::from_slice::<Book>(&end[object..end.len() - 1]) {
+        Ok(book) if book.header.format <= FORMAT => Ending::Head(book.into_head()),
+        _ => Ending::None,
+    }
+}
