@@ -71,11 +71,7 @@ fn take_away(path: &Path, stamp: Stamp) -> io::Result<bool> {
         moved => moved?,
     }
     let is_the_one = stamp_at(&aside)? == Some(stamp);
-    if is_the_one {
-        fs::remove_file(&aside)?
-    } else {
-        put_back(&aside, path)?
-    }
+    if is_the_one { fs::remove_file(&aside) } else { put_back(&aside, path) }?;
     Ok(is_the_one)
 }
 

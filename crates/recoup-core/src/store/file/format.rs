@@ -150,15 +150,12 @@ where
     text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(text), &"a number"))
 }
 
-/// What a whole file turned out to be.
+/// An entry, as its whole file has it.
 #[derive(Debug)]
-pub(super) enum Parsed {
-    /// An entry.
-    Entry { head: Head, value: Bytes, whose: Whose },
-    /// One of ours, damaged or of a later version.
-    Broken(Error),
-    /// Not in the format: somebody else's file, which only has such a name.
-    Stranger,
+pub(super) struct Parsed {
+    pub(super) head: Head,
+    pub(super) value: Bytes,
+    pub(super) whose: Whose,
 }
 
 /// Who wrote an entry.
@@ -182,8 +179,10 @@ struct Whole<'a> {
     recoup: Option<Book>,
 }
 
-/// Reads a file that was last written at `modified`, in one pass.
-pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Parsed {
+/// Reads a file that was last written at `modified`, in one pass. `None` when it
+/// is not in the format: somebody else's file, which only has such a name. An
+/// error when it is one of ours, damaged or of a later version.
+pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<Parsed>> {
     let Whole { value, expires_at, expires_at_ms, recoup } = match serde_json::from_slice(json) {
         Ok(whole) => whole,
         Err(error) => return refused(json, error),
@@ -192,14 +191,14 @@ pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Parsed {
         Cow::Borrowed(value) => json.slice_ref(value.as_bytes()),
         Cow::Owned(value) => Bytes::from(value),
     };
-    match recoup {
-        Some(book) if book.header.format > FORMAT => refused(json, de::Error::custom("too new")),
-        Some(book) => Parsed::Entry { head: book.into_head(), value, whose: Whose::Ours },
-        None => {
-            let head = guest_head(&value, expiry(expires_at, expires_at_ms), modified);
-            Parsed::Entry { head, value, whose: Whose::Guest }
+    let (head, whose) = match recoup {
+        Some(book) if book.header.format > FORMAT => {
+            return refused(json, de::Error::custom("its format is newer"));
         }
-    }
+        Some(book) => (book.into_head(), Whose::Ours),
+        None => (guest_head(&value, expiry(expires_at, expires_at_ms), modified), Whose::Guest),
+    };
+    Ok(Some(Parsed { head, value, whose }))
 }
 
 /// What a program that has no headers would have said. Its entry expires when
@@ -231,16 +230,20 @@ fn guest_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> 
 }
 
 /// Slowly: this happens to few files.
-fn refused(json: &[u8], why: serde_json::Error) -> Parsed {
+fn refused(json: &[u8], why: serde_json::Error) -> Result<Option<Parsed>> {
     if !looks_like_ours(json) {
-        return Parsed::Stranger;
+        return Ok(None);
     }
     let whole = serde_json::from_slice::<serde_json::Value>(json).unwrap_or_default();
     let header = serde_json::to_vec(&whole["recoup"]["header"]).unwrap_or_default();
-    Parsed::Broken(match Header::from_json(&header) {
-        Err(error) if error.kind() == ErrorKind::TooNew => error,
-        _ => Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(why),
-    })
+    match Header::from_json(&header) {
+        Err(error) if error.kind() == ErrorKind::TooNew => Err(error),
+        _ => Err(unreadable(why)),
+    }
+}
+
+fn unreadable(why: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(why)
 }
 
 /// An empty file is what a power failure may leave of one.

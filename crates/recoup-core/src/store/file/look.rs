@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::format::{self, Parsed, Whose};
-use super::tail::{self, CLOSING, Ending};
+use super::tail::{self, CLOSING, Longer};
 use crate::base::clock::Timestamp;
 use crate::base::fsx::{self, Found, Regular, Stamp};
 use crate::entry::Head;
@@ -105,10 +105,10 @@ fn seen(file: &Regular, path: &Path) -> Result<Option<Seen>> {
 /// `None` for what is not an entry.
 fn nature_of(json: &Bytes, modified: Timestamp, path: &Path) -> Option<Nature> {
     match format::parse(json, modified) {
-        Parsed::Entry { head, whose: Whose::Ours, .. } => Some(Nature::Ours(head)),
-        Parsed::Entry { head, whose: Whose::Guest, .. } => Some(Nature::Guest(head)),
-        Parsed::Broken(error) => Some(Nature::Broken(error.context(path.display().to_string()))),
-        Parsed::Stranger => None,
+        Ok(Some(Parsed { head, whose: Whose::Ours, .. })) => Some(Nature::Ours(head)),
+        Ok(Some(Parsed { head, whose: Whose::Guest, .. })) => Some(Nature::Guest(head)),
+        Ok(None) => None,
+        Err(error) => Some(Nature::Broken(error.context(path.display().to_string()))),
     }
 }
 
@@ -129,10 +129,9 @@ fn head_at_end(file: &Regular, path: &Path) -> Result<Option<Head>> {
     for most in [USUAL_END, LONG_END, usize::MAX] {
         let end = file.read_end(most).doing(|| format!("reading {}", path.display()))?;
         match tail::head_in(&end) {
-            Ending::Head(head) => return Ok(Some(head)),
-            Ending::None => return Ok(None),
-            Ending::Longer if end.len() as u64 == file.size() => return Ok(None),
-            Ending::Longer => {}
+            Ok(head) => return Ok(head),
+            Err(Longer) if end.len() as u64 == file.size() => return Ok(None),
+            Err(Longer) => {}
         }
     }
     Ok(None)

@@ -58,6 +58,11 @@ impl Files {
         head.header.dead_at().is_some_and(|at| at <= self.clock.now())
     }
 
+    fn remove_one(&self, id: &Id) -> Result<bool> {
+        let path = self.path_of(id);
+        Ok(look::is_entry(&path)? && fsx::remove(&path)?)
+    }
+
     /// The scopes that a filter lets through.
     fn scopes(&self, filter: &Filter) -> Result<Vec<Scope>> {
         filter.scope.as_ref().map_or_else(|| self.folder.scopes(), |scope| Ok(vec![scope.clone()]))
@@ -69,22 +74,16 @@ impl Store for Files {
         let path = self.path_of(id);
         let Some(file) = look::regular(&path)? else { return Ok(None) };
         let json = look::contents(&file, &path)?;
-        match format::parse(&json, file.modified()) {
-            Parsed::Stranger => Ok(None),
-            Parsed::Broken(error) => Err(error.context(path.display().to_string())),
-            Parsed::Entry { head, value, whose } => {
-                if self.is_dead(&head) {
-                    // As well as it goes: the next one tries again.
-                    fsx::try_remove_same(&path, file.stamp()).ok();
-                }
-                let payload = match whose {
-                    Whose::Ours => Payload::Plain(value),
-                    // Its checksum was just made from it.
-                    Whose::Guest => Payload::Opened(Body::Whole(value)),
-                };
-                Ok(Some(Arc::new(Record { payload, head, full: None })))
-            }
+        let parsed = format::parse(&json, file.modified());
+        let Some(parsed) = parsed.map_err(|error| error.context(path.display().to_string()))?
+        else {
+            return Ok(None);
+        };
+        if self.is_dead(&parsed.head) {
+            // As well as it goes: the next one tries again.
+            fsx::try_remove_same(&path, file.stamp()).ok();
         }
+        Ok(Some(Arc::new(record_of(parsed))))
     }
 
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
@@ -108,15 +107,16 @@ impl Store for Files {
         record.head.header.dead_at().map_or(Ok(()), |death| note::lower(&self.folder, death))
     }
 
+    /// One that can't go keeps no other from going.
     fn remove(&self, ids: &[Id]) -> Result<usize> {
-        let mut removed = 0;
+        let (mut removed, mut done) = (0, Ok(()));
         for id in ids {
-            let path = self.path_of(id);
-            if look::is_entry(&path)? && fsx::remove(&path)? {
-                removed += 1;
+            match self.remove_one(id) {
+                Ok(gone) => removed += usize::from(gone),
+                Err(error) => done = done.and(Err(error)),
             }
         }
-        Ok(removed)
+        done.map(|()| removed)
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {
@@ -167,4 +167,13 @@ impl Store for Files {
     fn info(&self) -> Info {
         Info { url: format!("file:{}", self.folder.root().display()), durable: true }
     }
+}
+
+fn record_of(Parsed { head, value, whose }: Parsed) -> Record {
+    let payload = match whose {
+        Whose::Ours => Payload::Plain(value),
+        // Its checksum was just made from it.
+        Whose::Guest => Payload::Opened(Body::Whole(value)),
+    };
+    Record { payload, head, full: None }
 }

@@ -74,28 +74,19 @@ fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
     Some((before, hits.parse().ok()?, last_used.parse().ok()?))
 }
 
-/// What the end of a file says of its head.
-pub(super) enum Ending {
-    /// The head itself.
-    Head(Head),
-    /// It begins further ahead than was read.
-    Longer,
-    /// It is not the end of a sound file of ours.
-    None,
-}
+/// The head begins further ahead than was read.
+#[derive(Debug)]
+pub(super) struct Longer;
 
-/// Reads the head from the end of a file.
-pub(super) fn head_in(end: &[u8]) -> Ending {
-    let Some(at) = end.len().checked_sub(CLOSING) else { return Ending::None };
-    if counters(&end[at..]).is_none() {
-        return Ending::None;
+/// Reads the head from the end of a file; `None` when it is not the end of a
+/// sound file of ours.
+pub(super) fn head_in(end: &[u8]) -> Result<Option<Head>, Longer> {
+    let closing = end.len().checked_sub(CLOSING).map(|at| &end[at..]);
+    if closing.and_then(counters).is_none() {
+        return Ok(None);
     }
-    let Some(head) = end.windows(HEAD.len()).rposition(|window| window == HEAD) else {
-        return Ending::Longer;
-    };
-    let object = head + HEAD.len() - br#"{"header":"#.len();
-    match serde_json::from_slice::<Book>(&end[object..end.len() - 1]) {
-        Ok(book) if book.header.format <= FORMAT => Ending::Head(book.into_head()),
-        _ => Ending::None,
-    }
+    let at = end.windows(HEAD.len()).rposition(|window| window == HEAD).ok_or(Longer)?;
+    let object = at + HEAD.len() - br#"{"header":"#.len();
+    let book = serde_json::from_slice::<Book>(&end[object..end.len() - 1]).ok();
+    Ok(book.filter(|book| book.header.format <= FORMAT).map(Book::into_head))
 }

@@ -1,0 +1,120 @@
+//! Files of ours that can't be read: cut, empty, or of a later version.
+
+use recoup_core::ErrorKind;
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
+use recoup_core::entry::{Damage, Happening};
+use recoup_core::key::Kind;
+use recoup_core::store::{EvictionPlan, Store as _};
+
+use super::{Scene, mortal};
+use crate::support::{Touch as _, body_of, evict_plan, id, later, record};
+
+fn get_fault(scene: &Scene) -> ErrorKind {
+    scene.store.get(&id("key")).unwrap_err().kind()
+}
+
+#[test]
+fn a_file_cut_anywhere_is_damaged_and_can_be_replaced() {
+    let scene = Scene::new();
+    let sound = record("some \"text\" that is cut");
+    scene.store.put(&id("key"), &sound).unwrap();
+    let whole = scene.text("key");
+    for len in (0..whole.len()).filter(|len| *len == 0 || *len >= r#"{"value":""#.len()) {
+        scene.write("key", &whole[..len]);
+        assert_eq!(get_fault(&scene), ErrorKind::Corrupt, "{len} bytes");
+        assert_eq!(scene.scanned(), [("key".to_owned(), Some(ErrorKind::Corrupt))]);
+    }
+    scene.store.put(&id("key"), &sound).unwrap();
+    assert!(body_of(&scene.store, &id("key")).is_some());
+}
+
+#[test]
+fn a_damaged_file_is_a_miss_that_says_so_and_names_the_file() {
+    let scene = Scene::new();
+    scene.write("key", "");
+    let error = scene.store.get(&id("key")).unwrap_err();
+    assert!(error.to_string().contains("key.json"), "{error}");
+    let cache = Cache::new(std::sync::Arc::new(scene.another()), Options::default());
+    let view = View { root: "/".into(), cwd: "/".into() };
+    let found = cache.peek(&Request::new(Kind::Result, &id("key"), &view));
+    assert!(matches!(found, Peek::Miss(Reason::Corrupt(Damage::Unreadable))), "{found:?}");
+}
+
+#[test]
+fn a_damaged_file_can_be_removed_and_goes_when_it_is_told_of() {
+    let scene = Scene::new();
+    for contents in ["", r#"{"value":"cut o"#] {
+        scene.write("key", contents);
+        assert_eq!(scene.store.remove(&[id("key")]).unwrap(), 1);
+        scene.write("key", contents);
+        scene.tell(&format!("b{}", contents.len()), &id("key"), Happening::Corrupt, later(1));
+        assert!(!scene.path("key").exists());
+    }
+}
+
+#[test]
+fn a_damaged_file_that_was_written_since_it_was_told_of_stays() {
+    let scene = Scene::new();
+    scene.write("key", "");
+    let before = Timestamp::from_millis(SystemClock.now().as_millis() - 60_000);
+    scene.tell("1", &id("key"), Happening::Corrupt, before);
+    assert!(scene.path("key").exists());
+}
+
+#[test]
+fn a_damaged_file_is_not_evicted_and_counts_as_there() {
+    let scene = Scene::new();
+    scene.write("key", r#"{"value":"cut o"#);
+    let none = EvictionPlan { max_entries: Some(0), ..evict_plan(later(1 << 40)) };
+    scene.store.evict(&none).unwrap();
+    assert_eq!(scene.store.usage(&id("key").scope).unwrap().entries, 1);
+}
+
+#[test]
+fn a_later_version_is_called_that_and_never_damaged() {
+    for (old, new) in [
+        (r#""format":1"#, r#""format":2"#),
+        (r#""kind":"result""#, r#""kind":"dream""#),
+        (r#""encoding":"plain""#, r#""encoding":"zstd""#),
+    ] {
+        let scene = Scene::new();
+        scene.store.put(&id("key"), &mortal("v", 1)).unwrap();
+        let newer = scene.text("key").replace(old, new);
+        assert!(newer.contains(new));
+        scene.write("key", &newer);
+        assert_eq!(get_fault(&scene), ErrorKind::TooNew, "{new}");
+        assert_eq!(scene.scanned(), [("key".to_owned(), Some(ErrorKind::TooNew))]);
+        scene.store.touch(&[(id("key"), later(1))]).unwrap();
+        scene.tell("1", &id("key"), Happening::Corrupt, later(9));
+        scene.store.evict(&evict_plan(later(1 << 40))).unwrap();
+        assert!(scene.path("key").exists(), "{new}");
+        assert_eq!(scene.store.remove(&[id("key")]).unwrap(), 1, "but it may be removed");
+    }
+}
+
+#[test]
+fn a_missing_full_result_is_none() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &record("v")).unwrap();
+    assert!(scene.store.full(&id("key")).unwrap().is_none());
+    scene.write("key", r#"{"value":"cut o"#);
+    assert_eq!(scene.store.full(&id("key")).unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn broken_notes_of_our_own_are_made_again() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &mortal("v", 1_000)).unwrap();
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    let own = scene.dir.path().join(".recoup");
+    for broken in ["", "soon", "99999999999999999999999", "\u{0}"] {
+        std::fs::write(own.join("next-death"), broken).unwrap();
+        scene.store.evict(&evict_plan(later(1))).unwrap();
+        let note = std::fs::read_to_string(own.join("next-death")).unwrap();
+        assert_eq!(note, format!("{}\n", later(1_000).as_millis()), "{broken:?}");
+    }
+    std::fs::write(own.join("counts.json"), "{").unwrap();
+    scene.store.touch(&[(id("key"), later(5))]).unwrap();
+    assert_eq!(scene.store.get(&id("key")).unwrap().unwrap().head.hits, 1);
+}

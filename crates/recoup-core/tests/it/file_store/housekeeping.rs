@@ -1,0 +1,129 @@
+//! What goes, when, and what finding out costs.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use recoup_core::entry::Sources;
+use recoup_core::key::Key;
+use recoup_core::store::{EvictionPlan, Store as _};
+
+use super::{Scene, mortal, names};
+use crate::support::{Touch as _, body_of, draft, evict_plan, id, id_in, later, record, scopes};
+
+fn note(scene: &Scene) -> Option<String> {
+    fs::read_to_string(scene.dir.path().join(".recoup/next-death")).ok()
+}
+
+fn line(millis: u64) -> Option<String> {
+    Some(format!("{}\n", later(millis).as_millis()))
+}
+
+#[test]
+fn reading_what_is_dead_returns_it_once_more_and_removes_it() {
+    let scene = Scene::new();
+    let mut draft = draft("dead");
+    (draft.ttl, draft.grace) = (Some(100), 50);
+    scene.store.put(&id("key"), &draft.seal(Sources::default(), later(0)).unwrap()).unwrap();
+    scene.clock.advance(Duration::from_millis(149));
+    assert!(body_of(&scene.store, &id("key")).is_some());
+    assert!(scene.path("key").exists(), "it is expired, but in its grace");
+    scene.clock.advance(Duration::from_millis(1));
+    let last = body_of(&scene.store, &id("key"));
+    assert_eq!(last, Some(b"dead".to_vec()), "the cache above says why it misses");
+    assert!(scene.store.get(&id("key")).unwrap().is_none());
+    assert_eq!(names(scene.dir.path()), [".recoup"]);
+}
+
+#[test]
+fn the_note_says_when_the_next_one_dies() {
+    let scene = Scene::new();
+    scene.store.put(&id("a"), &mortal("a", 500)).unwrap();
+    assert_eq!(note(&scene), None, "unknown until somebody has looked");
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    assert_eq!(note(&scene), line(500));
+    scene.store.put(&id_in(&scopes()[2], "b"), &mortal("b", 300)).unwrap();
+    assert_eq!(note(&scene), line(300), "lowered by who comes earlier");
+    scene.store.put(&id("c"), &mortal("c", 900)).unwrap();
+    scene.store.put(&id("d"), &record("for ever")).unwrap();
+    assert_eq!(note(&scene), line(300), "and not by others");
+    assert_eq!(scene.store.evict(&evict_plan(later(500))).unwrap().expired, 2);
+    assert_eq!(note(&scene), line(900));
+    assert_eq!(scene.store.evict(&evict_plan(later(900))).unwrap().expired, 1);
+    assert_eq!(note(&scene).as_deref(), Some("never\n"));
+    scene.store.put(&id("e"), &mortal("e", 700)).unwrap();
+    assert_eq!(note(&scene), line(700));
+}
+
+/// Where the file system notes who read a file, that shows it.
+#[test]
+fn nothing_is_opened_while_nothing_is_due() {
+    let scene = Scene::new();
+    for n in 0..3 {
+        scene.store.put(&id(&n.to_string()), &mortal("value", 1_000 + n)).unwrap();
+    }
+    let plan =
+        EvictionPlan { max_entries: Some(3), max_bytes: Some(1 << 20), ..evict_plan(later(0)) };
+    scene.store.evict(&plan).unwrap();
+    let accessed = |key: &str| fs::metadata(scene.path(key)).unwrap().accessed().unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+    let file = File::options().write(true).open(scene.path("1")).unwrap();
+    file.set_times(fs::FileTimes::new().set_accessed(long_ago)).unwrap();
+    scene.store.evict(&EvictionPlan { now: later(999), ..plan }).unwrap();
+    assert_eq!(accessed("1"), long_ago);
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_is_not_due_for_anything() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &record("value")).unwrap();
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    fs::set_permissions(scene.dir.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let plan = EvictionPlan { max_entries: Some(1), ..evict_plan(later(1)) };
+    let evicted = scene.store.evict(&plan);
+    fs::set_permissions(scene.dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(evicted.unwrap().least_used, 0);
+}
+
+#[test]
+fn the_one_that_was_just_written_is_spared() {
+    let scene = Scene::new();
+    for n in 0..3 {
+        scene.store.put(&id(&n.to_string()), &record("value")).unwrap();
+    }
+    scene.store.touch(&[(id("1"), later(5)), (id("2"), later(6))]).unwrap();
+    let keep = Some(Key::parse("0").unwrap());
+    let plan = EvictionPlan { keep, max_entries: Some(1), ..evict_plan(later(10)) };
+    assert_eq!(scene.store.evict(&plan).unwrap().least_used, 2);
+    assert_eq!(scene.scanned(), [("0".to_owned(), None)]);
+}
+
+/// What a writer that died leaves behind, with the time at which it did.
+fn leave(scene: &Scene, name: &str, age: Duration) -> PathBuf {
+    let path = scene.dir.path().join(name);
+    fs::write(&path, r#"{"value":"ha"#).unwrap();
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - age).unwrap();
+    path
+}
+
+#[test]
+fn what_dead_writers_left_behind_goes_after_an_hour() {
+    let scene = Scene::new();
+    let old = Duration::from_mins(61);
+    let gone =
+        [leave(&scene, "key.json.tmpAbC123", old), leave(&scene, "a.json.tmp.json.tmp000000", old)];
+    let stays = [
+        leave(&scene, "key.json.tmpAbC124", Duration::from_mins(59)),
+        leave(&scene, "key.json.tmp", old),
+        leave(&scene, "key.json.tmpAbC12", old),
+        leave(&scene, "key.json.tmpAb.123", old),
+        leave(&scene, "notes.txt.tmpAbC123", old),
+        leave(&scene, "ä.json.tmpAbC123", old),
+    ];
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    assert!(gone.iter().all(|path| !path.exists()), "{:?}", names(scene.dir.path()));
+    assert!(stays.iter().all(|path| path.exists()), "{:?}", names(scene.dir.path()));
+    assert_eq!(scene.scanned(), []);
+}
