@@ -1,21 +1,22 @@
 //! The file cache of contract 3, sentence by sentence.
 
+mod format;
+mod races;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
-use recoup_core::base::clock::{Clock, ManualClock, Timestamp};
+use recoup_core::base::clock::{Clock as _, ManualClock};
 use recoup_core::key::agent_run::agent_run_key;
 use recoup_core::{ErrorKind, FileCache};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{START, noise_text};
+use crate::support::START;
 
 const HOUR: Duration = Duration::from_hours(1);
 const FOREVER: Duration = Duration::ZERO;
@@ -104,64 +105,6 @@ fn a_file_in_the_way_of_the_directory_is_an_error() {
 }
 
 #[test]
-fn a_file_is_the_value_and_the_time_in_that_order() {
-    let scene = Scene::new();
-    scene.cache.set("key", "say \"hi\"\n\u{1}ü", Duration::from_secs(60)).unwrap();
-    let text = fs::read_to_string(scene.path("key")).unwrap();
-    let expected = "{\"value\":\"say \\\"hi\\\"\\n\\u0001ü\",\"expires_at\":4100000061,\
-                    \"expires_at_ms\":4100000060123}";
-    assert_eq!(text, expected);
-    assert_eq!(scene.get("key").as_deref(), Some("say \"hi\"\n\u{1}ü"));
-}
-
-#[test]
-fn a_ttl_of_zero_never_expires() {
-    let scene = Scene::new();
-    scene.cache.set("key", "value", FOREVER).unwrap();
-    assert_eq!(scene.json("key"), json!({"value": "value", "expires_at": 0}));
-    scene.clock.advance(Duration::from_hours(24 * 365_000));
-    assert_eq!(scene.get("key").as_deref(), Some("value"));
-}
-
-#[test]
-fn a_ttl_beyond_the_end_of_time_never_expires_either() {
-    let scene = Scene::new();
-    scene.cache.set("key", "value", Duration::MAX).unwrap();
-    assert_eq!(scene.json("key")["expires_at"], 0);
-    assert_eq!(scene.get("key").as_deref(), Some("value"));
-}
-
-#[test]
-fn a_value_is_there_for_exactly_its_ttl() {
-    for millis in [1, 500, 877, 1_000, 60_000] {
-        let scene = Scene::new();
-        scene.cache.set("key", "value", Duration::from_millis(millis)).unwrap();
-        scene.clock.advance(Duration::from_millis(millis - 1));
-        assert_eq!(scene.get("key").as_deref(), Some("value"), "{millis} ms");
-        scene.clock.advance(Duration::from_millis(1));
-        assert_eq!(scene.get("key"), None, "{millis} ms");
-    }
-}
-
-#[test]
-fn the_shortest_ttl_is_not_for_ever() {
-    let scene = Scene::new();
-    scene.cache.set("key", "value", Duration::from_nanos(1)).unwrap();
-    assert_eq!(scene.get("key").as_deref(), Some("value"));
-    scene.clock.advance(Duration::from_millis(1));
-    assert_eq!(scene.get("key"), None);
-}
-
-#[test]
-fn other_readers_see_whole_seconds_that_are_not_too_early() {
-    let scene = Scene::new();
-    for (ttl, seconds) in [(1, 1), (500, 1), (877, 1), (878, 2), (1_877, 2)] {
-        scene.cache.set("key", "value", Duration::from_millis(ttl)).unwrap();
-        assert_eq!(scene.json("key")["expires_at"], scene.seconds() + seconds, "{ttl} ms");
-    }
-}
-
-#[test]
 fn an_expired_file_is_deleted_when_it_is_read() {
     let scene = Scene::new();
     scene.cache.set("key", "value", Duration::from_millis(500)).unwrap();
@@ -179,65 +122,6 @@ fn a_file_that_cannot_be_deleted_is_still_expired() {
     fs::set_permissions(scene.dir.path(), fs::Permissions::from_mode(0o500)).unwrap();
     assert_eq!(scene.get("key"), None);
     fs::set_permissions(scene.dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
-}
-
-#[test]
-fn files_of_other_programs_are_read() {
-    let scene = Scene::new();
-    let soon = scene.seconds() + 10;
-    for (contents, value) in [
-        (format!(r#"{{"value":"a","expires_at":{soon}}}"#), Some("a")),
-        (format!("{{\n  \"value\": \"a\",\n  \"expires_at\": {soon}\n}}\n"), Some("a")),
-        (format!(r#"{{"expires_at":{soon},"value":"a"}}"#), Some("a")),
-        (format!(r#"{{"value":"a","expires_at":{soon},"more":{{"x":[1,null]}}}}"#), Some("a")),
-        (format!(r#"{{"value":"a","expires_at":{soon}.25}}"#), Some("a")),
-        (r#"{"value":"\u00e4\ud83d\ude00","expires_at":0}"#.to_owned(), Some("ä😀")),
-        (r#"{"value":"","expires_at":0}"#.to_owned(), Some("")),
-        (r#"{"value":"a","expires_at":1}"#.to_owned(), None),
-        (r#"{"value":"a","expires_at":-1}"#.to_owned(), None),
-    ] {
-        scene.put("key", &contents);
-        assert_eq!(scene.get("key").as_deref(), value, "{contents}");
-    }
-}
-
-#[test]
-fn whole_seconds_count_when_another_program_changed_them() {
-    let scene = Scene::new();
-    let now = scene.clock.now().as_millis();
-    let soon = scene.seconds() + 100;
-    let stale = format!(r#"{{"value":"a","expires_at":{soon},"expires_at_ms":{}}}"#, now - 5_000);
-    scene.put("prolonged", &stale);
-    assert_eq!(scene.get("prolonged").as_deref(), Some("a"));
-    let stale = format!(r#"{{"value":"a","expires_at":1,"expires_at_ms":{}}}"#, now + 5_000);
-    scene.put("ended", &stale);
-    assert_eq!(scene.get("ended"), None);
-}
-
-#[test]
-fn what_is_not_parseable_is_nothing_and_stays_until_it_is_replaced() {
-    let scene = Scene::new();
-    for contents in [
-        "",
-        "not json",
-        "[]",
-        "{}",
-        r#"{"value":"a"}"#,
-        r#"{"expires_at":0}"#,
-        r#"{"value":7,"expires_at":0}"#,
-        r#"{"value":"a","expires_at":"0"}"#,
-        r#"{"value":"a","expires_at":null}"#,
-        r#"{"value":"half of i"#,
-        r#"{"value":"a","expires_at":0} and more"#,
-    ] {
-        scene.put("key", contents);
-        assert_eq!(scene.get("key"), None, "{contents}");
-        assert_eq!(fs::read_to_string(scene.path("key")).unwrap(), contents);
-        scene.cache.set("key", "sound", HOUR).unwrap();
-        assert_eq!(scene.get("key").as_deref(), Some("sound"));
-    }
-    fs::write(scene.path("key"), b"{\"value\":\"\xff\",\"expires_at\":0}").unwrap();
-    assert_eq!(scene.get("key"), None, "not UTF-8");
 }
 
 #[test]
@@ -329,91 +213,4 @@ fn nothing_but_the_entries_is_in_the_directory() {
     scene.cache.set("k0", "value", HOUR).unwrap();
     let names = names(scene.dir.path());
     assert!(names.iter().all(|name| name.len() == 7 && name.ends_with(".json")), "{names:?}");
-}
-
-/// A value that shows by itself whether it is whole.
-fn value(seed: u64) -> String {
-    format!("{seed}:{}", noise_text(usize::try_from(seed % 50).unwrap() * 400, seed))
-}
-
-#[test]
-fn no_reader_ever_sees_part_of_a_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let done = AtomicBool::new(false);
-    FileCache::open(dir.path()).unwrap().set("key", &value(0), HOUR).unwrap();
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let cache = FileCache::open(dir.path()).unwrap();
-                while !done.load(Ordering::SeqCst) {
-                    let found = cache.get("key").unwrap().expect("it is always there");
-                    let seed = found.split_once(':').unwrap().0.parse().unwrap();
-                    assert!(found == value(seed), "{} bytes of {seed}", found.len());
-                }
-            });
-        }
-        let writers: Vec<_> = (0..2u64)
-            .map(|writer| {
-                let dir = dir.path();
-                scope.spawn(move || {
-                    let cache = FileCache::open(dir).unwrap();
-                    for n in 0..300 {
-                        cache.set("key", &value(2 * n + writer), HOUR).unwrap();
-                    }
-                })
-            })
-            .collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        done.store(true, Ordering::SeqCst);
-    });
-    assert_eq!(names(dir.path()), ["key.json"], "and no temporary file is left");
-}
-
-/// Readers find an expired file and remove it, while somebody writes a fresh
-/// one: as soon as that is written it is there, and stays.
-#[test]
-fn a_fresh_file_is_never_deleted_by_those_who_saw_the_old_one_expire() {
-    let scene = Scene::new();
-    let expired = r#"{"value":"old","expires_at":1}"#;
-    let (round, done) = (Barrier::new(4), AtomicBool::new(false));
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                loop {
-                    round.wait();
-                    if done.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    for _ in 0..3 {
-                        let found = scene.get("key");
-                        assert!(found.is_none_or(|found| found == "fresh"));
-                    }
-                    round.wait();
-                }
-            });
-        }
-        for n in 0..400 {
-            scene.put("key", expired);
-            round.wait();
-            scene.cache.set("key", "fresh", HOUR).unwrap();
-            assert_eq!(scene.get("key").as_deref(), Some("fresh"), "round {n}");
-            round.wait();
-            assert_eq!(scene.get("key").as_deref(), Some("fresh"), "after round {n}");
-        }
-        done.store(true, Ordering::SeqCst);
-        round.wait();
-    });
-    assert_eq!(names(scene.dir.path()), ["key.json"]);
-}
-
-#[test]
-fn the_system_clock_is_what_open_uses() {
-    let dir = tempfile::tempdir().unwrap();
-    let cache = FileCache::open(dir.path()).unwrap();
-    cache.set("key", "value", HOUR).unwrap();
-    let json: Value =
-        serde_json::from_slice(&fs::read(dir.path().join("key.json")).unwrap()).unwrap();
-    let expires = json["expires_at"].as_i64().unwrap();
-    assert!(expires > 1_700_000_000 && expires < START.as_millis() / 1_000, "{expires}");
-    assert!(Timestamp::from_millis(expires * 1_000) < START);
 }

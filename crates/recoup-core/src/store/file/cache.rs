@@ -88,7 +88,7 @@ impl FileCache {
     }
 
     fn path_of(&self, key: &str) -> Result<PathBuf> {
-        Ok(list::path_in(&self.dir, &Key::parse(key)?))
+        Ok(list::path_in(self.dir.clone(), &Key::parse(key)?))
     }
 
     /// Rounded up to whole milliseconds, so that the shortest is not for ever.

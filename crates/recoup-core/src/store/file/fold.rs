@@ -33,14 +33,14 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
 }
 
 fn add_hits(folder: &Folder, id: &Id, hits: u64, last: Timestamp) -> Result<()> {
-    let path = list::path_in(&folder.of(&id.scope), &id.key);
+    let path = list::path_in(folder.of(&id.scope), &id.key);
     fsx::change_end(&path, CLOSING, |closing| tail::with_hits(closing, hits, last))
 }
 
 /// Looked at again: only what is ours goes, and what was stored anew since it
 /// was found damaged is another.
 fn drop_damaged(folder: &Folder, id: &Id, at: Timestamp) -> Result<()> {
-    let path = list::path_in(&folder.of(&id.scope), &id.key);
+    let path = list::path_in(folder.of(&id.scope), &id.key);
     match look::at(&path)? {
         Some(seen) if is_older(&seen, at) => fsx::remove_same(&path, seen.stamp).map(drop),
         _ => Ok(()),

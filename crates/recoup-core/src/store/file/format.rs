@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, de};
 
-use super::tail::{Book, HEAD, closing};
+use super::tail::{Book, HEAD, closing, head_in};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Record, Sources};
@@ -246,9 +246,9 @@ fn unreadable(why: serde_json::Error) -> Error {
     Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(why)
 }
 
-/// An empty file is what a power failure may leave of one.
+/// One end of it is enough. An empty file is what a power failure may leave of one.
 fn looks_like_ours(json: &[u8]) -> bool {
-    json.is_empty() || json.starts_with(BEGINNING)
+    json.is_empty() || json.starts_with(BEGINNING) || matches!(head_in(json), Ok(Some(_)))
 }
 
 /// The full result in a file, if it has one.

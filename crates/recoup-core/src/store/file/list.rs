@@ -19,11 +19,12 @@ pub(super) struct Named {
     pub(super) path: PathBuf,
 }
 
-pub(super) fn path_in(dir: &Path, key: &Key) -> PathBuf {
-    let mut name = String::with_capacity(key.as_str().len() + ENDING.len());
-    name.push_str(key.as_str());
-    name.push_str(ENDING);
-    dir.join(name)
+/// Where the entry of a key is, in the directory of its scope.
+pub(super) fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
+    dir.reserve(key.as_str().len() + ENDING.len() + 1);
+    dir.push(key.as_str());
+    dir.as_mut_os_string().push(ENDING);
+    dir
 }
 
 /// The files that could be entries; none where there is no directory.

@@ -51,7 +51,7 @@ impl Files {
     }
 
     fn path_of(&self, id: &Id) -> PathBuf {
-        list::path_in(&self.folder.of(&id.scope), &id.key)
+        list::path_in(self.folder.of(&id.scope), &id.key)
     }
 
     fn is_dead(&self, head: &Head) -> bool {

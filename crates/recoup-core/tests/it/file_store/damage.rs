@@ -30,6 +30,17 @@ fn a_file_cut_anywhere_is_damaged_and_can_be_replaced() {
 }
 
 #[test]
+fn a_file_whose_beginning_is_lost_is_damaged_too() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &record("v".repeat(5_000))).unwrap();
+    let whole = scene.text("key");
+    scene.write("key", &format!("{}{}", "\0".repeat(4_096), &whole[4_096..]));
+    assert_eq!(get_fault(&scene), ErrorKind::Corrupt);
+    scene.store.put(&id("key"), &record("sound")).unwrap();
+    assert_eq!(body_of(&scene.store, &id("key")), Some(b"sound".to_vec()));
+}
+
+#[test]
 fn a_damaged_file_is_a_miss_that_says_so_and_names_the_file() {
     let scene = Scene::new();
     scene.write("key", "");
