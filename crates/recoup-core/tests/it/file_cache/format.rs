@@ -13,7 +13,7 @@ use crate::support::START;
 #[test]
 fn a_file_is_the_value_and_the_time_in_that_order() {
     let scene = Scene::new();
-    scene.cache.set("key", "say \"hi\"\n\u{1}ü", Duration::from_secs(60)).unwrap();
+    scene.cache.set("key", "say \"hi\"\n\u{1}ü", Duration::from_mins(1)).unwrap();
     let text = fs::read_to_string(scene.path("key")).unwrap();
     let expected = "{\"value\":\"say \\\"hi\\\"\\n\\u0001ü\",\"expires_at\":4100000061,\
                     \"expires_at_ms\":4100000060123}";
