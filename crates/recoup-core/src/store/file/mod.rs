@@ -10,6 +10,7 @@
 //! ```
 //! Whose a file is, is decided by what is in it (`look.rs`): ours, another
 //! program's entry, or somebody's `package.json`, which is none of our business.
+//! Where the file system takes `A` for `a`, keys that differ only in that are one.
 
 mod cache;
 mod evict;
