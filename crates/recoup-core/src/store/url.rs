@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::redis::Target;
 use super::sqlite::Waits;
-use super::{FaultLog, Guarded, Redis, Sqlite, Store};
+use super::{FaultLog, Files, Guarded, Redis, Sqlite, Store};
 use crate::base::clock::Clock;
 use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 pub enum StoreUrl {
     /// `sqlite:PATH`
     Sqlite(PathBuf),
+    /// `file:DIR`
+    File(PathBuf),
     /// `redis://…` and its variants
     Redis(Box<Target>),
 }
@@ -52,6 +54,7 @@ impl StoreUrl {
         }
         let make = match scheme {
             "sqlite" => Self::Sqlite,
+            "file" => Self::File,
             _ => return Err(invalid(format!("unknown scheme {scheme:?}"))),
         };
         if rest.is_empty() {
@@ -78,6 +81,7 @@ impl StoreUrl {
         let Surroundings { clock, faults, breakers } = around;
         match self {
             Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
+            Self::File(dir) => Arc::new(Files::at(dir, Arc::clone(clock))),
             Self::Redis(target) => {
                 let file = breakers.as_ref().map(|dir| dir.join(self.fingerprint()));
                 let server = Arc::new(Redis::at(Target::clone(target)));
@@ -89,7 +93,7 @@ impl StoreUrl {
     /// Where it is, if that is on this machine's disk.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Sqlite(path) => Some(path),
+            Self::Sqlite(path) | Self::File(path) => Some(path),
             Self::Redis(_) => None,
         }
     }
@@ -98,6 +102,7 @@ impl StoreUrl {
     /// a scope of its own.
     pub fn is_own_scope(&self) -> bool {
         match self {
+            Self::File(_) => true,
             Self::Sqlite(_) | Self::Redis(_) => false,
         }
     }
@@ -114,6 +119,7 @@ impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::File(dir) => write!(f, "file:{}", dir.display()),
             Self::Redis(target) => target.fmt(f),
         }
     }

@@ -63,7 +63,7 @@ impl Scene {
 
 /// A result of about 1 KB, good for a day.
 pub(crate) fn record(n: usize) -> Record {
-    let tags = vec![if n % 2 == 0 { "even" } else { "odd" }.to_owned()];
+    let tags = vec![if n.is_multiple_of(2) { "even" } else { "odd" }.to_owned()];
     let draft = Draft { ttl: Some(86_400_000), tags, ..Draft::new(Kind::Result, body(n)) };
     draft.seal(Sources::default(), SystemClock.now()).unwrap()
 }

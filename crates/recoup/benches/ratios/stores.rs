@@ -2,13 +2,17 @@
 
 use std::hint::black_box;
 use std::io::Read as _;
+use std::path::Path;
 use std::sync::Arc;
 
+use recoup_core::base::clock::SystemClock;
 use recoup_core::cache::{Cache, Options};
 use recoup_core::entry::{Header, Payload};
-use recoup_core::store::{Redis, Store};
+use recoup_core::store::{Files, Redis, Store};
 use redis::Connection;
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
 
 use crate::library::{hit, view};
 use crate::measure::{Ratio, compare};
@@ -44,6 +48,48 @@ pub(crate) fn redis_get_against_get() -> Ratio {
             black_box(hit(&cache, &scene::id(b), &view));
         },
     )
+}
+
+pub(crate) fn file_get_against_parse() -> Ratio {
+    let dir = TempDir::new().unwrap();
+    let store = Files::at(dir.path(), Arc::new(SystemClock));
+    for n in 0..ENTRIES {
+        store.put(&scene::id(n), &scene::record(n)).unwrap();
+    }
+    let cache = Cache::new(Arc::new(store), Options::default());
+    let path = |n: usize| dir.path().join(format!("{}.json", scene::id(n).key));
+    let (view, mut a, mut b) = (view(), 0, 0);
+    compare(
+        1.5,
+        300,
+        100,
+        || {
+            a = (a + 7_919) % ENTRIES;
+            black_box(parse(&path(a)));
+        },
+        || {
+            b = (b + 7_919) % ENTRIES;
+            black_box(hit(&cache, &scene::id(b), &view));
+        },
+    )
+}
+
+/// All of a file, as a program would read it that trusts it.
+fn parse(path: &Path) -> String {
+    #[derive(Deserialize)]
+    struct Entry {
+        value: String,
+        expires_at: i64,
+        recoup: Book,
+    }
+    #[derive(Deserialize)]
+    struct Book {
+        header: Header,
+    }
+    let json = std::fs::read(path).unwrap();
+    let entry: Entry = serde_json::from_slice(&json).unwrap();
+    assert!(entry.expires_at > 0 && entry.recoup.header.ttl.is_some());
+    entry.value
 }
 
 /// The same bytes in one value, taken apart, unpacked and verified by hand.
