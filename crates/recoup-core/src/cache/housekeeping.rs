@@ -60,7 +60,8 @@ fn any_source(sources: &Sources, glob: &GlobMatcher) -> bool {
     let files = sources.files.iter().flat_map(|file| [Some(&file.path), file.given.as_ref()]);
     let patterns =
         sources.patterns.iter().flat_map(|pattern| [Some(&pattern.path), pattern.given.as_ref()]);
-    files.chain(patterns).flatten().any(|path| glob.is_match(path))
+    let undated = sources.older.iter().flat_map(|older| older.paths.iter().map(Some));
+    files.chain(patterns).chain(undated).flatten().any(|path| glob.is_match(path))
 }
 
 fn has_part(header: &Header, name: &str, value: &str) -> bool {

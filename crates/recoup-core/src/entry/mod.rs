@@ -19,7 +19,7 @@ pub use draft::Draft;
 pub use frame::CHUNK_LEN;
 pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};
 pub use record::{Entry, Head, Payload, Record};
-pub use sources::{Pattern, PatternKind, Place, Source, Sources, Stat};
+pub use sources::{Older, Pattern, PatternKind, Place, Source, Sources, Stat};
 pub use usage::{Batch, Event, Happening, Tally, day_of};
 
 /// Bodies up to this length are compressed and kept in one piece; larger ones

@@ -17,6 +17,20 @@ pub struct Sources {
     /// and is not listed above is a change too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<Pattern>,
+    /// Those of which only a time is known, in entries that other tools made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older: Option<Older>,
+}
+
+/// Sources that nobody looked at for us: they are as they were if all of them
+/// last changed before that second.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Older {
+    /// Seconds since 1970. A change within that second may have come after the
+    /// result, so it counts as one.
+    pub than: i64,
+    /// Files, directories and globs, relative to the project's root or absolute.
+    pub paths: Vec<String>,
 }
 
 /// A source that stands for several files.

@@ -10,8 +10,8 @@ use recoup_core::base::ids;
 use recoup_core::base::name::Name;
 use recoup_core::base::project::ProjectId;
 use recoup_core::entry::{
-    Batch, Body, Cost, Draft, Event, Happening, Identity, Pattern, PatternKind, Payload, Place,
-    Record, Source, Sources, Stat, Tally,
+    Batch, Body, Cost, Draft, Event, Happening, Identity, Older, Pattern, PatternKind, Payload,
+    Place, Record, Source, Sources, Stat, Tally,
 };
 use recoup_core::key::{Id, Key, Kind, Part, Scope};
 use recoup_core::store::{
@@ -96,6 +96,7 @@ pub(crate) fn rich_sources() -> Sources {
             path: "src/*.rs".to_owned(),
             given: None,
         }],
+        older: Some(Older { than: i64::MIN, paths: vec!["docs".to_owned()] }),
     }
 }
 

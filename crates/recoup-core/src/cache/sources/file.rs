@@ -93,7 +93,7 @@ fn look(path: &Path) -> io::Result<Option<(u64, Stat)>> {
     Ok(Some((meta.len(), Stat { mtime, ctime, inode: meta.ino(), racy: false })))
 }
 
-fn is_absence(error: &io::Error) -> bool {
+pub(super) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

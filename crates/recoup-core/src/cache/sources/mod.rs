@@ -6,6 +6,7 @@
 //! A new file that matches is a change like any other.
 
 mod file;
+mod older;
 mod pattern;
 mod since;
 
@@ -74,7 +75,7 @@ impl Watched {
         patterns.sort_unstable();
         patterns.dedup();
         let place = (!files.is_empty() || !patterns.is_empty()).then(|| here(view));
-        Ok(Self { view: view.clone(), sources: Sources { place, files, patterns } })
+        Ok(Self { view: view.clone(), sources: Sources { place, files, patterns, older: None } })
     }
 
     /// What changed since it was taken.
@@ -109,6 +110,11 @@ impl Watched {
 
 /// The first source that is not as it was, seen from `view`.
 pub(super) fn changed(sources: &Sources, view: &View, freshness: Freshness) -> Option<Reason> {
+    let undated = || sources.older.as_ref().and_then(|older| older::changed(older, view));
+    changed_since_taken(sources, view, freshness).or_else(undated)
+}
+
+fn changed_since_taken(sources: &Sources, view: &View, freshness: Freshness) -> Option<Reason> {
     let place = sources.place.as_ref()?;
     let same_place = *place == here(view);
     let changed = |source| file::changed(source, view, same_place, freshness);

@@ -59,9 +59,19 @@ fn kept_glob(view: &View, given: &str) -> Result<String> {
 
 /// The files that it stands for now, seen from `view`.
 pub(super) fn matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
+    search(pattern, view, Path::is_file)
+}
+
+/// The same with the directories that were searched: their times show which
+/// files are no longer there.
+pub(super) fn matches_and_dirs(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
+    search(pattern, view, |path| path.is_file() || path.is_dir())
+}
+
+fn search(pattern: &Pattern, view: &View, counts: fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let path = Path::new(&pattern.path);
     match pattern.kind {
-        PatternKind::Directory => files_below(&view.root.join(path), None, |_| true),
+        PatternKind::Directory => found_below(&view.root.join(path), None, counts),
         PatternKind::Glob => {
             let glob = compile(&pattern.path)?;
             // One that is kept from the root is matched from there.
@@ -69,7 +79,8 @@ pub(super) fn matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
                 Ok(inside) if path.is_relative() => glob.is_match(inside),
                 _ => glob.is_match(file),
             };
-            files_below(&view.root.join(literal_base(path)), depth(path), seen)
+            let wanted = |file: &Path| counts(file) && (file.is_dir() || seen(file));
+            found_below(&view.root.join(literal_base(path)), depth(path), wanted)
         }
     }
 }
@@ -94,7 +105,7 @@ fn depth(path: &Path) -> Option<usize> {
     (!endless).then_some(special)
 }
 
-fn files_below(
+fn found_below(
     base: &Path,
     depth: Option<usize>,
     wanted: impl Fn(&Path) -> bool,
@@ -112,7 +123,7 @@ fn files_below(
                 return Err(Error::new(ErrorKind::Io, message).with_source(error));
             }
         };
-        if wanted(found.path()) && found.path().is_file() {
+        if wanted(found.path()) {
             files.push(found.into_path());
         }
     }

@@ -117,6 +117,7 @@ fn sources() -> impl Strategy<Value = Sources> {
         place,
         files,
         patterns: Vec::new(),
+        older: None,
     })
 }
 
