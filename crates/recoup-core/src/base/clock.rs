@@ -50,6 +50,21 @@ impl Timestamp {
     pub fn date(self) -> String {
         self.to_string().chars().take_while(|c| *c != 'T').collect()
     }
+
+    /// ISO 8601 in UTC, to the second that it falls in: `2026-11-15T22:13:26Z`.
+    pub fn to_second(self) -> String {
+        Self::from_seconds(self.as_seconds()).to_string().replace(".000Z", "Z")
+    }
+
+    /// The second that it falls in, counted from 1970.
+    pub const fn as_seconds(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
+    /// From seconds since 1970, stopping at the ends of time.
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1_000))
+    }
 }
 
 /// ISO 8601 in UTC, to the millisecond: `2026-11-15T22:13:26.042Z`.

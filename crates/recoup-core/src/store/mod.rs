@@ -5,6 +5,7 @@
 //! and what goes first is decided above, in `cache/`.
 
 mod breaker;
+mod dir;
 mod file;
 mod folder;
 mod guarded;
@@ -25,6 +26,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
+pub use dir::Directory;
 pub use file::{FileCache, Files};
 pub use guarded::Guarded;
 pub use memory::Memory;

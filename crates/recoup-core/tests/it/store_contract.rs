@@ -183,3 +183,11 @@ mod file {
     durable_laws!(super::stores::InFiles);
     damage_laws!(super::stores::InFiles);
 }
+
+mod directory {
+    every_law!(super::stores::InDirectory);
+    byte_limit_laws!(super::stores::InDirectory);
+    sharing_laws!(super::stores::InDirectory);
+    durable_laws!(super::stores::InDirectory);
+    damage_laws!(super::stores::InDirectory);
+}

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::key::Id;
+use recoup_core::key::{Id, Scope};
 use recoup_core::store::redis::Target;
 use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{Files, Memory, Redis, Sqlite, Store, Tiered};
+use recoup_core::store::{Directory, Files, Memory, Redis, Sqlite, Store, Tiered};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -373,5 +373,72 @@ impl Damageable for InFiles {
             format!(r#"{{"value":{harmed},"expires_at":{rest}"#)
         };
         fs::write(path, harmed).unwrap();
+    }
+}
+
+/// Contract 1's directory.
+#[derive(Debug)]
+pub(crate) struct InDirectory {
+    dir: TempDir,
+    store: Arc<Directory>,
+}
+
+impl InDirectory {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().join("cache")
+    }
+
+    fn scope(&self, scope: &Scope) -> PathBuf {
+        match scope.as_str().split_once(':') {
+            None => self.path(),
+            Some((sort, name)) => self.path().join(sort).join(name),
+        }
+    }
+
+    pub(crate) fn head(&self, id: &Id) -> PathBuf {
+        self.scope(&id.scope).join(".recoup/heads").join(format!("{}.json", id.key))
+    }
+
+    pub(crate) fn body(&self, id: &Id) -> PathBuf {
+        self.scope(&id.scope).join("results").join(format!("{}.json", id.key))
+    }
+}
+
+impl Factory for InDirectory {
+    fn fresh() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Directory::at(dir.path().join("cache")));
+        Self { dir, store }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as _
+    }
+
+    /// The two files that are an entry; the index and the rest are made from them.
+    fn multiply(&self, from: &Id, to: &[Id]) {
+        for id in to {
+            for (from, to) in [(self.head(from), self.head(id)), (self.body(from), self.body(id))] {
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::copy(from, to).unwrap();
+            }
+        }
+    }
+}
+
+impl Durable for InDirectory {
+    fn reopen(&self) -> Arc<dyn Store> {
+        Arc::new(Directory::at(self.path()))
+    }
+}
+
+impl Damageable for InDirectory {
+    fn harm(&self, id: &Id, how: Harm) {
+        if let Harm::BrokenHeader = how {
+            fs::write(self.head(id), b"{\0").unwrap();
+        } else {
+            let body = fs::read(self.body(id)).unwrap();
+            fs::write(self.body(id), harmed(body, how)).unwrap();
+        }
     }
 }

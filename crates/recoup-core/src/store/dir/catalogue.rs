@@ -1,0 +1,184 @@
+//! What eviction and counting need to know of our entries, in one file for each
+//! scope, so that a write opens no heads but its own.
+//!
+//! The file is there only while it is true: a writer removes it before it changes
+//! anything, and writes it anew when all is done. It also remembers how the
+//! directories and the index looked then, which shows what others did since.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::head::StoredHead;
+use super::layout::{self, Layout};
+use crate::base::clock::Timestamp;
+use crate::base::digest::Digest;
+use crate::base::fsx;
+use crate::entry::Head;
+use crate::error::{ErrorKind, Result};
+use crate::key::{Key, Kind};
+use crate::store::Usage;
+
+/// What is known of one entry of ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Fact {
+    pub(super) kind: Kind,
+    /// Its body and its header.
+    bytes: u64,
+    pub(super) sha256: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) full: Option<Full>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dies: Option<Timestamp>,
+    pub(super) used: Timestamp,
+}
+
+/// A full result, which several entries may share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Full {
+    pub(super) sha256: Digest,
+    len: u64,
+}
+
+impl Fact {
+    pub(super) fn of(stored: &StoredHead, head: &Head) -> Self {
+        let header = &head.header;
+        Self {
+            kind: header.kind,
+            bytes: header.body.raw_len.saturating_add(stored.header_len()),
+            sha256: header.body.sha256,
+            full: header.full.map(|full| Full { sha256: full.sha256, len: full.raw_len }),
+            dies: header.dead_at(),
+            used: head.last_used,
+        }
+    }
+
+    pub(super) fn is_dead(&self, now: Timestamp) -> bool {
+        self.dies.is_some_and(|at| at <= now)
+    }
+}
+
+/// All entries of ours in one scope.
+pub(super) type Facts = BTreeMap<Key, Fact>;
+
+/// When the first of them dies.
+pub(super) fn first_death(facts: &Facts) -> Option<Timestamp> {
+    facts.values().filter_map(|fact| fact.dies).min()
+}
+
+/// How much they take, or those of one kind. A full result counts once for each
+/// kind that has it, since limits are counted for each kind.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    pub(super) usage: Usage,
+    fulls: HashMap<(Kind, Full), u64>,
+}
+
+impl Sum {
+    pub(super) fn of<'a>(facts: impl Iterator<Item = &'a Fact>) -> Self {
+        let mut sum = Self::default();
+        facts.for_each(|fact| sum.add(fact));
+        sum
+    }
+
+    fn add(&mut self, fact: &Fact) {
+        self.usage.entries += 1;
+        self.usage.bytes = self.usage.bytes.saturating_add(fact.bytes);
+        if let Some(full) = fact.full {
+            let sharers = self.fulls.entry((fact.kind, full)).or_default();
+            *sharers += 1;
+            if *sharers == 1 {
+                self.usage.bytes = self.usage.bytes.saturating_add(full.len);
+            }
+        }
+    }
+
+    pub(super) fn subtract(&mut self, fact: &Fact) {
+        self.usage.entries = self.usage.entries.saturating_sub(1);
+        self.usage.bytes = self.usage.bytes.saturating_sub(fact.bytes);
+        if let Some(full) = fact.full
+            && let Some(sharers) = self.fulls.get_mut(&(fact.kind, full))
+        {
+            *sharers = sharers.saturating_sub(1);
+            if *sharers == 0 {
+                self.usage.bytes = self.usage.bytes.saturating_sub(full.len);
+            }
+        }
+    }
+}
+
+/// How everything looked when it was last written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamps {
+    pub(super) heads: Option<Stamp>,
+    bodies: Option<Stamp>,
+    index: Option<Stamp>,
+}
+
+/// Modified, changed (both in nanoseconds), inode, length.
+type Stamp = (i64, i64, u64, u64);
+
+impl Stamps {
+    pub(super) fn of(layout: &Layout) -> Self {
+        Self {
+            heads: stamp(&layout.heads()),
+            bodies: stamp(&layout.bodies()),
+            index: stamp(&layout.index()),
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::metadata(path).ok()?;
+    let nanos =
+        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    let (mtime, ctime) =
+        (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
+    Some((mtime, ctime, meta.ino(), meta.len()))
+}
+
+/// The catalogue as it was written.
+#[derive(Debug)]
+pub(super) struct Catalogue {
+    pub(super) stamps: Stamps,
+    pub(super) facts: Facts,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored<Facts> {
+    stamps: Stamps,
+    facts: Facts,
+}
+
+impl Catalogue {
+    /// None when it is not there, or can't be read: then the heads are.
+    pub(super) fn read(layout: &Layout) -> Result<Option<Self>> {
+        let json = match layout::read(&layout.catalogue()) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => None,
+            json => json?,
+        };
+        let stored = json.and_then(|json| serde_json::from_slice(&json).ok());
+        Ok(stored.and_then(|Stored::<BTreeMap<String, Fact>> { stamps, facts }| {
+            let keyed = |(key, fact): (String, Fact)| Some((Key::parse(&key).ok()?, fact));
+            let facts = facts.into_iter().map(keyed).collect::<Option<Facts>>()?;
+            Some(Self { stamps, facts })
+        }))
+    }
+
+    /// The same, if nothing was changed since.
+    pub(super) fn read_current(layout: &Layout) -> Result<Option<Self>> {
+        let found = Self::read(layout)?;
+        Ok(found.filter(|found| found.stamps == Stamps::of(layout)))
+    }
+
+    pub(super) fn write(layout: &Layout, facts: &Facts) -> Result<()> {
+        let facts: BTreeMap<&str, &Fact> =
+            facts.iter().map(|(key, fact)| (key.as_str(), fact)).collect();
+        let stored = Stored { stamps: Stamps::of(layout), facts };
+        let json = serde_json::to_vec(&stored).expect("text and numbers always serialize");
+        fsx::write_whole(&layout.catalogue(), &json)
+    }
+}

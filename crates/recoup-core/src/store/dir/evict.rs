@@ -1,0 +1,96 @@
+//! Carrying out an eviction plan. That nothing is due is seen in one catalogue
+//! and one list of moments; no head is opened for it.
+
+use super::catalogue::{Catalogue, Facts, Sum};
+use super::deaths::Deaths;
+use super::layout::Layout;
+use super::shelf::Shelf;
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::key::{Key, Scope};
+use crate::store::folder::Folder;
+use crate::store::{Evicted, EvictionPlan};
+
+pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
+    let mut evicted = Evicted::default();
+    let due = due_scopes(folder, plan)?;
+    if due.is_empty() {
+        return Ok(evicted);
+    }
+    let _lock = folder.lock()?;
+    for scope in &due {
+        let mut shelf = Shelf::open(folder, scope)?;
+        let before = Sum::of(shelf.facts.values()).usage.bytes;
+        evicted.expired += remove_dead(&mut shelf, plan.now)?;
+        if *scope == plan.scope {
+            evicted.least_used += remove_least_used(&mut shelf, plan)?;
+        }
+        // The difference, because full results go with their last entry.
+        let left = Sum::of(shelf.facts.values()).usage.bytes;
+        evicted.bytes = evicted.bytes.saturating_add(before.saturating_sub(left));
+        shelf.save()?;
+    }
+    Ok(evicted)
+}
+
+fn due_scopes(folder: &Folder, plan: &EvictionPlan) -> Result<Vec<Scope>> {
+    let deaths = Deaths::read(folder)?;
+    let mut due = Vec::new();
+    for scope in folder.scopes()? {
+        let layout = Layout::new(folder.of(&scope));
+        let is_due = if scope == plan.scope {
+            is_due(&layout, plan)?
+        } else {
+            deaths.may_be_in(&scope, plan.now) && layout.heads().is_dir()
+        };
+        if is_due {
+            due.push(scope);
+        }
+    }
+    Ok(due)
+}
+
+/// Without a catalogue that is true, it has to be looked at.
+fn is_due(layout: &Layout, plan: &EvictionPlan) -> Result<bool> {
+    if !layout.heads().is_dir() {
+        return Ok(false);
+    }
+    let Some(Catalogue { facts, .. }) = Catalogue::read_current(layout)? else { return Ok(true) };
+    let sum = sum_of_kind(&facts, plan).usage;
+    let any_dead = facts.values().any(|fact| fact.is_dead(plan.now));
+    Ok(any_dead || !plan.allows(sum.entries, sum.bytes))
+}
+
+fn sum_of_kind(facts: &Facts, plan: &EvictionPlan) -> Sum {
+    Sum::of(facts.values().filter(|fact| fact.kind == plan.kind))
+}
+
+fn remove_dead(shelf: &mut Shelf<'_>, now: Timestamp) -> Result<u64> {
+    let dead = shelf.facts.iter().filter(|(_, fact)| fact.is_dead(now));
+    let dead: Vec<Key> = dead.map(|(key, _)| key.clone()).collect();
+    for key in &dead {
+        shelf.remove(key)?;
+    }
+    Ok(dead.len() as u64)
+}
+
+fn remove_least_used(shelf: &mut Shelf<'_>, plan: &EvictionPlan) -> Result<u64> {
+    let mut sum = sum_of_kind(&shelf.facts, plan);
+    let candidates = shelf
+        .facts
+        .iter()
+        .filter(|(key, fact)| fact.kind == plan.kind && plan.keep.as_ref() != Some(key));
+    let mut candidates: Vec<_> =
+        candidates.map(|(key, fact)| (key.clone(), fact.clone())).collect();
+    candidates.sort_by_key(|(_, fact)| fact.used);
+    let mut removed = 0;
+    for (key, fact) in candidates {
+        if plan.allows(sum.usage.entries, sum.usage.bytes) {
+            break;
+        }
+        shelf.remove(&key)?;
+        sum.subtract(&fact);
+        removed += 1;
+    }
+    Ok(removed)
+}

@@ -1,0 +1,129 @@
+//! Our head of an entry, in a file of its own: the header as it was sealed, and
+//! what has happened since.
+//!
+//! An entry is two files, and no two files are replaced in one step. So a head
+//! that replaces another holds both until the body is there: whichever body a
+//! reader finds, one of the two is its head.
+//!
+//! ```text
+//! 1. heads/K.json    the new head, and inside it the one before
+//! 2. results/K.json  the new body
+//! 3. heads/K.json    the new head alone
+//! ```
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::layout;
+use crate::base::clock::Timestamp;
+use crate::base::digest::Digest;
+use crate::base::fsx;
+use crate::base::name::Name;
+use crate::entry::{Head, Header};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A head as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct StoredHead {
+    /// Another one for each put, so that a reader sees whether there was one.
+    pub(super) turn: u64,
+    stored_at: Timestamp,
+    hits: u64,
+    last_used: Timestamp,
+    /// The last batch whose hits are in: told again after a crash, it adds none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batch: Option<String>,
+    header: Box<RawValue>,
+    /// What it replaces, until that is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Box<Self>>,
+}
+
+impl StoredHead {
+    pub(super) fn of(head: &Head) -> Self {
+        let Head { header, stored_at, hits, last_used } = head;
+        Self {
+            turn: fastrand::u64(..),
+            stored_at: *stored_at,
+            hits: *hits,
+            last_used: *last_used,
+            batch: None,
+            header: serde_json::value::to_raw_value(header)
+                .expect("a header has only strings and numbers, which always serialize"),
+            before: None,
+        }
+    }
+
+    /// The head that is there, unless it can't be read.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(json) = layout::read(path)? else { return Ok(None) };
+        serde_json::from_slice(&json).map(Some).map_err(|error| {
+            Error::new(ErrorKind::Corrupt, "the entry's head can't be read").with_source(error)
+        })
+    }
+
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let json = serde_json::to_vec(self).expect("what was read or made as JSON serializes");
+        fsx::write_whole(path, &json)
+    }
+
+    /// Both heads, for the time between two steps.
+    pub(super) fn replacing(&self, before: Self) -> Self {
+        let before = Some(Box::new(Self { before: None, ..before }));
+        Self { before, ..self.clone() }
+    }
+
+    /// Whether a put ended half way, and which head is right must be found out.
+    pub(super) fn is_open(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// The one of the two that the body belongs to, alone.
+    pub(super) fn settled(self, body: Digest) -> Self {
+        match &self.before {
+            Some(before) if before.is_of(body) && !self.is_of(body) => Self::clone(before),
+            _ => Self { before: None, ..self },
+        }
+    }
+
+    fn is_of(&self, body: Digest) -> bool {
+        self.head().is_ok_and(|head| head.header.body.sha256 == body)
+    }
+
+    /// The head of that body, if one of the two is.
+    pub(super) fn head_of(&self, body: Digest) -> Result<Option<Head>> {
+        let head = self.head()?;
+        if head.header.body.sha256 == body {
+            return Ok(Some(head));
+        }
+        let before = self.before.as_ref().and_then(|before| before.head().ok());
+        Ok(before.filter(|before| before.header.body.sha256 == body))
+    }
+
+    /// What it says.
+    pub(super) fn head(&self) -> Result<Head> {
+        let header = Header::from_json(self.header.get().as_bytes())?;
+        let Self { stored_at, hits, last_used, .. } = *self;
+        Ok(Head { header, stored_at, hits, last_used })
+    }
+
+    /// How much the header takes, whatever happened since.
+    pub(super) fn header_len(&self) -> u64 {
+        self.header.get().len() as u64
+    }
+
+    pub(super) fn stored_at(&self) -> Timestamp {
+        self.stored_at
+    }
+
+    /// Counts the hits of a batch, once.
+    pub(super) fn add_hits(&mut self, batch: &Name, hits: u64, last: Timestamp) {
+        if self.batch.as_deref() != Some(batch.as_str()) {
+            self.hits = self.hits.saturating_add(hits);
+            self.last_used = self.last_used.max(last);
+            self.batch = Some(batch.to_string());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Bringing everything in line again after a crash, or after others have been
+//! here: what our heads and the bodies say is true, and what the index says of
+//! entries that are not ours.
+//!
+//! Bodies without a head and without a line in the index are left alone: nothing
+//! is known of their sources.
+
+use std::collections::BTreeSet;
+
+use super::catalogue::{Catalogue, Fact, Facts, Stamps};
+use super::head::StoredHead;
+use super::index::{Found, Index};
+use super::layout::{self, Layout, file_name};
+use super::listed::Listed;
+use crate::base::digest::Digest;
+use crate::base::fsx;
+use crate::error::Result;
+use crate::key::Key;
+
+/// What is there, made whole. The caller holds the lock, and has said that the
+/// catalogue is not true any more.
+pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<(Option<Index>, Facts)> {
+    for dir in [layout.heads(), layout.bodies()] {
+        layout::remove_leftovers(&dir)?;
+    }
+    let bodies = layout::keys_in(&layout.bodies())?;
+    let mut facts = match last {
+        Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
+        _ => {
+            settle(layout)?;
+            facts_from_heads(layout)?
+        }
+    };
+    remove_heads_without(&bodies, layout, &mut facts)?;
+    let mut index = found_index(layout)?;
+    if let Some(index) = &mut index {
+        forget_lost(index, &bodies);
+        give_up_replaced(layout, index, &mut facts)?;
+    }
+    Ok((index, facts))
+}
+
+/// What the heads say of the entries that have a body. Writes nothing; heads that
+/// can't be read are passed over, and stay for whoever asks for them.
+pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
+    let heads = layout::keys_in(&layout.heads())?;
+    let bodies = layout::keys_in(&layout.bodies())?;
+    let fact = |key: Key| {
+        let stored = settled(layout, &key)?;
+        let head = stored.head().ok()?;
+        Some((key, Fact::of(&stored, &head)))
+    };
+    Ok(heads.into_iter().filter(|key| bodies.contains(key)).filter_map(fact).collect())
+}
+
+/// The head of the body that is there.
+fn settled(layout: &Layout, key: &Key) -> Option<StoredHead> {
+    let stored = StoredHead::read(&layout.head(key)).ok()??;
+    if !stored.is_open() {
+        return Some(stored);
+    }
+    let body = layout::read(&layout.body(key)).ok()??;
+    Some(stored.settled(Digest::of(&body)))
+}
+
+/// Ends the puts that a crash has left half way.
+fn settle(layout: &Layout) -> Result<()> {
+    for key in layout::keys_in(&layout.heads())? {
+        let path = layout.head(&key);
+        if StoredHead::read(&path).is_ok_and(|head| head.is_some_and(|head| head.is_open()))
+            && let Some(settled) = settled(layout, &key)
+        {
+            settled.write(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// A head whose body is gone stands for nothing: others removed the entry.
+fn remove_heads_without(bodies: &BTreeSet<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
+    for key in layout::keys_in(&layout.heads())?.difference(bodies) {
+        let readable = StoredHead::read(&layout.head(key))
+            .is_ok_and(|head| head.is_some_and(|head| head.head().is_ok()));
+        if readable {
+            fsx::remove(&layout.head(key))?;
+        }
+        facts.remove(key);
+    }
+    Ok(())
+}
+
+/// The index that is there. What is no index is kept, once, for its owner.
+fn found_index(layout: &Layout) -> Result<Option<Index>> {
+    match Index::find(&layout.index())? {
+        Found::Whole(index) => Ok(Some(index)),
+        Found::Nothing => Ok(None),
+        Found::Broken => {
+            if !layout.broken_index().exists() {
+                fsx::rename(&layout.index(), &layout.broken_index())?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Entries whose body is gone are not listed any longer.
+fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
+    let is_there = |key: &str| Key::parse(key).is_ok_and(|key| bodies.contains(&key));
+    let lost: Vec<String> = index.keys().filter(|key| !is_there(key)).map(str::to_owned).collect();
+    for key in lost {
+        index.remove(&key);
+    }
+}
+
+/// An entry of ours that another tool has replaced, body and line, is theirs now.
+fn give_up_replaced(layout: &Layout, index: &Index, facts: &mut Facts) -> Result<()> {
+    let mut replaced = Vec::new();
+    for (key, fact) in facts.iter() {
+        if let Some(listed) = index.listed(key.as_str())
+            && listed.integrity_hash != fact.sha256
+            && let Some(body) = layout::read(&layout.body(key))?
+            && listed.hashed_part(&body).is_some()
+        {
+            replaced.push(key.clone());
+        }
+    }
+    for key in replaced {
+        fsx::remove(&layout.head(&key))?;
+        facts.remove(&key);
+    }
+    Ok(())
+}
+
+/// Lists our entries as they are, where the index says otherwise.
+pub(super) fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
+    for (key, fact) in facts {
+        let is_right = |listed: Listed| listed.integrity_hash == fact.sha256;
+        let full = fact.full.map(|full| file_name(&full.sha256.to_hex()));
+        if index.listed(key.as_str()).is_some_and(is_right) && index.full_name(key.as_str()) == full
+        {
+            continue;
+        }
+        let head = StoredHead::read(&layout.head(key)).ok().flatten().map(|head| head.head());
+        if let Some(Ok(head)) = head {
+            index.restate(key.as_str(), &Listed::of(&head, layout));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `dir:DIR`: contract 1's directory, for tools that read that layout.
+//!
+//! ```text
+//! index.json               what is there, for other tools, and what they put there
+//! results/K.json           a body, byte for byte
+//! full/SHA256.json         a full result, once for all entries that share it
+//! .gitignore               excludes all of it
+//! .recoup/heads/K.json     our head: the header as sealed, times, hits
+//! .recoup/catalogue.json   what eviction needs to know of all of them
+//! ```
+//! Each scope has such a directory. In that of `global` there are also the lock, the
+//! counts (`folder/`) and `.recoup/deaths.json`, the first death in each scope.
+//!
+//! **Head and body are the truth.** A read opens these two and takes no lock; the
+//! index is consulted only for entries of other tools. `head.rs` says how the two
+//! are replaced so that a reader always finds a pair, and how a crash in between is
+//! settled. The index is rewritten at each write, so that a write takes longer the
+//! more entries there are: beyond some thousand of them, SQLite is the better choice.
+//!
+//! Any file may be changed or removed behind our back: `heal.rs`.
+
+mod catalogue;
+mod deaths;
+mod evict;
+mod fields;
+mod fold;
+mod foreign;
+mod head;
+mod heal;
+mod index;
+mod layout;
+mod listed;
+mod read;
+mod shelf;
+mod stats;
+mod write;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::layout::Layout;
+use super::folder::Folder;
+use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use crate::entry::{Batch, Payload, Record, Tally};
+use crate::error::Result;
+use crate::key::{Id, Scope};
+
+/// Entries in plain files, laid out as contract 1 has it.
+#[derive(Debug)]
+pub struct Directory {
+    folder: Folder,
+}
+
+impl Directory {
+    /// A store in `dir`. Nothing is opened or created before it is needed.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { folder: Folder::new(dir.into()) }
+    }
+
+    fn layout(&self, scope: &Scope) -> Layout {
+        Layout::new(self.folder.of(scope))
+    }
+}
+
+impl Store for Directory {
+    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+        read::get(&self.layout(&id.scope), &id.key)
+    }
+
+    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+        read::full(&self.layout(&id.scope), &id.key)
+    }
+
+    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+        write::put(&self.folder, id, record)
+    }
+
+    fn remove(&self, ids: &[Id]) -> Result<usize> {
+        write::remove(&self.folder, ids)
+    }
+
+    fn fold(&self, batch: &Batch) -> Result<()> {
+        fold::fold(&self.folder, batch)
+    }
+
+    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+        Ok(self.folder.counts()?.of(scope))
+    }
+
+    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        let scopes = match &filter.scope {
+            Some(scope) => vec![scope.clone()],
+            None => self.folder.scopes()?,
+        };
+        for scope in scopes {
+            if read::scan(&self.layout(&scope), &scope, filter, visit)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+        evict::carry_out(&self.folder, plan)
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<Usage> {
+        read::usage(&self.layout(scope))
+    }
+
+    fn info(&self) -> Info {
+        Info { url: format!("dir:{}", self.folder.root().display()), durable: true }
+    }
+}

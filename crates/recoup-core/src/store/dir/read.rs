@@ -1,0 +1,123 @@
+//! Reading: no lock, nothing written, and one whole entry or none, whoever
+//! writes meanwhile.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::catalogue::{Catalogue, Sum};
+use super::foreign;
+use super::head::StoredHead;
+use super::heal;
+use super::index::Index;
+use super::layout::{self, Layout, file_name};
+use crate::base::digest::Digest;
+use crate::entry::{Body, Head, Payload, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Id, Key, Scope};
+use crate::store::{Filter, Flow, Usage, Visit};
+
+/// How often an entry is read that others keep replacing.
+const TRIES: usize = 100;
+
+/// The head first, then the body: a body that does not belong to the head was
+/// written after it, and the next look finds its head. If the head is the same
+/// then, the body was changed by somebody else.
+pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
+    let mut seen = None;
+    for _ in 0..TRIES {
+        let Some(stored) = StoredHead::read(&layout.head(key))? else {
+            let found = foreign::get(layout, key)?;
+            // What got a head meanwhile is ours.
+            if found.is_none() || StoredHead::read(&layout.head(key))?.is_none() {
+                return Ok(found);
+            }
+            continue;
+        };
+        let Some(body) = layout::read(&layout.body(key))? else { return Ok(None) };
+        let sha256 = Digest::of(&body);
+        if let Some(head) = stored.head_of(sha256)? {
+            let payload = Payload::Opened(Body::from(body));
+            return Ok(Some(Arc::new(Record { payload, head, full: None })));
+        }
+        if seen.replace((stored.turn, sha256)) == Some((stored.turn, sha256)) {
+            return changed_by_others(layout, key, stored.head()?, body).map(Some);
+        }
+    }
+    Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
+}
+
+/// Another tool's entry in place of ours, if the index says so; else damage,
+/// which shows when the record is opened.
+fn changed_by_others(layout: &Layout, key: &Key, head: Head, body: Vec<u8>) -> Result<Arc<Record>> {
+    let listed = Index::read(&layout.index())?.listed(key.as_str());
+    let theirs = listed.and_then(|listed| foreign::matching(&listed, &body));
+    let ours = || Arc::new(Record { payload: Payload::Plain(body.into()), head, full: None });
+    Ok(theirs.unwrap_or_else(ours))
+}
+
+pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
+    let Some(record) = get(layout, key)? else { return Ok(None) };
+    let Some(info) = record.head.header.full else { return Ok(None) };
+    let stored = layout::read(&layout.full(&file_name(&info.sha256.to_hex())))?;
+    Ok(stored.map(|stored| Payload::Plain(stored.into())))
+}
+
+/// Shows the heads of one scope. What is shown is listed before: the visitor may
+/// change what is there.
+pub(super) fn scan(
+    layout: &Layout,
+    scope: &Scope,
+    filter: &Filter,
+    visit: &mut Visit<'_>,
+) -> Result<Flow> {
+    let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
+    let index = Index::read(&layout.index())?;
+    for key in keys(layout, &index)? {
+        let shown = match head(layout, &key, &index) {
+            Ok(None) => continue,
+            Ok(Some(head)) if !wanted(&head) => continue,
+            Ok(Some(head)) => visit(&Id::new(scope.clone(), key), Ok(&head)),
+            Err(error) => visit(&Id::new(scope.clone(), key), Err(error)),
+        };
+        if shown.is_break() {
+            return Ok(shown);
+        }
+    }
+    Ok(Flow::Continue(()))
+}
+
+/// Everything that has a body, and a head or a line in the index. Heads are
+/// listed first: their bodies are removed before they are.
+fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
+    let heads = layout::keys_in(&layout.heads())?;
+    let mut keys: BTreeSet<Key> = foreign::keys(layout, index, |key| heads.contains(key)).collect();
+    keys.extend(heads);
+    let bodies = layout::keys_in(&layout.bodies())?;
+    keys.retain(|key| bodies.contains(key));
+    Ok(keys)
+}
+
+fn head(layout: &Layout, key: &Key, index: &Index) -> Result<Option<Head>> {
+    match StoredHead::read(&layout.head(key))? {
+        Some(stored) if !stored.is_open() => stored.head().map(Some),
+        // Only the body knows which head is its own.
+        Some(_) => Ok(get(layout, key)?.map(|record| record.head.clone())),
+        None => Ok(foreign::head(layout, key, index)),
+    }
+}
+
+/// What a scan would show, and how much that takes.
+pub(super) fn usage(layout: &Layout) -> Result<Usage> {
+    let facts = match Catalogue::read_current(layout)? {
+        Some(current) => current.facts,
+        None => heal::facts_from_heads(layout)?,
+    };
+    let mut usage = Sum::of(facts.values()).usage;
+    let index = Index::read(&layout.index())?;
+    let theirs = foreign::keys(layout, &index, |key| facts.contains_key(key));
+    for head in theirs.filter_map(|key| foreign::head(layout, &key, &index)) {
+        usage.entries += 1;
+        usage.bytes = usage.bytes.saturating_add(head.header.stored_len());
+    }
+    Ok(usage)
+}

@@ -1,0 +1,62 @@
+//! The index's block of counts: hits, misses, invalidations.
+
+use super::fields::{Fields, raw};
+use crate::entry::Happening;
+
+/// Counted as `cache/stats.rs` does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Stats {
+    hits: u64,
+    misses: u64,
+    invalidations: u64,
+}
+
+impl Stats {
+    pub(super) fn of(counts: impl Iterator<Item = (Happening, u64)>) -> Self {
+        counts.fold(Self::default(), |sum, (what, count)| sum.plus(Self::of_one(what, count)))
+    }
+
+    /// A look-up whose sources had changed is a miss and an invalidation; what
+    /// was removed by hand is no look-up.
+    fn of_one(what: Happening, count: u64) -> Self {
+        let (hits, misses, invalidations) = match what {
+            Happening::Hit => (count, 0, 0),
+            Happening::Invalidated => (0, count, count),
+            Happening::Removed => (0, 0, count),
+            Happening::Absent
+            | Happening::Expired
+            | Happening::Corrupt
+            | Happening::Unavailable => (0, count, 0),
+        };
+        Self { hits, misses, invalidations }
+    }
+
+    pub(super) fn read(fields: &Fields) -> Self {
+        let count = |name| fields.get(name).unwrap_or(0);
+        Self { hits: count("hits"), misses: count("misses"), invalidations: count("invalidations") }
+    }
+
+    pub(super) fn write(self, fields: &mut Fields) {
+        let Self { hits, misses, invalidations } = self;
+        for (name, count) in [("hits", hits), ("misses", misses), ("invalidations", invalidations)]
+        {
+            fields.set(name, raw(&count));
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    pub(super) fn at_least(self, other: Self) -> Self {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        Self {
+            hits: join(self.hits, other.hits),
+            misses: join(self.misses, other.misses),
+            invalidations: join(self.invalidations, other.invalidations),
+        }
+    }
+}

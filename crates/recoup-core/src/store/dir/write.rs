@@ -1,0 +1,56 @@
+//! Writing: under the lock, the entry first, then what is said about it.
+
+use std::collections::BTreeMap;
+
+use super::layout::{Layout, MAX_LEN};
+use super::shelf::Shelf;
+use crate::entry::Record;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Id, Key, Scope};
+use crate::store::folder::{Folder, text_of};
+
+pub(super) fn put(folder: &Folder, id: &Id, record: &Record) -> Result<()> {
+    let header = &record.head.header;
+    let body = text_of(&record.payload, &header.body)?;
+    let full = match (&record.full, &header.full) {
+        (Some(full), Some(info)) => Some(text_of(full, info)?),
+        _ => None,
+    };
+    for contents in [Some(&body), full.as_ref()].into_iter().flatten() {
+        refuse_giants(contents.len() as u64)?;
+    }
+    let _lock = folder.lock()?;
+    let mut shelf = Shelf::open(folder, &id.scope)?;
+    shelf.put(&id.key, &record.head, &body, full.as_deref())?;
+    shelf.save()
+}
+
+/// What would not be read again is not written.
+fn refuse_giants(len: u64) -> Result<()> {
+    if len > MAX_LEN {
+        let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
+    Ok(())
+}
+
+pub(super) fn remove(folder: &Folder, ids: &[Id]) -> Result<usize> {
+    let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
+    for id in ids {
+        by_scope.entry(&id.scope).or_default().push(&id.key);
+    }
+    by_scope.retain(|scope, _| Layout::new(folder.of(scope)).is_used());
+    if by_scope.is_empty() {
+        return Ok(0);
+    }
+    let _lock = folder.lock()?;
+    let mut removed = 0;
+    for (scope, keys) in by_scope {
+        let mut shelf = Shelf::open(folder, scope)?;
+        for key in keys {
+            removed += usize::from(shelf.remove(key)?);
+        }
+        shelf.save()?;
+    }
+    Ok(removed)
+}
