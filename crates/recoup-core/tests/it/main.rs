@@ -5,6 +5,7 @@
 mod base;
 mod cache;
 mod canonical;
+mod dir_store;
 mod entry;
 mod file_cache;
 mod file_store;

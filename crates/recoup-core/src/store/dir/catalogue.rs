@@ -28,7 +28,9 @@ pub(super) struct Fact {
     pub(super) kind: Kind,
     /// Its body and its header.
     bytes: u64,
-    pub(super) sha256: Digest,
+    /// Of its body, in hex: thousands are read and written at a time, and hardly
+    /// one of them is looked at.
+    sha256: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) full: Option<Full>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,11 +51,15 @@ impl Fact {
         Self {
             kind: header.kind,
             bytes: header.body.raw_len.saturating_add(stored.header_len()),
-            sha256: header.body.sha256,
+            sha256: header.body.sha256.to_hex(),
             full: header.full.map(|full| Full { sha256: full.sha256, len: full.raw_len }),
             dies: header.dead_at(),
             used: head.last_used,
         }
+    }
+
+    pub(super) fn is_of(&self, body: Digest) -> bool {
+        self.sha256 == body.to_hex()
     }
 
     pub(super) fn is_dead(&self, now: Timestamp) -> bool {

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use super::foreign;
 use super::head::StoredHead;
 use super::layout::Layout;
-use super::shelf::Shelf;
+use super::shelf::{Shelf, stats_of};
 use super::stats::Stats;
 use crate::base::clock::Timestamp;
 use crate::base::name::Name;
 use crate::entry::Batch;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::key::{Key, Scope};
 use crate::store::folder::{Counts, Folder};
 use crate::store::sums::Sums;
@@ -60,13 +60,13 @@ fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &N
 
 /// An entry of another tool has no place for its hits but the index.
 fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timestamp) -> Result<()> {
-    let mut least = 0;
+    let mut in_all = 0;
     match StoredHead::read(&shelf.layout.head(key)) {
         Ok(Some(mut stored)) => {
             stored.add_hits(batch, hits, last);
             if let Ok(head) = stored.head() {
                 shelf.restate(key, &stored, &head)?;
-                least = head.hits;
+                in_all = head.hits;
             }
         }
         Ok(None) => {}
@@ -74,7 +74,7 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
         Err(_) => return Ok(()),
     }
     if shelf.index.contains(key.as_str()) {
-        shelf.index_mut()?.add_hits(key.as_str(), hits, least, last);
+        shelf.index_mut()?.add_hits(key.as_str(), hits, in_all, last);
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn is_still_damaged(shelf: &Shelf<'_>, key: &Key, at: Timestamp) -> Result<bool>
     match StoredHead::read(&shelf.layout.head(key)) {
         Ok(Some(stored)) => Ok(stored.stored_at() <= at),
         Ok(None) => foreign::is_damaged(&shelf.layout, key),
-        Err(_) => Ok(true),
+        Err(error) => Ok(error.kind() == ErrorKind::Corrupt),
     }
 }
 
@@ -97,7 +97,7 @@ fn tell_stats(
 ) -> Result<()> {
     let these = sums.counts.iter().filter(|((of, ..), _)| *of == scope);
     let added = Stats::of(these.map(|((.., what), count)| (*what, *count)));
-    let all = counts.of(scope).into_iter().map(|tally| (tally.what, tally.count));
-    shelf.index_mut()?.add_stats(added, Stats::of(all));
+
+    shelf.index_mut()?.add_stats(added, stats_of(counts, scope));
     Ok(())
 }

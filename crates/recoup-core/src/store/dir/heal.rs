@@ -20,9 +20,7 @@ use crate::key::Key;
 /// What is there, made whole. The caller holds the lock, and has said that the
 /// catalogue is not true any more.
 pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<(Option<Index>, Facts)> {
-    for dir in [layout.heads(), layout.bodies()] {
-        layout::remove_leftovers(&dir)?;
-    }
+    layout.remove_leftovers()?;
     let bodies = layout::keys_in(&layout.bodies())?;
     let mut facts = match last {
         Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
@@ -103,10 +101,11 @@ fn found_index(layout: &Layout) -> Result<Option<Index>> {
     }
 }
 
-/// Entries whose body is gone are not listed any longer.
+/// Entries whose body is gone are not listed any longer. Of keys that we would not
+/// take we do not know where their bodies are.
 fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
-    let is_there = |key: &str| Key::parse(key).is_ok_and(|key| bodies.contains(&key));
-    let lost: Vec<String> = index.keys().filter(|key| !is_there(key)).map(str::to_owned).collect();
+    let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
+    let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
     for key in lost {
         index.remove(&key);
     }
@@ -117,7 +116,7 @@ fn give_up_replaced(layout: &Layout, index: &Index, facts: &mut Facts) -> Result
     let mut replaced = Vec::new();
     for (key, fact) in facts.iter() {
         if let Some(listed) = index.listed(key.as_str())
-            && listed.integrity_hash != fact.sha256
+            && !fact.is_of(listed.integrity_hash)
             && let Some(body) = layout::read(&layout.body(key))?
             && listed.hashed_part(&body).is_some()
         {
@@ -134,7 +133,7 @@ fn give_up_replaced(layout: &Layout, index: &Index, facts: &mut Facts) -> Result
 /// Lists our entries as they are, where the index says otherwise.
 pub(super) fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
     for (key, fact) in facts {
-        let is_right = |listed: Listed| listed.integrity_hash == fact.sha256;
+        let is_right = |listed: Listed| fact.is_of(listed.integrity_hash);
         let full = fact.full.map(|full| file_name(&full.sha256.to_hex()));
         if index.listed(key.as_str()).is_some_and(is_right) && index.full_name(key.as_str()) == full
         {

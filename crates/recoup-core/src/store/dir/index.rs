@@ -38,6 +38,17 @@ pub(super) struct Index {
 }
 
 impl Index {
+    /// An empty one that has been counting since the beginning. When it was begun
+    /// shows when it is written.
+    pub(super) fn with_stats(stats: Stats) -> Self {
+        let mut index = Self::default();
+        for name in ["schema_version", "created_at", "entries"] {
+            index.fields.set(name, raw(&()));
+        }
+        index.add_stats(Stats::default(), stats);
+        index
+    }
+
     /// Read whole, or not at all.
     pub(super) fn find(path: &Path) -> Result<Found> {
         let json = match layout::read(path) {
@@ -102,15 +113,15 @@ impl Index {
         self.entries.remove(key).is_some()
     }
 
-    /// Counts hits of a listed entry, which had at least `least` of them in all.
-    pub(super) fn add_hits(&mut self, key: &str, hits: u64, least: u64, last: Timestamp) {
+    /// Counts hits of a listed entry, which had at least `in_all` of them.
+    pub(super) fn add_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
         if !self.contains(key) {
             return;
         }
         let mut entry = self.entry(key);
         let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(hits);
         let last = entry.get::<i64>("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
-        entry.set("hit_count", raw(&counted.max(least)));
+        entry.set("hit_count", raw(&counted.max(in_all)));
         entry.set("last_hit", raw(&last));
         self.entries.insert(key.to_owned(), raw(&entry));
     }
@@ -127,18 +138,18 @@ impl Index {
         fsx::write_whole(path, self.to_json().as_bytes())
     }
 
-    /// Adds what every index has.
+    /// Adds what every index has, and leaves what is there in its place.
     fn complete(&mut self) {
-        let mut whole = Fields::default();
-        whole.set("schema_version", raw(&SCHEMA_VERSION));
-        whole.set("created_at", raw(&""));
-        whole.set("entries", raw(&()));
-        whole.set_all(std::mem::take(&mut self.fields));
-        self.fields = whole;
-        if self.fields.get::<String>("created_at").is_none_or(|at| at.is_empty()) {
+        if self.fields.get::<String>("schema_version").is_none() {
+            self.fields.set("schema_version", raw(&SCHEMA_VERSION));
+        }
+        if self.fields.get::<String>("created_at").is_none() {
             self.fields.set("created_at", raw(&self.first_moment().to_second()));
         }
-        self.add_stats(Stats::default(), Stats::default());
+        self.fields.set("entries", raw(&()));
+        if self.fields.get::<Stats>("stats").is_none() {
+            self.add_stats(Stats::default(), Stats::default());
+        }
     }
 
     /// An index that had to be made again is as old as the oldest that it lists.
@@ -149,20 +160,33 @@ impl Index {
 
     /// One line for each entry, so that people can read it too.
     fn to_json(&self) -> String {
-        let fields = self.fields.iter().map(|(name, value)| match name {
-            "entries" => format!("  \"entries\": {}", self.entries_to_json()),
-            _ => format!("  {}: {value}", raw(&name)),
-        });
-        format!("{{\n{}\n}}\n", fields.collect::<Vec<_>>().join(",\n"))
+        let mut json = String::from("{");
+        for (n, (name, value)) in self.fields.iter().enumerate() {
+            start_line(&mut json, n, "  ", name);
+            match name {
+                "entries" => self.entries_to_json(&mut json),
+                _ => json.push_str(value.get()),
+            }
+        }
+        json.push_str("\n}\n");
+        json
     }
 
-    fn entries_to_json(&self) -> String {
-        if self.entries.is_empty() {
-            return "{}".to_owned();
+    fn entries_to_json(&self, json: &mut String) {
+        json.push('{');
+        for (n, (key, entry)) in self.entries.iter().enumerate() {
+            start_line(json, n, "    ", key);
+            json.push_str(entry.get());
         }
-        let entries = self.entries.iter().map(|(key, entry)| format!("    {}: {entry}", raw(key)));
-        format!("{{\n{}\n  }}", entries.collect::<Vec<_>>().join(",\n"))
+        json.push_str(if self.entries.is_empty() { "}" } else { "\n  }" });
     }
+}
+
+fn start_line(json: &mut String, number: usize, indent: &str, name: &str) {
+    json.push_str(if number == 0 { "\n" } else { ",\n" });
+    json.push_str(indent);
+    json.push_str(raw(&name).get());
+    json.push_str(": ");
 }
 
 impl<'de> Deserialize<'de> for Index {

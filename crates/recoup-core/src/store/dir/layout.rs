@@ -86,6 +86,19 @@ impl Layout {
         fsx::ensure_dir(&self.bodies())
     }
 
+    /// Removes what writers that were killed left behind. The caller holds the
+    /// lock, so nobody is about to rename one of them.
+    pub(super) fn remove_leftovers(&self) -> Result<()> {
+        for dir in [self.dir.clone(), self.own(), self.heads(), self.bodies(), self.fulls()] {
+            for name in names_in(&dir)?.iter().filter(|name| is_leftover(name)) {
+                if dir.join(name).is_file() {
+                    fsx::remove(&dir.join(name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a full result under the name of its contents.
     pub(super) fn write_full(&self, name: &str, contents: &[u8]) -> Result<()> {
         fsx::ensure_dir(&self.fulls())?;
@@ -120,14 +133,8 @@ pub(super) fn keys_in(dir: &Path) -> Result<BTreeSet<Key>> {
     Ok(keys.into_iter().filter_map(key).collect())
 }
 
-/// Removes what writers that were killed left behind. The caller holds the
-/// lock, so nobody is about to rename one of them.
-pub(super) fn remove_leftovers(dir: &Path) -> Result<()> {
-    let is_leftover = |name: &String| name.starts_with(".recoup-") && !name.contains(".json");
-    for name in names_in(dir)?.iter().filter(|name| is_leftover(name)) {
-        fsx::remove(&dir.join(name))?;
-    }
-    Ok(())
+fn is_leftover(name: &str) -> bool {
+    name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6)
 }
 
 fn names_in(dir: &Path) -> Result<Vec<String>> {

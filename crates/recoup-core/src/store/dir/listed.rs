@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{Layout, file_name};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::entry::{BodyInfo, Encoding, FORMAT, Head, Header, Older, Sources};
+use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Older, Sources};
 use crate::key::Kind;
 
 /// How long the entries of other tools are good for: contract 1's default.
@@ -58,10 +58,10 @@ impl Listed {
             kind: Kind::Result,
             body: BodyInfo { encoding: Encoding::Plain, raw_len, stored_len: raw_len, sha256 },
             full: None,
-            identity: Default::default(),
+            identity: Identity::default(),
             parts: Vec::new(),
             tags: Vec::new(),
-            cost: Default::default(),
+            cost: Cost::default(),
         };
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);
         Head { header, stored_at: created, hits: self.hit_count, last_used }

@@ -48,7 +48,7 @@ impl<'a> Shelf<'a> {
         let (index, facts) = heal::healed(&layout, last)?;
         let mut index = match index {
             Some(index) => index,
-            None => new_index(&folder.counts()?, scope),
+            None => Index::with_stats(stats_of(&folder.counts()?, scope)),
         };
         heal::list_ours(&layout, &mut index, &facts);
         Ok(Self { folder, scope, layout, index, facts, sharers: None, changed: true })
@@ -91,6 +91,10 @@ impl<'a> Shelf<'a> {
     fn replace(&self, key: &Key, stored: &StoredHead, body: &[u8]) -> Result<()> {
         let (head, place) = (self.layout.head(key), self.layout.body(key));
         let Ok(Some(before)) = StoredHead::read(&head) else {
+            // A body that belongs to nobody would pass for a damaged one of ours.
+            if !self.index.contains(key.as_str()) {
+                fsx::remove(&place)?;
+            }
             stored.write(&head)?;
             return fsx::write_whole(&place, body);
         };
@@ -174,22 +178,18 @@ impl<'a> Shelf<'a> {
 
     /// Writes what was changed.
     pub(super) fn save(mut self) -> Result<()> {
+        deaths::note(self.folder, self.scope, first_death(&self.facts))?;
         if !self.changed {
             return Ok(());
         }
         self.layout.prepare()?;
         self.index.write(&self.layout.index())?;
-        deaths::note(self.folder, self.scope, first_death(&self.facts))?;
         Catalogue::write(&self.layout, &self.facts)
     }
 }
 
-/// A first index has been counting from the beginning.
-fn new_index(counts: &Counts, scope: &Scope) -> Index {
-    let mut index = Index::default();
-    let counted = counts.of(scope).into_iter().map(|tally| (tally.what, tally.count));
-    index.add_stats(Stats::default(), Stats::of(counted));
-    index
+pub(super) fn stats_of(counts: &Counts, scope: &Scope) -> Stats {
+    Stats::of(counts.of(scope).into_iter().map(|tally| (tally.what, tally.count)))
 }
 
 fn full_name(fact: &Fact) -> Option<String> {

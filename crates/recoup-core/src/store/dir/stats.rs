@@ -1,10 +1,12 @@
 //! The index's block of counts: hits, misses, invalidations.
 
+use serde::Deserialize;
+
 use super::fields::{Fields, raw};
 use crate::entry::Happening;
 
 /// Counted as `cache/stats.rs` does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Stats {
     hits: u64,
     misses: u64,
