@@ -121,6 +121,9 @@ impl Sum {
 pub(super) struct Stamps {
     pub(super) heads: Option<Stamp>,
     bodies: Option<Stamp>,
+    /// How many there were: a body that goes right after a write may leave the
+    /// times of that write behind.
+    count: usize,
     index: Option<Stamp>,
 }
 
@@ -132,6 +135,7 @@ impl Stamps {
         Self {
             heads: stamp(&layout.heads()),
             bodies: stamp(&layout.bodies()),
+            count: fs::read_dir(layout.bodies()).map_or(0, Iterator::count),
             index: stamp(&layout.index()),
         }
     }

@@ -1,14 +1,16 @@
 //! Many writers over one directory, as threads and as processes: nothing is
 //! lost, and nobody sees half of anything.
 
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::thread;
 
-use recoup_core::store::{Directory, Store as _};
+use recoup_core::key::Scope;
+use recoup_core::store::{Directory, Filter, Store as _};
 
 use super::{Scene, full_name, with_full};
-use crate::support::{body_of, id, noise_text, record};
+use crate::support::{body_of, id, noise_text, record, scanned};
 
 /// Says to the processes of a crowd where it meets, and as whom.
 const MEETING: &str = "RECOUP_TEST_DIRECTORY";
@@ -39,12 +41,20 @@ fn twenty_parallel_puts_are_all_there_and_in_the_index() {
     }
 }
 
-/// Readers look at what writers replace and remove all the time; a value shows
-/// by itself whether it is whole.
+/// A value that shows by itself whether it is whole.
+fn value(seed: u64) -> String {
+    format!("{seed}:{}", noise_text(usize::try_from(seed * 97 % 9_000).unwrap(), seed))
+}
+
+fn assert_whole(body: Vec<u8>) {
+    let text = String::from_utf8(body).unwrap();
+    let seed = text.split_once(':').unwrap().0.parse().unwrap();
+    assert!(text == value(seed), "a value that nobody wrote");
+}
+
+/// Readers look at what writers replace and remove all the time.
 #[test]
 fn readers_of_other_stores_see_whole_values_only() {
-    let value =
-        |seed: u64| format!("{seed}:{}", noise_text(usize::try_from(seed * 97).unwrap(), seed));
     let scene = Scene::new();
     thread::scope(|threads| {
         for thread in 0..3 {
@@ -63,11 +73,7 @@ fn readers_of_other_stores_see_whole_values_only() {
             let store = Directory::at(scene.root());
             threads.spawn(move || {
                 for _ in 0..400 {
-                    if let Some(body) = body_of(&store, &id("key")) {
-                        let text = String::from_utf8(body).unwrap();
-                        let seed = text.split_once(':').unwrap().0.parse().unwrap();
-                        assert!(text == value(seed), "a value that nobody wrote");
-                    }
+                    body_of(&store, &id("key")).into_iter().for_each(assert_whole);
                 }
             });
         }
@@ -96,36 +102,79 @@ fn a_shared_full_result_stays_for_whoever_has_it() {
     assert!(!scene.path(&full_name("shared")).exists());
 }
 
+/// This test binary again, as a process that does `part`.
+fn process(part: &str, scene: &Scene, number: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", &format!("dir_store::crowds::{part}")])
+        .env(MEETING, format!("{number}={}", scene.root().display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// What such a process was told; none when somebody runs ignored tests by hand.
+fn part() -> Option<(usize, Directory)> {
+    let meeting = std::env::var(MEETING).ok()?;
+    let (number, dir) = meeting.split_once('=').unwrap();
+    Some((number.parse().unwrap(), Directory::at(dir)))
+}
+
 #[test]
 fn puts_of_several_processes_are_all_there_and_in_the_index() {
     let scene = Scene::new();
-    let spawn = |n: usize| {
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "--ignored", "dir_store::crowds::one_process_of_several"])
-            .env(MEETING, format!("{}={}", n, scene.root().display()))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let children: Vec<_> = (0..4).map(spawn).collect();
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
+    let children: Vec<_> = (0..4).map(|n| process("putting_five", &scene, n)).collect();
+    for child in children {
+        assert!(child.wait_with_output().unwrap().status.success());
     }
     assert_eq!(scene.shown(), keys(20));
     assert_eq!(scene.listed(), keys(20));
     assert!(scene.path(".recoup/catalogue.json").exists());
 }
 
-/// Started by the test above, in a process of its own.
 #[test]
 #[ignore = "it is a part of another test"]
-fn one_process_of_several() {
-    let Ok(meeting) = std::env::var(MEETING) else { return };
-    let (n, dir) = meeting.split_once('=').unwrap();
-    let (n, store) = (n.parse::<usize>().unwrap(), Directory::at(dir));
+fn putting_five() {
+    let Some((number, store)) = part() else { return };
     for round in 0..5 {
-        let key = id(&format!("k{}", n * 5 + round));
-        store.put(&key, &record(format!("{key}"))).unwrap();
+        let key = id(&format!("k{}", number * 5 + round));
+        store.put(&key, &record(key.to_string())).unwrap();
         assert_eq!(body_of(&store, &key), Some(key.to_string().into_bytes()));
+    }
+}
+
+/// Wherever they are, what they leave is whole, and others go on.
+#[test]
+fn writers_that_are_killed_leave_nothing_half_done() {
+    let scene = Scene::new();
+    for round in 0..12 {
+        let mut child = process("writing_until_killed", &scene, round);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let written = lines.filter(|line| line.as_ref().unwrap().contains("written"));
+        assert_eq!(written.take(5 + round).count(), 5 + round);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for found in scanned(&scene.store, &Filter::default()) {
+            assert_whole(body_of(&scene.store, &found).expect("it was just listed"));
+        }
+        scene.put("next", &value(1));
+        assert_eq!(scene.listed(), scene.shown());
+        let usage = scene.store.usage(&Scope::global()).unwrap();
+        assert_eq!(usage.entries, scene.shown().len() as u64);
+        scene.remove(".recoup/catalogue.json");
+        assert_eq!(scene.store.usage(&Scope::global()).unwrap(), usage);
+    }
+}
+
+#[test]
+#[ignore = "it is a part of another test"]
+fn writing_until_killed() {
+    let Some((number, store)) = part() else { return };
+    for seed in (number as u64 * 1_000).. {
+        let key = id(&format!("k{}", seed % 3));
+        store.put(&key, &record(value(seed))).unwrap();
+        if seed % 5 == 0 {
+            store.remove(&[key]).unwrap();
+        }
+        println!("written");
     }
 }

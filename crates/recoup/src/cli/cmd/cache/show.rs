@@ -124,6 +124,8 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
     fields.extend(report.tags.iter().map(|tag| ("tag", tag.clone())));
     let patterns = report.sources.patterns.iter();
     fields.extend(patterns.map(|pattern| ("watched", pattern.path.clone())));
+    let undated = report.sources.older.iter().flat_map(|older| &older.paths);
+    fields.extend(undated.map(|path| ("watched", path.clone())));
     fields.extend(report.sources.files.iter().map(|source| ("source", described(source))));
     fields
 }
