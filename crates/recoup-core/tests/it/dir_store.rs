@@ -11,6 +11,7 @@ mod others;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::base::digest::Digest;
@@ -59,8 +60,11 @@ impl Scene {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// At another time than our last write, also where clocks are coarse.
     fn remove(&self, name: &str) {
         fs::remove_file(self.path(name)).unwrap();
+        let dir = fs::File::open(self.path(name).parent().unwrap()).unwrap();
+        dir.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     }
 
     fn text(&self, name: &str) -> String {

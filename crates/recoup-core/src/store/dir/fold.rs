@@ -51,7 +51,7 @@ fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &N
         serve(shelf, &id.key, batch, *hits, *last)?;
     }
     for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
-        if is_still_damaged(shelf, &id.key, *at)? {
+        if is_still_damaged(shelf, &id.key, *at) {
             shelf.remove(&id.key)?;
         }
     }
@@ -81,11 +81,11 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
 
 /// What was stored anew since is another record. Those of other tools say only by
 /// their bodies whether they are.
-fn is_still_damaged(shelf: &Shelf<'_>, key: &Key, at: Timestamp) -> Result<bool> {
+fn is_still_damaged(shelf: &Shelf<'_>, key: &Key, at: Timestamp) -> bool {
     match StoredHead::read(&shelf.layout.head(key)) {
-        Ok(Some(stored)) => Ok(stored.stored_at() <= at),
+        Ok(Some(stored)) => stored.stored_at() <= at,
         Ok(None) => foreign::is_damaged(&shelf.layout, key),
-        Err(error) => Ok(error.kind() == ErrorKind::Corrupt),
+        Err(error) => error.kind() == ErrorKind::Corrupt,
     }
 }
 

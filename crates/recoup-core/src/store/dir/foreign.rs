@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::index::Index;
 use super::layout::{self, Layout};
 use super::listed::Listed;
+use crate::base::digest::Digest;
 use crate::entry::{Body, Head, Payload, Record};
 use crate::error::Result;
 use crate::key::Key;
@@ -43,7 +44,8 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
 /// The entry, if the body is the one that is listed.
 pub(super) fn matching(listed: &Listed, stored: &[u8]) -> Option<Arc<Record>> {
     let body = Bytes::copy_from_slice(listed.hashed_part(stored)?);
-    let head = listed.clone().into_head(body.len() as u64);
+    let mut head = listed.clone().into_head(body.len() as u64);
+    head.header.body.sha256 = Digest::of(&body);
     Some(Arc::new(Record { payload: Payload::Opened(Body::Whole(body)), head, full: None }))
 }
 
@@ -59,10 +61,11 @@ pub(super) fn head(layout: &Layout, key: &Key, index: &Index) -> Option<Head> {
     Some(index.listed(key.as_str())?.into_head(len))
 }
 
-/// Whether an entry of another tool does not match its hash. Seen under the lock
-/// too, it may be in the middle of a write of theirs, so it gets its tries.
-pub(super) fn is_damaged(layout: &Layout, key: &Key) -> Result<bool> {
-    Ok(get(layout, key)?.is_some_and(|record| record.open().is_err()))
+/// Whether an entry of another tool does not match its hash. They do not take our
+/// lock and may be in the middle of a write, so it gets its tries; and what is no
+/// file is not ours to remove.
+pub(super) fn is_damaged(layout: &Layout, key: &Key) -> bool {
+    get(layout, key).is_ok_and(|found| found.is_some_and(|record| record.open().is_err()))
 }
 
 /// The listed entries without a head; of those that `known` names it is known

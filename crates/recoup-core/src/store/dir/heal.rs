@@ -24,10 +24,7 @@ pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<(Option
     let bodies = layout::keys_in(&layout.bodies())?;
     let mut facts = match last {
         Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
-        _ => {
-            settle(layout)?;
-            facts_from_heads(layout)?
-        }
+        _ => sweep(layout, |key, settled| settled.write(&layout.head(key)))?,
     };
     remove_heads_without(&bodies, layout, &mut facts)?;
     let mut index = found_index(layout)?;
@@ -41,37 +38,30 @@ pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<(Option
 /// What the heads say of the entries that have a body. Writes nothing; heads that
 /// can't be read are passed over, and stay for whoever asks for them.
 pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
+    sweep(layout, |_, _| Ok(()))
+}
+
+/// Reads all heads; `settle` is told of those whose put ended half way, and which
+/// of two they turned out to be.
+fn sweep(
+    layout: &Layout,
+    mut settle: impl FnMut(&Key, &StoredHead) -> Result<()>,
+) -> Result<Facts> {
+    let mut facts = Facts::new();
     let heads = layout::keys_in(&layout.heads())?;
     let bodies = layout::keys_in(&layout.bodies())?;
-    let fact = |key: Key| {
-        let stored = settled(layout, &key)?;
-        let head = stored.head().ok()?;
-        Some((key, Fact::of(&stored, &head)))
-    };
-    Ok(heads.into_iter().filter(|key| bodies.contains(key)).filter_map(fact).collect())
-}
-
-/// The head of the body that is there.
-fn settled(layout: &Layout, key: &Key) -> Option<StoredHead> {
-    let stored = StoredHead::read(&layout.head(key)).ok()??;
-    if !stored.is_open() {
-        return Some(stored);
-    }
-    let body = layout::read(&layout.body(key)).ok()??;
-    Some(stored.settled(Digest::of(&body)))
-}
-
-/// Ends the puts that a crash has left half way.
-fn settle(layout: &Layout) -> Result<()> {
-    for key in layout::keys_in(&layout.heads())? {
-        let path = layout.head(&key);
-        if StoredHead::read(&path).is_ok_and(|head| head.is_some_and(|head| head.is_open()))
-            && let Some(settled) = settled(layout, &key)
-        {
-            settled.write(&path)?;
+    for key in heads.into_iter().filter(|key| bodies.contains(key)) {
+        let Ok(Some(mut stored)) = StoredHead::read(&layout.head(&key)) else { continue };
+        if stored.is_open() {
+            let Ok(Some(body)) = layout::read(&layout.body(&key)) else { continue };
+            stored = stored.settled(Digest::of(&body));
+            settle(&key, &stored)?;
+        }
+        if let Ok(head) = stored.head() {
+            facts.insert(key, Fact::of(&stored, &head));
         }
     }
-    Ok(())
+    Ok(facts)
 }
 
 /// A head whose body is gone stands for nothing: others removed the entry.
@@ -80,7 +70,7 @@ fn remove_heads_without(bodies: &BTreeSet<Key>, layout: &Layout, facts: &mut Fac
         let readable = StoredHead::read(&layout.head(key))
             .is_ok_and(|head| head.is_some_and(|head| head.head().is_ok()));
         if readable {
-            fsx::remove(&layout.head(key))?;
+            layout::remove(&layout.head(key))?;
         }
         facts.remove(key);
     }
@@ -117,14 +107,14 @@ fn give_up_replaced(layout: &Layout, index: &Index, facts: &mut Facts) -> Result
     for (key, fact) in facts.iter() {
         if let Some(listed) = index.listed(key.as_str())
             && !fact.is_of(listed.integrity_hash)
-            && let Some(body) = layout::read(&layout.body(key))?
+            && let Ok(Some(body)) = layout::read(&layout.body(key))
             && listed.hashed_part(&body).is_some()
         {
             replaced.push(key.clone());
         }
     }
     for key in replaced {
-        fsx::remove(&layout.head(&key))?;
+        layout::remove(&layout.head(&key))?;
         facts.remove(&key);
     }
     Ok(())

@@ -121,6 +121,15 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     })
 }
 
+/// Removes one of our files; `false` when there was none. A directory in its place
+/// is not ours, and stays.
+pub(super) fn remove(path: &Path) -> Result<bool> {
+    match fsx::remove(path) {
+        Err(_) if path.is_dir() => Ok(false),
+        removed => removed,
+    }
+}
+
 /// Whether anything is there, be it a link that leads nowhere.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, file_name};
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
+use crate::base::digest::{Digest, Hasher};
 use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Older, Sources};
 use crate::key::Kind;
 
@@ -67,11 +67,21 @@ impl Listed {
         Head { header, stored_at: created, hits: self.hit_count, last_used }
     }
 
-    /// The part of a stored body that was hashed: tools differ in whether they
-    /// count the newline at its end. None when it is another body.
+    /// The body, if what is stored is the one that was hashed. Tools differ in
+    /// whether they write a newline at its end, and whether they hash it.
     pub(super) fn hashed_part<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
         let bare = stored.strip_suffix(b"\n").unwrap_or(stored);
-        [stored, bare].into_iter().find(|part| Digest::of(part) == self.integrity_hash)
+        let hashed_as = |parts: &[&[u8]]| {
+            let mut hasher = Hasher::new();
+            parts.iter().for_each(|part| hasher.update(part));
+            hasher.finish() == self.integrity_hash
+        };
+        match stored {
+            _ if hashed_as(&[stored]) => Some(stored),
+            _ if hashed_as(&[bare]) => Some(bare),
+            _ if hashed_as(&[stored, b"\n"]) => Some(stored),
+            _ => None,
+        }
     }
 }
 

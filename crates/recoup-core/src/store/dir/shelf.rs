@@ -44,7 +44,7 @@ impl<'a> Shelf<'a> {
 
     fn heal(folder: &'a Folder, scope: &'a Scope, layout: Layout) -> Result<Self> {
         let last = Catalogue::read(&layout)?;
-        fsx::remove(&layout.catalogue())?;
+        layout::remove(&layout.catalogue())?;
         let (index, facts) = heal::healed(&layout, last)?;
         let mut index = match index {
             Some(index) => index,
@@ -57,7 +57,7 @@ impl<'a> Shelf<'a> {
     /// From here on the catalogue is not true any more.
     fn begin(&mut self) -> Result<()> {
         if !self.changed {
-            fsx::remove(&self.layout.catalogue())?;
+            layout::remove(&self.layout.catalogue())?;
             self.changed = true;
         }
         Ok(())
@@ -93,7 +93,7 @@ impl<'a> Shelf<'a> {
         let Ok(Some(before)) = StoredHead::read(&head) else {
             // A body that belongs to nobody would pass for a damaged one of ours.
             if !self.index.contains(key.as_str()) {
-                fsx::remove(&place)?;
+                layout::remove(&place)?;
             }
             stored.write(&head)?;
             return fsx::write_whole(&place, body);
@@ -112,8 +112,8 @@ impl<'a> Shelf<'a> {
         }
         self.begin()?;
         let old = self.full_of(key);
-        let had_body = fsx::remove(&self.layout.body(key))?;
-        let had_head = fsx::remove(&head)?;
+        let had_body = layout::remove(&self.layout.body(key))?;
+        let had_head = layout::remove(&head)?;
         self.facts.remove(key);
         self.index.remove(key.as_str());
         self.release(old)?;
@@ -171,7 +171,7 @@ impl<'a> Shelf<'a> {
         let sharers = self.sharers().entry(name.clone()).or_default();
         *sharers = sharers.saturating_sub(1);
         if *sharers == 0 {
-            fsx::remove(&self.layout.full(&name))?;
+            layout::remove(&self.layout.full(&name))?;
         }
         Ok(())
     }

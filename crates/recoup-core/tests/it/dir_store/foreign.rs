@@ -39,11 +39,20 @@ fn they_are_served_shown_and_counted() {
 
 #[test]
 fn a_newline_at_the_end_may_be_hashed_or_not() {
-    for (stored, hashed) in [("{}\n", "{}\n"), ("{}\n", "{}"), ("{}", "{}"), ("\n", "")] {
+    for (stored, hashed, body) in [
+        ("{}", "{}", "{}"),
+        ("{}\n", "{}\n", "{}\n"),
+        ("{}\n", "{}", "{}"),
+        ("{}", "{}\n", "{}"),
+        ("\n", "", ""),
+    ] {
         let scene = Scene::new();
         scene.other_tool_sets("x", stored, theirs(hashed));
-        assert_eq!(scene.body("x").as_deref(), Some(hashed), "{stored:?}");
+        assert_eq!(scene.body("x").as_deref(), Some(body), "{stored:?}");
         assert!(hits(&scene, "x"));
+        let record = scene.store.get(&id("x")).unwrap().unwrap();
+        scene.store.put(&id("copy"), &record).unwrap();
+        assert_eq!(scene.body("copy").as_deref(), Some(body), "{stored:?}");
     }
 }
 

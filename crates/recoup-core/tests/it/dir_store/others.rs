@@ -7,10 +7,10 @@ use std::process::Command;
 
 use recoup_core::ErrorKind;
 use recoup_core::entry::Happening;
-use recoup_core::store::{Filter, Flow, Store as _};
+use recoup_core::store::{EvictionPlan, Filter, Flow, Store as _};
 
 use super::{Scene, theirs};
-use crate::support::{body_of, id};
+use crate::support::{START, body_of, evict_plan, id};
 
 #[test]
 fn a_tool_that_writes_in_between_loses_nothing_and_costs_us_nothing() {
@@ -99,6 +99,29 @@ fn a_pipe_or_a_directory_in_a_files_place_is_damage_and_nothing_to_wait_for() {
                 assert_eq!(scene.body("a"), Some("again".to_owned()));
             }
         }
+    }
+}
+
+/// Whatever is in the place of a body, folding and evicting go on.
+#[test]
+fn what_is_no_file_stops_no_housekeeping() {
+    for pipe in [true, false] {
+        let scene = Scene::with(&["ours", "b"]);
+        scene.other_tool_sets("x", "body", theirs("body"));
+        for name in ["results/ours.json", "results/x.json"] {
+            scene.remove(name);
+            if pipe {
+                assert!(Command::new("mkfifo").arg(scene.path(name)).status().unwrap().success());
+            } else {
+                fs::create_dir(scene.path(name)).unwrap();
+            }
+        }
+        scene.fold("1", &[("ours", Happening::Corrupt, 1), ("x", Happening::Corrupt, 1)]);
+        assert!(!scene.path(".recoup/heads/ours.json").exists());
+        let plan = EvictionPlan { max_entries: Some(0), ..evict_plan(START) };
+        assert_eq!(scene.store.evict(&plan).unwrap().least_used, 1);
+        scene.put("c", "c");
+        assert_eq!(scene.listed(), ["c", "x"]);
     }
 }
 
