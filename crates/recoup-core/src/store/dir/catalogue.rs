@@ -22,8 +22,11 @@ use crate::error::{ErrorKind, Result};
 use crate::key::{Key, Kind};
 use crate::store::Usage;
 
+/// In the place of a moment that does not come.
+const NEVER: &str = "-";
+
 /// What is known of one entry of ours.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fact {
     pub(super) kind: Kind,
     /// Its body and its header.
@@ -31,15 +34,13 @@ pub(super) struct Fact {
     /// Of its body, in hex: thousands are read and written at a time, and hardly
     /// one of them is looked at.
     sha256: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) full: Option<Full>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     dies: Option<Timestamp>,
     pub(super) used: Timestamp,
 }
 
 /// A full result, which several entries may share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Full {
     pub(super) sha256: Digest,
     len: u64,
@@ -56,6 +57,40 @@ impl Fact {
             dies: header.dead_at(),
             used: head.last_used,
         }
+    }
+
+    /// `KEY KIND BYTES SHA256 USED DIES`, and `FULL LENGTH` where it has one. Keys
+    /// are names, which have no spaces.
+    fn write(&self, key: &Key, text: &mut String) {
+        let Self { kind, bytes, sha256, full, dies, used } = self;
+        let (bytes, used) = (bytes.to_string(), used.as_millis().to_string());
+        let dies = dies.map_or_else(|| NEVER.to_owned(), |at| at.as_millis().to_string());
+        let words = [key.as_str(), kind.as_str(), &bytes, sha256, &used, &dies];
+        text.extend(words.iter().flat_map(|word| [word, " "]));
+        if let Some(Full { sha256, len }) = full {
+            text.extend([&sha256.to_hex(), " ", &len.to_string()]);
+        }
+        text.push('\n');
+    }
+
+    fn parse(line: &str) -> Option<(Key, Self)> {
+        let mut words = line.split_ascii_whitespace();
+        let mut next = || words.next();
+        let moment = |word: &str| word.parse().ok().map(Timestamp::from_millis);
+        let key = Key::parse(next()?).ok()?;
+        let (kind, bytes) = (Kind::from_name(next()?)?, next()?.parse().ok()?);
+        let (sha256, used) = (next()?.to_owned(), moment(next()?)?);
+        let dies = match next()? {
+            NEVER => None,
+            word => Some(moment(word)?),
+        };
+        let full = match next() {
+            None => None,
+            Some(word) => {
+                Some(Full { sha256: Digest::from_hex(word)?, len: next()?.parse().ok()? })
+            }
+        };
+        Some((key, Self { kind, bytes, sha256, full, dies, used }))
     }
 
     pub(super) fn is_of(&self, body: Digest) -> bool {
@@ -157,25 +192,13 @@ pub(super) struct Catalogue {
     pub(super) facts: Facts,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Stored<Facts> {
-    stamps: Stamps,
-    facts: Facts,
-}
-
 impl Catalogue {
     /// None when it is not there, or can't be read: then the heads are.
     pub(super) fn read(layout: &Layout) -> Result<Option<Self>> {
-        let json = match layout::read(&layout.catalogue()) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => None,
-            json => json?,
-        };
-        let stored = json.and_then(|json| serde_json::from_slice(&json).ok());
-        Ok(stored.and_then(|Stored::<BTreeMap<String, Fact>> { stamps, facts }| {
-            let keyed = |(key, fact): (String, Fact)| Some((Key::parse(&key).ok()?, fact));
-            let facts = facts.into_iter().map(keyed).collect::<Option<Facts>>()?;
-            Some(Self { stamps, facts })
-        }))
+        match layout::read(&layout.catalogue()) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+            found => Ok(found?.and_then(|found| Self::parse(str::from_utf8(&found).ok()?))),
+        }
     }
 
     /// The same, if nothing was changed since.
@@ -184,11 +207,23 @@ impl Catalogue {
         Ok(found.filter(|found| found.stamps == Stamps::of(layout)))
     }
 
+    /// The stamps and the number of entries as JSON, then a line for each. All of
+    /// it is read and written each time, and lines take a fraction of the time that
+    /// JSON takes. The number shows whether all of it is there.
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let (stamps, count): (Stamps, usize) = serde_json::from_str(lines.next()?).ok()?;
+        let facts = lines.map(Fact::parse).collect::<Option<Facts>>()?;
+        (facts.len() == count).then_some(Self { stamps, facts })
+    }
+
     pub(super) fn write(layout: &Layout, facts: &Facts) -> Result<()> {
-        let facts: BTreeMap<&str, &Fact> =
-            facts.iter().map(|(key, fact)| (key.as_str(), fact)).collect();
-        let stored = Stored { stamps: Stamps::of(layout), facts };
-        let json = serde_json::to_vec(&stored).expect("text and numbers always serialize");
-        fsx::write_whole(&layout.catalogue(), &json)
+        let first = (Stamps::of(layout), facts.len());
+        let mut text = serde_json::to_string(&first).expect("numbers always serialize");
+        text.push('\n');
+        for (key, fact) in facts {
+            fact.write(key, &mut text);
+        }
+        fsx::write_whole(&layout.catalogue(), text.as_bytes())
     }
 }

@@ -60,7 +60,7 @@ impl Layout {
     }
 
     pub(super) fn catalogue(&self) -> PathBuf {
-        self.own().join("catalogue.json")
+        self.own().join("catalogue")
     }
 
     fn own(&self) -> PathBuf {

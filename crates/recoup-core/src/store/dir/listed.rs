@@ -73,7 +73,9 @@ impl Listed {
         let bare = stored.strip_suffix(b"\n").unwrap_or(stored);
         let hashed_as = |parts: &[&[u8]]| {
             let mut hasher = Hasher::new();
-            parts.iter().for_each(|part| hasher.update(part));
+            for part in parts {
+                hasher.update(part);
+            }
             hasher.finish() == self.integrity_hash
         };
         match stored {

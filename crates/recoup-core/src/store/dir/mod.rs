@@ -6,7 +6,7 @@
 //! full/SHA256.json         a full result, once for all entries that share it
 //! .gitignore               excludes all of it
 //! .recoup/heads/K.json     our head: the header as sealed, times, hits
-//! .recoup/catalogue.json   what eviction needs to know of all of them
+//! .recoup/catalogue   what eviction needs to know of all of them
 //! ```
 //! Each scope has such a directory. In that of `global` there are also the lock, the
 //! counts (`folder/`) and `.recoup/deaths.json`, the first death in each scope.

@@ -14,7 +14,7 @@ use crate::support::{id, later, record_at};
 /// The files of one entry, and what is made from all of them.
 const HEAD: &str = ".recoup/heads/a.json";
 const BODY: &str = "results/a.json";
-const CATALOGUE: &str = ".recoup/catalogue.json";
+const CATALOGUE: &str = ".recoup/catalogue";
 
 /// The old and the new state of an entry's files, and of the index.
 struct Replaced {

@@ -128,7 +128,7 @@ fn puts_of_several_processes_are_all_there_and_in_the_index() {
     }
     assert_eq!(scene.shown(), keys(20));
     assert_eq!(scene.listed(), keys(20));
-    assert!(scene.path(".recoup/catalogue.json").exists());
+    assert!(scene.path(".recoup/catalogue").exists());
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn writers_that_are_killed_leave_nothing_half_done() {
         assert_eq!(scene.listed(), scene.shown());
         let usage = scene.store.usage(&Scope::global()).unwrap();
         assert_eq!(usage.entries, scene.shown().len() as u64);
-        scene.remove(".recoup/catalogue.json");
+        scene.remove(".recoup/catalogue");
         assert_eq!(scene.store.usage(&Scope::global()).unwrap(), usage);
     }
 }
