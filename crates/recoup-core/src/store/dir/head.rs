@@ -7,9 +7,11 @@
 //!
 //! ```text
 //! 1. heads/K.json    the new head, and inside it the one before
-//! 2. results/K.json  the new body
-//! 3. heads/K.json    the new head alone
+//! 2. full/….json     the new full result, named by a head from the start
+//! 3. results/K.json  the new body
+//! 4. heads/K.json    the new head alone
 //! ```
+//! Where both heads have the same body, the one before counts until it is gone.
 
 use std::path::Path;
 
@@ -82,8 +84,8 @@ impl StoredHead {
 
     /// The one of the two that the body belongs to, alone.
     pub(super) fn settled(self, body: Digest) -> Self {
-        match &self.before {
-            Some(before) if before.is_of(body) && !self.is_of(body) => Self::clone(before),
+        match self.before {
+            Some(before) if before.is_of(body) => *before,
             _ => Self { before: None, ..self },
         }
     }
@@ -94,12 +96,19 @@ impl StoredHead {
 
     /// The head of that body, if one of the two is.
     pub(super) fn head_of(&self, body: Digest) -> Result<Option<Head>> {
-        let head = self.head()?;
-        if head.header.body.sha256 == body {
-            return Ok(Some(head));
+        let is_its = |head: &Head| head.header.body.sha256 == body;
+        let before = self.before.as_ref().and_then(|before| before.head().ok()).filter(is_its);
+        match before {
+            Some(before) => Ok(Some(before)),
+            None => self.head().map(|head| Some(head).filter(is_its)),
         }
-        let before = self.before.as_ref().and_then(|before| before.head().ok());
-        Ok(before.filter(|before| before.header.body.sha256 == body))
+    }
+
+    /// The files of the full results that it names.
+    pub(super) fn full_names(&self) -> impl Iterator<Item = String> {
+        let heads = [self.head().ok(), self.before.as_ref().and_then(|before| before.head().ok())];
+        let fulls = heads.into_iter().flatten().filter_map(|head| head.header.full);
+        fulls.map(|full| layout::file_name(&full.sha256.to_hex()))
     }
 
     /// What it says.

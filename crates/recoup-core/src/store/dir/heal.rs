@@ -17,35 +17,71 @@ use crate::base::fsx;
 use crate::error::Result;
 use crate::key::Key;
 
-/// What is there, made whole. The caller holds the lock, and has said that the
-/// catalogue is not true any more.
-pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<(Option<Index>, Facts)> {
+/// What is there, made whole.
+pub(super) struct Healed {
+    /// None where there is none to go on with.
+    pub(super) index: Option<Index>,
+    pub(super) facts: Facts,
+    /// The full results of heads that went. Others may have them too.
+    pub(super) abandoned: Vec<String>,
+}
+
+/// Makes it whole. The caller holds the lock, and has said that the catalogue is
+/// not true any more.
+pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<Healed> {
     layout.remove_leftovers()?;
     let bodies = layout::keys_in(&layout.bodies())?;
+    let mut abandoned = Vec::new();
     let mut facts = match last {
         Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
-        _ => sweep(layout, |key, settled| settled.write(&layout.head(key)))?,
+        _ => sweep(layout, |key, open, settled| {
+            abandoned.extend(open.full_names());
+            settled.write(&layout.head(key))
+        })?,
     };
-    remove_heads_without(&bodies, layout, &mut facts)?;
+    let bodiless = layout::keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
+    give_up(bodiless, layout, &mut facts, &mut abandoned)?;
     let mut index = found_index(layout)?;
     if let Some(index) = &mut index {
         forget_lost(index, &bodies);
-        give_up_replaced(layout, index, &mut facts)?;
+        let replaced = replaced_by_others(layout, index, &facts);
+        give_up(replaced, layout, &mut facts, &mut abandoned)?;
     }
-    Ok((index, facts))
+    Ok(Healed { index, facts, abandoned })
+}
+
+/// Removes heads that stand for nothing any longer: their bodies were removed, or
+/// replaced, by others.
+fn give_up(
+    keys: Vec<Key>,
+    layout: &Layout,
+    facts: &mut Facts,
+    abandoned: &mut Vec<String>,
+) -> Result<()> {
+    for key in keys {
+        facts.remove(&key);
+        // One that can't be read may be a later version's.
+        if let Ok(Some(stored)) = StoredHead::read(&layout.head(&key))
+            && stored.head().is_ok()
+        {
+            abandoned.extend(stored.full_names());
+            layout::remove(&layout.head(&key))?;
+        }
+    }
+    Ok(())
 }
 
 /// What the heads say of the entries that have a body. Writes nothing; heads that
 /// can't be read are passed over, and stay for whoever asks for them.
 pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
-    sweep(layout, |_, _| Ok(()))
+    sweep(layout, |_, _, _| Ok(()))
 }
 
-/// Reads all heads; `settle` is told of those whose put ended half way, and which
-/// of two they turned out to be.
+/// Reads all heads; `settle` is told of those whose put ended half way, as they
+/// are and as which of the two they turned out to be.
 fn sweep(
     layout: &Layout,
-    mut settle: impl FnMut(&Key, &StoredHead) -> Result<()>,
+    mut settle: impl FnMut(&Key, &StoredHead, &StoredHead) -> Result<()>,
 ) -> Result<Facts> {
     let mut facts = Facts::new();
     let heads = layout::keys_in(&layout.heads())?;
@@ -54,27 +90,15 @@ fn sweep(
         let Ok(Some(mut stored)) = StoredHead::read(&layout.head(&key)) else { continue };
         if stored.is_open() {
             let Ok(Some(body)) = layout::read(&layout.body(&key)) else { continue };
-            stored = stored.settled(Digest::of(&body));
-            settle(&key, &stored)?;
+            let settled = stored.clone().settled(Digest::of(&body));
+            settle(&key, &stored, &settled)?;
+            stored = settled;
         }
         if let Ok(head) = stored.head() {
             facts.insert(key, Fact::of(&stored, &head));
         }
     }
     Ok(facts)
-}
-
-/// A head whose body is gone stands for nothing: others removed the entry.
-fn remove_heads_without(bodies: &BTreeSet<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
-    for key in layout::keys_in(&layout.heads())?.difference(bodies) {
-        let readable = StoredHead::read(&layout.head(key))
-            .is_ok_and(|head| head.is_some_and(|head| head.head().is_ok()));
-        if readable {
-            layout::remove(&layout.head(key))?;
-        }
-        facts.remove(key);
-    }
-    Ok(())
 }
 
 /// The index that is there. What is no index is kept, once, for its owner.
@@ -101,23 +125,16 @@ fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
     }
 }
 
-/// An entry of ours that another tool has replaced, body and line, is theirs now.
-fn give_up_replaced(layout: &Layout, index: &Index, facts: &mut Facts) -> Result<()> {
-    let mut replaced = Vec::new();
-    for (key, fact) in facts.iter() {
-        if let Some(listed) = index.listed(key.as_str())
-            && !fact.is_of(listed.integrity_hash)
-            && let Ok(Some(body)) = layout::read(&layout.body(key))
-            && listed.hashed_part(&body).is_some()
-        {
-            replaced.push(key.clone());
-        }
-    }
-    for key in replaced {
-        layout::remove(&layout.head(&key))?;
-        facts.remove(&key);
-    }
-    Ok(())
+/// Entries of ours that another tool has replaced, body and line: they are theirs now.
+fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key> {
+    let is_replaced = |(key, fact): &(&Key, &Fact)| {
+        let listed = index.listed(key.as_str()).filter(|it| !fact.is_of(it.integrity_hash));
+        listed.is_some_and(|listed| {
+            let body = layout::read(&layout.body(key)).ok().flatten();
+            body.is_some_and(|body| listed.hashed_part(&body).is_some())
+        })
+    };
+    facts.iter().filter(is_replaced).map(|(key, _)| key.clone()).collect()
 }
 
 /// Lists our entries as they are, where the index says otherwise.

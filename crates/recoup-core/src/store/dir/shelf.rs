@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::catalogue::{Catalogue, Fact, Facts, first_death};
 use super::deaths;
 use super::head::StoredHead;
-use super::heal;
+use super::heal::{self, Healed};
 use super::index::{Found, Index};
 use super::layout::{self, Layout, file_name};
 use super::listed::Listed;
@@ -45,13 +45,15 @@ impl<'a> Shelf<'a> {
     fn heal(folder: &'a Folder, scope: &'a Scope, layout: Layout) -> Result<Self> {
         let last = Catalogue::read(&layout)?;
         layout::remove(&layout.catalogue())?;
-        let (index, facts) = heal::healed(&layout, last)?;
+        let Healed { index, facts, abandoned } = heal::healed(&layout, last)?;
         let mut index = match index {
             Some(index) => index,
             None => Index::with_stats(stats_of(&folder.counts()?, scope)),
         };
         heal::list_ours(&layout, &mut index, &facts);
-        Ok(Self { folder, scope, layout, index, facts, sharers: None, changed: true })
+        let mut shelf = Self { folder, scope, layout, index, facts, sharers: None, changed: true };
+        abandoned.into_iter().try_for_each(|name| shelf.free(&name))?;
+        Ok(shelf)
     }
 
     /// From here on the catalogue is not true any more.
@@ -63,8 +65,7 @@ impl<'a> Shelf<'a> {
         Ok(())
     }
 
-    /// Keeps an entry, in place of any that was there. What is large comes first:
-    /// if the disk is full, nothing has been replaced.
+    /// Keeps an entry, in place of any that was there.
     pub(super) fn put(
         &mut self,
         key: &Key,
@@ -76,11 +77,9 @@ impl<'a> Shelf<'a> {
         self.begin()?;
         let stored = StoredHead::of(head);
         let fact = Fact::of(&stored, head);
-        if let (Some(name), Some(full)) = (full_name(&fact), full) {
-            self.layout.write_full(&name, full)?;
-        }
         let old = self.full_of(key);
-        self.replace(key, &stored, body)?;
+        let full = full_name(&fact).zip(full);
+        self.replace(key, &stored, body, full)?;
         self.count_sharer(full_name(&fact));
         self.index.insert(key.as_str(), &Listed::of(head, &self.layout));
         self.facts.insert(key.clone(), fact);
@@ -88,19 +87,26 @@ impl<'a> Shelf<'a> {
     }
 
     /// In the steps that `head.rs` describes.
-    fn replace(&self, key: &Key, stored: &StoredHead, body: &[u8]) -> Result<()> {
+    fn replace(
+        &self,
+        key: &Key,
+        stored: &StoredHead,
+        body: &[u8],
+        full: Option<(String, &[u8])>,
+    ) -> Result<()> {
         let (head, place) = (self.layout.head(key), self.layout.body(key));
-        let Ok(Some(before)) = StoredHead::read(&head) else {
+        let before = StoredHead::read(&head).ok().flatten();
+        let replaces = before.is_some();
+        if !replaces && !self.index.contains(key.as_str()) {
             // A body that belongs to nobody would pass for a damaged one of ours.
-            if !self.index.contains(key.as_str()) {
-                layout::remove(&place)?;
-            }
-            stored.write(&head)?;
-            return fsx::write_whole(&place, body);
-        };
-        stored.replacing(before).write(&head)?;
+            layout::remove(&place)?;
+        }
+        before.map_or_else(|| stored.clone(), |before| stored.replacing(before)).write(&head)?;
+        if let Some((name, full)) = full {
+            self.layout.write_full(&name, full)?;
+        }
         fsx::write_whole(&place, body)?;
-        stored.write(&head)
+        if replaces { stored.write(&head) } else { Ok(()) }
     }
 
     /// Removes an entry, whosever it is; `false` when there was none. The body
@@ -170,8 +176,13 @@ impl<'a> Shelf<'a> {
         let Some(name) = name else { return Ok(()) };
         let sharers = self.sharers().entry(name.clone()).or_default();
         *sharers = sharers.saturating_sub(1);
-        if *sharers == 0 {
-            layout::remove(&self.layout.full(&name))?;
+        self.free(&name)
+    }
+
+    /// Removes a full result that nobody has.
+    fn free(&mut self, name: &str) -> Result<()> {
+        if self.sharers().get(name).is_none_or(|sharers| *sharers == 0) {
+            layout::remove(&self.layout.full(name))?;
         }
         Ok(())
     }

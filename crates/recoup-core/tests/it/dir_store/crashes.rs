@@ -85,6 +85,32 @@ fn a_put_that_got_as_far_as_the_body_did_happen() {
     }
 }
 
+/// The head names it before it is there, so it is found again.
+#[test]
+fn the_full_result_of_a_put_that_did_not_happen_goes() {
+    for first in [true, false] {
+        let scene = Scene::with(&["other"]);
+        scene.store.put(&id("keeper"), &with_full("kept")).unwrap();
+        if !first {
+            scene.put("a", "short");
+        }
+        let old = fs::read_to_string(scene.path(HEAD)).ok();
+        for full in ["kept", "lost"] {
+            scene.store.put(&id("a"), &with_full(full)).unwrap();
+            scene.remove(CATALOGUE);
+            match &old {
+                None => scene.remove(BODY),
+                Some(old) => scene.write(HEAD, &both(old, &scene.text(HEAD))),
+            }
+            assert!(scene.path(&full_name(full)).exists());
+            assert!(scene.store.full(&id("a")).unwrap().is_none(), "it is as it was before");
+            scene.put("next", "write");
+            assert!(!scene.path(&full_name("lost")).exists());
+            assert_eq!(scene.text(&full_name("kept")), "kept");
+        }
+    }
+}
+
 #[test]
 fn a_first_put_that_has_no_body_yet_did_not_happen() {
     let scene = Scene::with(&["a", "other"]);

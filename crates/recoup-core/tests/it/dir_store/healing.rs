@@ -113,10 +113,12 @@ fn a_body_that_others_removed_takes_its_entry_along() {
 #[test]
 fn a_directory_that_others_emptied_is_empty() {
     let scene = Scene::with(&["a", "b"]);
+    scene.store.put(&id("a"), &with_full("full")).unwrap();
     fs::remove_dir_all(scene.path("results")).unwrap();
     scene.write("index.json", "{\"entries\":{}}");
     assert_eq!(scene.shown(), [""; 0]);
     scene.put("c", "c");
+    assert!(!scene.path(&full_name("full")).exists());
     assert_eq!(scene.listed(), ["c"]);
     assert_eq!(fs::read_dir(scene.path(".recoup/heads")).unwrap().count(), 1);
 }
