@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::redis::Target;
 use super::sqlite::Waits;
-use super::{FaultLog, Files, Guarded, Redis, Sqlite, Store};
+use super::{Directory, FaultLog, Files, Guarded, Redis, Sqlite, Store};
 use crate::base::clock::Clock;
 use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
@@ -19,6 +19,8 @@ pub enum StoreUrl {
     Sqlite(PathBuf),
     /// `file:DIR`
     File(PathBuf),
+    /// `dir:DIR`
+    Dir(PathBuf),
     /// `redis://…` and its variants
     Redis(Box<Target>),
 }
@@ -55,6 +57,7 @@ impl StoreUrl {
         let make = match scheme {
             "sqlite" => Self::Sqlite,
             "file" => Self::File,
+            "dir" => Self::Dir,
             _ => return Err(invalid(format!("unknown scheme {scheme:?}"))),
         };
         if rest.is_empty() {
@@ -82,6 +85,7 @@ impl StoreUrl {
         match self {
             Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
             Self::File(dir) => Arc::new(Files::at(dir, Arc::clone(clock))),
+            Self::Dir(dir) => Arc::new(Directory::at(dir)),
             Self::Redis(target) => {
                 let file = breakers.as_ref().map(|dir| dir.join(self.fingerprint()));
                 let server = Arc::new(Redis::at(Target::clone(target)));
@@ -93,7 +97,7 @@ impl StoreUrl {
     /// Where it is, if that is on this machine's disk.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Sqlite(path) | Self::File(path) => Some(path),
+            Self::Sqlite(path) | Self::File(path) | Self::Dir(path) => Some(path),
             Self::Redis(_) => None,
         }
     }
@@ -102,7 +106,7 @@ impl StoreUrl {
     /// a scope of its own.
     pub fn is_own_scope(&self) -> bool {
         match self {
-            Self::File(_) => true,
+            Self::File(_) | Self::Dir(_) => true,
             Self::Sqlite(_) | Self::Redis(_) => false,
         }
     }
@@ -120,6 +124,7 @@ impl fmt::Display for StoreUrl {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::File(dir) => write!(f, "file:{}", dir.display()),
+            Self::Dir(dir) => write!(f, "dir:{}", dir.display()),
             Self::Redis(target) => target.fmt(f),
         }
     }

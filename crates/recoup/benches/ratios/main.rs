@@ -27,7 +27,7 @@ type Timing = fn() -> Figure;
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 9] = [
+    let all: [(&str, Benchmark); 10] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -37,6 +37,7 @@ fn main() {
         ("library: memory get / moka", library::memory_get_against_moka),
         ("library: Redis get / bare GET", stores::redis_get_against_get),
         ("library: file get / read and parse", stores::file_get_against_parse),
+        ("library: dir get, 10,000 entries / 10", stores::dir_get_flat),
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::cache::{Cache, Options};
 use recoup_core::entry::{Header, Payload};
-use recoup_core::store::{Files, Redis, Store};
+use recoup_core::store::{Directory, Files, Redis, Store};
 use redis::Connection;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -72,6 +72,48 @@ pub(crate) fn file_get_against_parse() -> Ratio {
             black_box(hit(&cache, &scene::id(b), &view));
         },
     )
+}
+
+pub(crate) fn dir_get_flat() -> Ratio {
+    let (small, large) = (Directories::with_entries(10), Directories::with_entries(10_000));
+    let (view, mut a, mut b) = (view(), 0, 0);
+    compare(
+        1.2,
+        300,
+        100,
+        || {
+            a = (a + 7) % 10;
+            black_box(hit(&small.cache, &scene::id(a), &view));
+        },
+        || {
+            b = (b + 7_919) % 10_000;
+            black_box(hit(&large.cache, &scene::id(b), &view));
+        },
+    )
+}
+
+struct Directories {
+    cache: Cache,
+    _dir: TempDir,
+}
+
+impl Directories {
+    /// The two files of each entry, as the store writes them for one: writing
+    /// 10,000 through it would write the index as often.
+    fn with_entries(count: usize) -> Self {
+        let dir = TempDir::new().unwrap();
+        let store = Directory::at(dir.path());
+        store.put(&scene::id(0), &scene::record(0)).unwrap();
+        for n in 1..count {
+            for place in [".recoup/heads", "results"] {
+                let name = |n| dir.path().join(place).join(format!("{}.json", scene::id(n).key));
+                std::fs::copy(name(0), name(n)).unwrap();
+            }
+        }
+        // The next write makes the index from them.
+        store.put(&scene::id(0), &scene::record(0)).unwrap();
+        Self { cache: Cache::new(Arc::new(store), Options::default()), _dir: dir }
+    }
 }
 
 /// All of a file, as a program would read it that trusts it.

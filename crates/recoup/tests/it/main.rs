@@ -9,6 +9,7 @@ mod config_layers;
 mod config_strict;
 mod config_support;
 mod damaged;
+mod directories;
 mod files;
 mod forget;
 mod full;
