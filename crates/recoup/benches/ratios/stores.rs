@@ -77,8 +77,9 @@ pub(crate) fn file_get_against_parse() -> Ratio {
 pub(crate) fn dir_get_flat() -> Ratio {
     let (small, large) = (Directories::with_entries(10), Directories::with_entries(10_000));
     let (view, mut a, mut b) = (view(), 0, 0);
+    // No index is read; what is left is that 20,000 files are not in the processor's caches.
     compare(
-        1.2,
+        2.0,
         300,
         100,
         || {
