@@ -44,6 +44,8 @@ pub(super) struct Breaker {
 #[derive(Debug, Default)]
 struct Known {
     state: State,
+    /// Whether the others could not be told of it.
+    is_ours_alone: bool,
     /// When to look at the file again; none before the first look.
     look: Option<Deadline>,
 }
@@ -110,9 +112,13 @@ impl Breaker {
         if known.state.is_pausing(now) {
             return false;
         }
+        // Whoever has the lock is about to try; but nobody has it for that long.
+        if lock.is_held() && now.millis_since(known.state.until) <= PAUSE.1 {
+            return false;
+        }
         if known.state.is_open() {
             known.state.until = now.plus_millis(known.state.pause());
-            self.tell(&known.state, lock.as_ref());
+            self.tell(known, &lock);
         }
         true
     }
@@ -126,7 +132,7 @@ impl Breaker {
         state.faults = state.faults.saturating_add(1);
         state.until = self.clock.now().plus_millis(state.pause());
         state.last = shortened(&error.to_string(), MAX_WORDS).into_owned();
-        self.tell(state, lock.as_ref());
+        self.tell(&mut known, &lock);
     }
 
     /// It answered.
@@ -136,6 +142,7 @@ impl Breaker {
             return;
         }
         known.state = State::default();
+        known.is_ours_alone = false;
         if let Some(file) = &self.file {
             // Whoever can't remove it finds out again by asking.
             let _ = fsx::remove(file);
@@ -152,25 +159,55 @@ impl Breaker {
     fn look(&self, known: &mut Known) {
         let Some(file) = &self.file else { return };
         known.look = Some(Deadline::after(LOOK));
-        match fsx::read_regular(file, MAX_LEN) {
-            Ok(Some(json)) => known.state = serde_json::from_slice(&json).unwrap_or_default(),
-            Ok(None) => known.state = State::default(),
-            Err(_) => {}
+        let state = match fsx::read_regular(file, MAX_LEN) {
+            Ok(Some(json)) => serde_json::from_slice(&json).unwrap_or_default(),
+            Ok(None) => State::default(),
+            Err(_) => return,
+        };
+        if !known.is_ours_alone || state.until > known.state.until {
+            *known = Known { state, is_ours_alone: false, look: known.look };
         }
     }
 
-    fn lock(&self) -> Option<FileLock> {
-        let file = self.file.as_ref()?;
-        fsx::ensure_dir(fsx::parent(file)).ok()?;
-        FileLock::acquire(&lock_of(file), Deadline::after(WAIT)).ok()
+    fn lock(&self) -> Lock {
+        let Some(file) = &self.file else { return Lock::Impossible };
+        let lock = fsx::ensure_dir(fsx::parent(file))
+            .and_then(|()| FileLock::acquire(&lock_of(file), Deadline::after(WAIT)));
+        match lock {
+            Ok(lock) => Lock::Ours { _held: lock },
+            Err(error) if error.kind() == ErrorKind::Locked => Lock::Held,
+            Err(_) => Lock::Impossible,
+        }
     }
 
     /// Without the lock it stays with us.
-    fn tell(&self, state: &State, lock: Option<&FileLock>) {
-        if let (Some(file), Some(_)) = (&self.file, lock) {
-            let json = serde_json::to_vec(state).expect("text and numbers always serialize");
-            let _ = fsx::write_whole(file, &json);
-        }
+    fn tell(&self, known: &mut Known, lock: &Lock) {
+        let told = match (&self.file, lock) {
+            (Some(file), Lock::Ours { .. }) => {
+                let json =
+                    serde_json::to_vec(&known.state).expect("text and numbers always serialize");
+                fsx::write_whole(file, &json).is_ok()
+            }
+            _ => false,
+        };
+        known.is_ours_alone = !told;
+    }
+}
+
+/// The right to change what all know.
+enum Lock {
+    Ours {
+        _held: FileLock,
+    },
+    /// By another.
+    Held,
+    /// There is no file, or it can't be written.
+    Impossible,
+}
+
+impl Lock {
+    fn is_held(&self) -> bool {
+        matches!(self, Self::Held)
     }
 }
 

@@ -6,44 +6,92 @@ use std::sync::Arc;
 use super::breaker::Breaker;
 use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Payload, Record, Tally};
-use crate::error::{ErrorKind, Result};
+use crate::entry::{Batch, Chunks, Payload, Record, Tally};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 
 /// `inner`, while it answers.
 #[derive(Debug)]
 pub struct Guarded {
     inner: Arc<dyn Store>,
-    breaker: Breaker,
+    breaker: Arc<Breaker>,
 }
 
 impl Guarded {
     /// What the processes of a machine know of the store is shared through `file`.
     pub fn new(inner: Arc<dyn Store>, file: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        Self { inner, breaker: Breaker::new(file, clock) }
+        Self { inner, breaker: Arc::new(Breaker::new(file, clock)) }
     }
 
-    /// Only what says that the server is away counts; a damaged record, or one
-    /// for which there is no room, is an answer.
     fn ask<T>(&self, act: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
-        let named = |error: crate::error::Error| error.context(self.inner.info().url);
+        let named = |error: Error| error.context(self.inner.info().url);
         self.breaker.admit().map_err(named)?;
         let done = act(&*self.inner);
-        match &done {
-            Err(error) if error.kind() == ErrorKind::Unavailable => self.breaker.note_fault(error),
-            _ => self.breaker.note_answer(),
-        }
+        note(&self.breaker, &done);
         done.map_err(named)
+    }
+
+    /// A large body is read from the server later.
+    fn guarding(&self, payload: Payload) -> Payload {
+        match payload {
+            Payload::Framed(body) => {
+                let (breaker, url) = (Arc::clone(&self.breaker), self.inner.info().url);
+                Payload::Framed(Arc::new(Frames { body, breaker, url }))
+            }
+            here => here,
+        }
+    }
+}
+
+/// Only what says that the server is away counts; a damaged record, or one for
+/// which there is no room, is an answer.
+fn note<T>(breaker: &Breaker, done: &Result<T>) {
+    match done {
+        Err(error) if error.kind() == ErrorKind::Unavailable => breaker.note_fault(error),
+        _ => breaker.note_answer(),
+    }
+}
+
+/// A large body behind the same breaker.
+#[derive(Debug)]
+struct Frames {
+    body: Arc<dyn Chunks>,
+    breaker: Arc<Breaker>,
+    url: String,
+}
+
+impl Chunks for Frames {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let named = |error: Error| error.context(self.url.clone());
+        self.breaker.admit().map_err(named)?;
+        let mut theirs = None;
+        let done = self.body.each(&mut |frame| {
+            visit(frame).map_err(|error| {
+                // Not the server's: ours ends the reading, theirs is what is said.
+                theirs = Some(error);
+                Error::new(ErrorKind::Io, "the reader wants no more")
+            })
+        });
+        note(&self.breaker, &done);
+        theirs.map_or_else(|| done.map_err(named), Err)
     }
 }
 
 impl Store for Guarded {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
-        self.ask(|store| store.get(id))
+        let found = self.ask(|store| store.get(id))?;
+        Ok(found.map(|record| match &record.payload {
+            Payload::Framed(_) => {
+                let mut record = Record::clone(&record);
+                record.payload = self.guarding(record.payload);
+                Arc::new(record)
+            }
+            _ => record,
+        }))
     }
 
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.ask(|store| store.full(id))
+        Ok(self.ask(|store| store.full(id))?.map(|full| self.guarding(full)))
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {

@@ -9,9 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Payload, Record, Tally};
-use crate::error::{Error, Result};
+use crate::entry::{Batch, Chunks, Payload, Record, Tally};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
+
+/// A larger body stays in the back. Those up to this are fetched before the front
+/// is changed, so that nobody waits there for the back.
+const MAX_HELD: usize = 64 << 20;
 
 /// `front` over `back`.
 #[derive(Debug)]
@@ -67,8 +71,11 @@ impl Tiered {
             None if had => self.front.remove(std::slice::from_ref(id)).map(drop),
             None => Ok(()),
         };
-        if let Err(error) = done {
-            self.note(&self.front, &error);
+        match done {
+            // It came so from the back; whoever reads it finds out.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {}
+            Err(error) => self.note(&self.front, &error),
+            Ok(()) => {}
         }
     }
 
@@ -84,14 +91,50 @@ impl Tiered {
 
     /// Does it in both tiers, also when the first one fails, and says which did.
     fn in_both<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
-        let back = act(&*self.back).map_err(|error| error.context(self.back.info().url));
+        let back = act(&*self.back).map_err(|error| named(error, &*self.back));
         let mut writes = self.writes();
         *writes += 1;
-        let front = act(&*self.front).map_err(|error| error.context(self.front.info().url));
+        let front = act(&*self.front).map_err(|error| named(error, &*self.front));
         let done = back?;
         front?;
         Ok(done)
     }
+}
+
+/// The frames of a large body, fetched once for the front and for who asked.
+#[derive(Debug)]
+struct Held(Vec<Vec<u8>>);
+
+impl Chunks for Held {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.0.iter().try_for_each(|frame| visit(frame))
+    }
+}
+
+/// The record with its body in memory; `None` if that is too large.
+fn held(record: &Arc<Record>) -> Result<Option<Arc<Record>>> {
+    let Payload::Framed(chunks) = &record.payload else { return Ok(Some(Arc::clone(record))) };
+    let (mut frames, mut len) = (Vec::new(), 0);
+    let is_large = |len: usize| len > MAX_HELD;
+    if usize::try_from(record.head.header.body.stored_len).is_ok_and(|len| !is_large(len)) {
+        chunks.each(&mut |frame| {
+            len += frame.len();
+            if is_large(len) {
+                return Err(Error::new(ErrorKind::Corrupt, "the body is longer than it says"));
+            }
+            frames.push(frame.to_vec());
+            Ok(())
+        })?;
+        let payload = Payload::Framed(Arc::new(Held(frames)));
+        return Ok(Some(Arc::new(Record { payload, ..Record::clone(record) })));
+    }
+    Ok(None)
+}
+
+/// Says which tier it was, unless the error does.
+fn named(error: Error, store: &dyn Store) -> Error {
+    let url = store.info().url;
+    if error.to_string().starts_with(&url) { error } else { error.context(url) }
 }
 
 impl Store for Tiered {
@@ -101,9 +144,17 @@ impl Store for Tiered {
         match near {
             Some(record) if self.is_current(&record) => Ok(Some(record)),
             near => match self.back.get(id) {
-                Ok(found) => {
-                    self.refresh_front(id, found.as_deref(), near.is_some(), seen);
-                    Ok(found)
+                Ok(Some(found)) => match held(&found) {
+                    Ok(here) => {
+                        self.refresh_front(id, here.as_deref(), near.is_some(), seen);
+                        Ok(here.or(Some(found)))
+                    }
+                    // Whoever reads the body is told then.
+                    Err(_) => Ok(Some(found)),
+                },
+                Ok(None) => {
+                    self.refresh_front(id, None, near.is_some(), seen);
+                    Ok(None)
                 }
                 Err(error) if near.is_some() => {
                     self.note(&self.back, &error);
@@ -116,9 +167,12 @@ impl Store for Tiered {
 
     /// The front never asked for it; while the back is away it may have it from a put.
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.back.full(id).or_else(|error| {
-            self.note(&self.back, &error);
-            self.front.full(id)
+        self.back.full(id).or_else(|error| match self.front.full(id) {
+            Ok(Some(full)) => {
+                self.note(&self.back, &error);
+                Ok(Some(full))
+            }
+            _ => Err(error),
         })
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::redis::Target;
+use super::redis::{self, Target};
 use super::sqlite::Waits;
 use super::{Directory, FaultLog, Files, Guarded, Redis, Sqlite, Store};
 use crate::base::clock::Clock;
@@ -45,7 +45,7 @@ impl StoreUrl {
     /// Reads a URL. A relative path is taken from `base`, `~/` from `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
         let invalid = |fault: String| {
-            let shown = without_credentials(text);
+            let shown = redis::shown(text);
             Error::usage(format!("invalid store {shown:?}: {fault}; expected {FORMS}"))
         };
         let Some((scheme, rest)) = text.split_once(':') else {
@@ -58,7 +58,7 @@ impl StoreUrl {
             "sqlite" => Self::Sqlite,
             "file" => Self::File,
             "dir" => Self::Dir,
-            _ => return Err(invalid(format!("unknown scheme {scheme:?}"))),
+            _ => return Err(invalid(format!("unknown scheme {:?}", after_at(scheme)))),
         };
         if rest.is_empty() {
             return Err(invalid("the path is missing".to_owned()));
@@ -133,12 +133,21 @@ impl fmt::Display for StoreUrl {
 /// A URL as people may see it: what stands before the host is a name and a
 /// password. Passwords may hold anything, so the last `@` is taken.
 pub fn without_credentials(url: &str) -> Cow<'_, str> {
-    let hidden =
-        url.split_once("//").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1)));
-    match hidden {
-        Some((scheme, host)) => Cow::Owned(format!("{scheme}//***@{host}")),
+    let colon = url.split_once(':').filter(|(scheme, _)| Target::has_scheme(scheme));
+    let (start, rest) = match (url.find("//"), colon) {
+        (Some(slashes), _) => url.split_at(slashes + 2),
+        (None, Some((scheme, _))) => url.split_at(scheme.len() + 1),
+        (None, None) => return Cow::Borrowed(url),
+    };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => Cow::Owned(format!("{start}***@{host}")),
         None => Cow::Borrowed(url),
     }
+}
+
+/// What stands before an `@` may be a password wherever that is.
+fn after_at(text: &str) -> &str {
+    text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
 /// A path as it is meant: from `base`, or from `home` after `~/`.

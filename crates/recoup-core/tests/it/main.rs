@@ -14,6 +14,7 @@ mod fsx_shared;
 mod keys;
 mod ledger;
 mod project;
+mod redis;
 mod redis_server;
 mod secrets;
 mod sqlite_faults;

@@ -14,6 +14,7 @@ mod model;
 mod round_trips;
 mod scans;
 pub(crate) mod stores;
+mod teams;
 mod updates;
 
 macro_rules! laws {
@@ -190,4 +191,10 @@ mod directory {
     sharing_laws!(super::stores::InDirectory);
     durable_laws!(super::stores::InDirectory);
     damage_laws!(super::stores::InDirectory);
+}
+
+mod sqlite_over_redis {
+    every_law!(super::teams::SqliteOverRedis);
+    binary_laws!(super::teams::SqliteOverRedis);
+    durable_laws!(super::teams::SqliteOverRedis);
 }

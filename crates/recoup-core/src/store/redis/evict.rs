@@ -16,15 +16,20 @@ use crate::store::{Evicted, EvictionPlan};
 
 pub(super) fn carry_out(shared: &Shared, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
-    let dead = take_dead(shared, plan.now)?;
-    for removed in remove_by(shared, &dead, scripts::REMOVE_DEAD)? {
-        match removed {
-            Removed::Gone(bytes) => {
-                evicted.expired += 1;
-                evicted.bytes = evicted.bytes.saturating_add(bytes);
+    loop {
+        let dead = take_dead(shared, plan.now)?;
+        for removed in remove_by(shared, &dead, scripts::REMOVE_DEAD)? {
+            match removed {
+                Removed::Gone(bytes) => {
+                    evicted.expired += 1;
+                    evicted.bytes = evicted.bytes.saturating_add(bytes);
+                }
+                Removed::Absent => evicted.expired += 1,
+                Removed::Kept => {}
             }
-            Removed::Absent => evicted.expired += 1,
-            Removed::Kept => {}
+        }
+        if dead.len() < BATCH {
+            break;
         }
     }
     if let Some(max) = plan.max_entries {

@@ -8,15 +8,27 @@ use crate::error::{Error, ErrorKind};
 /// server or the client library says holds a password.
 pub(super) fn explain(error: &RedisError, doing: &str) -> Error {
     let kind = kind_of(error);
-    let words = match (kind, error.kind()) {
-        (ErrorKind::Full, _) => format!("{doing}: the server has no room left"),
-        (_, Redis::Parse) => {
+    let words = match kind {
+        ErrorKind::Full => format!("{doing}: the server has no room left"),
+        _ if is_elsewhere(error) => {
+            format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
+        }
+        _ if error.kind() == Redis::Parse => {
             return Error::new(kind, format!("{doing}: what answers there does not speak Redis"));
+        }
+        _ if error.kind() == Redis::ClusterConnectionNotFound => {
+            format!("{doing}: no cluster answers there; the URL of a single server is redis://…")
         }
         _ => doing.to_owned(),
     };
-    // As text: the library's errors name themselves as their own cause.
+    // Its words have those of its cause in them.
     Error::new(kind, words).with_source(error.to_string())
+}
+
+/// Said by a node of a cluster to those who don't know that it is one.
+fn is_elsewhere(error: &RedisError) -> bool {
+    use ServerErrorKind::{Ask, CrossSlot, Moved};
+    matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved))
 }
 
 /// Nobody answered in time.
@@ -33,15 +45,17 @@ fn kind_of(error: &RedisError) -> ErrorKind {
         // What is not the protocol may be anything that listens there.
         | Redis::Parse
         | Redis::UnexpectedReturnType
+        // A cluster whose slots nobody serves, or knows.
+        | Redis::Client
         | Redis::Server(
             ServerErrorKind::BusyLoading
             | ServerErrorKind::ClusterDown
             | ServerErrorKind::MasterDown
-            | ServerErrorKind::ReadOnly
             | ServerErrorKind::TryAgain
             | ServerErrorKind::Moved
             | ServerErrorKind::Ask,
         ) => ErrorKind::Unavailable,
+        Redis::Server(ServerErrorKind::ReadOnly) => ErrorKind::ReadOnly,
         _ => kind_of_code(error.code().unwrap_or_default()),
     }
 }
@@ -50,7 +64,8 @@ fn kind_of_code(code: &str) -> ErrorKind {
     match code {
         "OOM" => ErrorKind::Full,
         "WRONGTYPE" => ErrorKind::Corrupt,
-        "NOAUTH" | "WRONGPASS" => ErrorKind::Unavailable,
+        "NOAUTH" | "WRONGPASS" | "BUSY" | "UNBLOCKED" => ErrorKind::Unavailable,
+        "MISCONF" | "NOREPLICAS" => ErrorKind::ReadOnly,
         _ => ErrorKind::Io,
     }
 }

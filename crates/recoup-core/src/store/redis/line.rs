@@ -1,17 +1,21 @@
 //! Asking a server, with a deadline on everything: looking up its name,
-//! connecting, shaking hands, and each answer.
+//! connecting, shaking hands, and the whole of an answer, whichever nodes of a
+//! cluster have to be asked.
 //!
-//! A connection that has proved itself is used in place, with time-outs on its
-//! socket. The first question of a new one is asked by a thread of its own: what
-//! can hang there (a name server, a server that accepts and then says nothing)
-//! can't all be interrupted, but it can be left behind.
+//! One question to a server whose connection has proved itself is asked in place,
+//! with time-outs on the socket: that is what every look-up does, and a thread
+//! in between would double what it costs. Everything else is done by a thread.
+//! What can hang there (a name server, a server that accepts and then says
+//! nothing, one that dribbles, many answers that each come late) can't all be
+//! interrupted, but it can be left behind. A connection that took longer than
+//! the deadline is not used again.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use redis::{Cmd, RedisResult, Value};
+use redis::{Cmd, ErrorKind as Redis, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::fault;
 use super::link::Link;
@@ -47,7 +51,13 @@ impl Line {
     pub(super) fn ask(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<Value>> {
         let answers = self.ask_each(doing, commands)?;
         let sound = answers.into_iter().map(Value::extract_error).collect::<RedisResult<_>>();
-        sound.map_err(|error| fault::explain(&error, doing))
+        sound.map_err(|error| {
+            if error.kind() == Redis::Server(ServerErrorKind::ReadOnly) {
+                // It was the primary when we connected; by name we may find the new one.
+                self.idle().clear();
+            }
+            fault::explain(&error, doing)
+        })
     }
 
     /// The same with errors among the answers.
@@ -55,7 +65,10 @@ impl Line {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        self.with_link(doing, move |link| link.run(&commands))
+        match self.in_place(doing, &commands) {
+            Some(done) => done,
+            None => self.with_link(doing, move |link| link.run(&commands)),
+        }
     }
 
     /// The answer to one command.
@@ -69,56 +82,82 @@ impl Line {
     pub(super) fn with_link<T: Send + 'static>(
         &self,
         doing: &str,
-        act: impl Fn(&mut Link) -> RedisResult<T> + Send + 'static,
+        act: impl Fn(&mut Link) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        let deadline = Deadline::after(self.target.timeout);
-        if let Some(mut link) = self.take_idle() {
-            match act(&mut link) {
-                Ok(answer) => {
-                    self.keep(link);
-                    return Ok(answer);
-                }
-                Err(error) if fault::was_dropped(&error) && !deadline.passed() => {
+        let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
+        if let Some(link) = self.take_idle() {
+            match self.on_a_thread(&act, Some(link), deadline) {
+                Err(Failed::Answered(error))
+                    if fault::was_dropped(&error) && !deadline.passed() =>
+                {
                     // Those that were opened with it are most likely closed too.
                     self.idle().clear();
                 }
-                Err(error) if error.is_timeout() => {
-                    return Err(fault::too_late(doing, self.target.timeout));
-                }
-                Err(error) => return Err(fault::explain(&error, doing)),
+                done => return done.map_err(|failed| self.explain(doing, failed)),
             }
         }
-        self.with_new_link(doing, act, deadline)
+        self.on_a_thread(&act, None, deadline).map_err(|failed| self.explain(doing, failed))
     }
 
-    fn with_new_link<T: Send + 'static>(
+    /// One question, if there is a connection to one server that has proved
+    /// itself; `None` when there is none, or it was closed meanwhile.
+    fn in_place(&self, doing: &str, commands: &[Cmd]) -> Option<Result<Vec<Value>>> {
+        if commands.len() != 1 || self.target.cluster {
+            return None;
+        }
+        let (mut link, deadline) = (self.take_idle()?, Deadline::after(self.target.timeout));
+        match link.run(commands) {
+            Ok(answers) => {
+                if !deadline.passed() {
+                    self.keep(link);
+                }
+                Some(Ok(answers))
+            }
+            Err(error) if fault::was_dropped(&error) && !deadline.passed() => {
+                self.idle().clear();
+                None
+            }
+            Err(error) => Some(Err(self.explain(doing, Failed::Answered(error)))),
+        }
+    }
+
+    /// Keeps the connection if it was of use.
+    fn on_a_thread<T: Send + 'static>(
         &self,
-        doing: &str,
-        act: impl Fn(&mut Link) -> RedisResult<T> + Send + 'static,
+        act: &Arc<impl Fn(&mut Link) -> RedisResult<T> + Send + Sync + 'static>,
+        link: Option<Link>,
         deadline: Deadline,
-    ) -> Result<T> {
-        let (target, (answer, arrived)) = (Arc::clone(&self.target), mpsc::sync_channel(1));
+    ) -> Result<T, Failed> {
+        let (target, act) = (Arc::clone(&self.target), Arc::clone(act));
+        let (answer, arrived) = mpsc::sync_channel(1);
         let asking = move || {
-            let done = Link::connect(&target)
-                .and_then(|mut link| act(&mut link).map(|answer| (link, answer)));
+            let connected = link.map_or_else(|| Link::connect(&target), Ok);
+            let done = connected.and_then(|mut link| act(&mut link).map(|answer| (link, answer)));
             // Nobody may be waiting any more.
             let _ = answer.send(done);
         };
-        thread::Builder::new().name("recoup-redis".to_owned()).spawn(asking).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, format!("{doing}: no thread")).with_source(error)
-        })?;
+        thread::Builder::new()
+            .name("recoup-redis".to_owned())
+            .spawn(asking)
+            .map_err(Failed::NoThread)?;
         match arrived.recv_timeout(deadline.remaining()) {
             Ok(Ok((link, answer))) => {
                 self.keep(link);
                 Ok(answer)
             }
-            Ok(Err(error)) if !error.is_timeout() => Err(fault::explain(&error, doing)),
-            Ok(Err(_)) | Err(RecvTimeoutError::Timeout) => {
-                Err(fault::too_late(doing, self.target.timeout))
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(Error::new(ErrorKind::Unavailable, format!("{doing}: the client failed")))
-            }
+            Ok(Err(error)) => Err(Failed::Answered(error)),
+            Err(RecvTimeoutError::Timeout) => Err(Failed::TooLate),
+            Err(RecvTimeoutError::Disconnected) => Err(Failed::Panicked),
+        }
+    }
+
+    fn explain(&self, doing: &str, failed: Failed) -> Error {
+        let unavailable = |what| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
+        match failed {
+            Failed::Answered(error) if !error.is_timeout() => fault::explain(&error, doing),
+            Failed::Answered(_) | Failed::TooLate => fault::too_late(doing, self.target.timeout),
+            Failed::NoThread(error) => unavailable("no thread").with_source(error),
+            Failed::Panicked => unavailable("the client failed"),
         }
     }
 
@@ -137,4 +176,12 @@ impl Line {
             idle.push(link);
         }
     }
+}
+
+/// Why there is no answer.
+enum Failed {
+    Answered(RedisError),
+    TooLate,
+    NoThread(std::io::Error),
+    Panicked,
 }

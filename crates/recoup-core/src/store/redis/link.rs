@@ -1,6 +1,6 @@
 //! One connection, to a server or to a cluster.
 
-use std::fs;
+use std::{fmt, fs};
 
 use redis::cluster::{ClusterClient, ClusterConnection, ClusterPipeline};
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
@@ -10,6 +10,8 @@ use redis::{
     IntoConnectionInfo as _, RedisConnectionInfo, RedisError, RedisResult, TlsCertificates,
     TlsMode, Value,
 };
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 
 use super::target::Target;
 
@@ -17,6 +19,11 @@ use super::target::Target;
 const REDIRECTIONS: u32 = 3;
 /// Between two tries, in milliseconds.
 const RETRY_WAIT: (u64, u64) = (5, 50);
+
+/// A node that does not answer may take this share of the time for all. It may do so
+/// four times (as the first to be asked and as one of the nodes, for two questions
+/// each), and then there is still some for the others.
+const SHARE: u32 = 6;
 
 pub(super) enum Link {
     Server(Box<Connection>),
@@ -91,7 +98,8 @@ fn connect_cluster(target: &Target) -> RedisResult<Link> {
         .retries(REDIRECTIONS)
         .min_retry_wait(RETRY_WAIT.0)
         .max_retry_wait(RETRY_WAIT.1)
-        .connection_timeout(target.timeout)
+        .tcp_settings(without_delay())
+        .connection_timeout(target.timeout / SHARE)
         .response_timeout(target.timeout);
     if target.tls {
         builder = builder.tls(TlsMode::Secure);
@@ -117,24 +125,34 @@ fn info_for(target: &Target, (host, port): &(String, u16)) -> RedisResult<Connec
     if let Some(username) = &target.username {
         settings = settings.set_username(username);
     }
-    if let Some(password) = &target.password {
-        settings = settings.set_password(password);
+    // A name is not sent without a password; some users need none, and take any.
+    match (&target.password, &target.username) {
+        (Some(password), _) => settings = settings.set_password(password),
+        (None, Some(_)) => settings = settings.set_password(""),
+        (None, None) => {}
     }
     let info = address.into_connection_info()?;
-    Ok(info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true)))
+    Ok(info.set_redis_settings(settings).set_tcp_settings(without_delay()))
+}
+
+fn without_delay() -> TcpSettings {
+    TcpSettings::default().set_nodelay(true)
 }
 
 /// None where the system's own will do.
 fn certificates(target: &Target) -> RedisResult<Option<TlsCertificates>> {
     let Some(path) = &target.ca else { return Ok(None) };
-    let root_cert = fs::read(path).map_err(|error| {
-        let detail = format!("{}: {error}", path.display());
-        RedisError::from((
-            redis::ErrorKind::InvalidClientConfig,
-            "the certificate can't be read",
-            detail,
-        ))
-    })?;
+    let invalid = |what: &'static str, detail: &dyn fmt::Display| {
+        let detail = format!("{}: {detail}", path.display());
+        RedisError::from((redis::ErrorKind::InvalidClientConfig, what, detail))
+    };
+    let root_cert =
+        fs::read(path).map_err(|error| invalid("the certificate can't be read", &error))?;
+    match CertificateDer::pem_slice_iter(&root_cert).next() {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return Err(invalid("the certificate can't be read", &error)),
+        None => return Err(invalid("there is no certificate", &"expected PEM")),
+    }
     Ok(Some(TlsCertificates { client_tls: None, root_cert: Some(root_cert) }))
 }
 

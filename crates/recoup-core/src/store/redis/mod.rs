@@ -26,6 +26,7 @@ use keys::Keys;
 use line::Line;
 
 pub use target::Target;
+pub(super) use target::shown;
 
 /// Records on a Redis server.
 #[derive(Debug)]

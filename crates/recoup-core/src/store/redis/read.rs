@@ -18,7 +18,8 @@ pub(super) const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 pub(super) fn get(shared: &Arc<Shared>, id: &Id) -> Result<Option<Arc<Record>>> {
     let mut command = fields_of(shared, id, &HEAD);
     command.arg(&["body", "frames"]);
-    let mut fields = Fields::of(shared.line.ask_one("reading a record", command)?);
+    let answer = shared.line.ask_one("reading a record", command)?;
+    let mut fields = Fields::expected(answer, HEAD.len() + 2)?;
     if fields.are_absent() {
         return Ok(None);
     }
@@ -29,7 +30,8 @@ pub(super) fn get(shared: &Arc<Shared>, id: &Id) -> Result<Option<Arc<Record>>> 
 
 pub(super) fn full(shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
     let command = fields_of(shared, id, &["full", "fullframes"]);
-    Fields::of(shared.line.ask_one("reading a full result", command)?).payload(shared, id)
+    let answer = shared.line.ask_one("reading a full result", command)?;
+    Fields::expected(answer, 2)?.payload(shared, id)
 }
 
 /// What is kept of a record under these names.
@@ -43,7 +45,7 @@ pub(super) fn fields_of(shared: &Shared, id: &Id, names: &[&str]) -> Cmd {
 pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
     let answer =
         answer.extract_error().map_err(|error| fault::explain(&error, "reading a record"))?;
-    let mut fields = Fields::of(answer);
+    let mut fields = Fields::expected(answer, HEAD.len())?;
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }
 
@@ -53,6 +55,15 @@ pub(super) struct Fields(std::vec::IntoIter<Value>);
 impl Fields {
     pub(super) fn of(answer: Value) -> Self {
         Self(answer.into_sequence().unwrap_or_default().into_iter())
+    }
+
+    /// As many as were asked for. What answers otherwise is no Redis.
+    fn expected(answer: Value, count: usize) -> Result<Self> {
+        let fields = Self::of(answer);
+        if fields.0.len() == count {
+            return Ok(fields);
+        }
+        Err(Error::new(ErrorKind::Unavailable, "the server's answer makes no sense"))
     }
 
     fn are_absent(&self) -> bool {

@@ -1,45 +1,83 @@
 //! What the server does in one step. Each script names the one key that it
-//! touches, so that it works on any node of a cluster.
+//! touches, so that it works on any node of a cluster. Whatever is sent may
+//! arrive twice, and must do no harm then.
 
 use redis::Cmd;
 
-/// Puts a record in place of any that was there. Gives the frames of that one,
-/// which nobody needs any more.
+/// What the scripts that drop large bodies begin with. Frames have the name of
+/// their record, and are where it is. A run may be damaged: so many that are gone
+/// in a row are its end, whatever it says.
+macro_rules! with_frames {
+    ($($script:literal)*) => {
+        concat!("\
+local function forget(run)
+  local name, count = string.match(run or '', '^(.*):(%d+)$')
+  local gone, n = 0, 0
+  while name and n < tonumber(count) and gone < 100 do
+    local there = redis.pcall('UNLINK', KEYS[1] .. ':' .. name .. ':' .. n) == 1
+    gone = there and 0 or gone + 1
+    n = n + 1
+  end
+end
+", $($script,)*)
+    };
+}
+
+/// Removes a record and its frames, unless the script has returned before. Gives
+/// whether it was there, and its size.
+macro_rules! removing {
+    ($unless:literal) => {
+        with_frames!($unless "
+local old = redis.pcall('HMGET', KEYS[1], 'bytes', 'frames', 'fullframes')
+if old.err then old = {} end
+local there = redis.call('UNLINK', KEYS[1])
+forget(old[2])
+forget(old[3])
+return {there, old[1]}")
+    };
+}
+
+/// Puts a record in place of any that was there, and drops the frames of that
+/// one. Done twice it is the same as once.
 /// `ARGV`: when it expires (or empty), then the fields and their values.
-pub(super) const PUT: &str = "\
+///
+/// A server without room refuses only the first write of a script, so that one
+/// must be the one that needs room.
+pub(super) const PUT: &str = with_frames!(
+    "\
 local old = redis.pcall('HMGET', KEYS[1], 'frames', 'fullframes')
-if old.err then old = {false, false} end
+if old.err then old = {} end
+local room = redis.pcall('HSET', KEYS[1], 'hits', 0)
+if type(room) == 'table' and not string.find(room.err, 'WRONGTYPE') then return room end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 if ARGV[1] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[1]) end
-return old";
+local new = redis.call('HMGET', KEYS[1], 'frames', 'fullframes')
+for n = 1, 2 do
+  if old[n] and old[n] ~= new[1] and old[n] ~= new[2] then forget(old[n]) end
+end
+return 1"
+);
 
-/// Removes a record. Gives whether it was there, its size, and its frames.
-pub(super) const REMOVE: &str = "\
-local old = redis.pcall('HMGET', KEYS[1], 'bytes', 'frames', 'fullframes')
-if old.err then old = {false, false, false} end
-return {redis.call('UNLINK', KEYS[1]), old[1], old[2], old[3]}";
+/// Removes a record.
+pub(super) const REMOVE: &str = removing!("");
 
 /// The same, unless it is to live beyond `ARGV[1]`: it was stored anew meanwhile.
-pub(super) const REMOVE_DEAD: &str = "\
+pub(super) const REMOVE_DEAD: &str = removing!(
+    "\
 local dead = redis.pcall('HGET', KEYS[1], 'dead')
-if type(dead) == 'string' and (dead == '' or tonumber(dead) > tonumber(ARGV[1])) then
-  return {-1, false, false, false}
-end
-local old = redis.pcall('HMGET', KEYS[1], 'bytes', 'frames', 'fullframes')
-if old.err then old = {false, false, false} end
-return {redis.call('UNLINK', KEYS[1]), old[1], old[2], old[3]}";
+if type(dead) == 'string' and (dead == '' or (tonumber(dead) or 0) > tonumber(ARGV[1])) then
+  return {-1}
+end"
+);
 
 /// The same, if it was stored at `ARGV[1]` or before: it was found damaged then.
 /// What is no record at all is damaged too.
-pub(super) const REMOVE_DAMAGED: &str = "\
+pub(super) const REMOVE_DAMAGED: &str = removing!(
+    "\
 local at = redis.pcall('HGET', KEYS[1], 'at')
-if type(at) == 'string' and (tonumber(at) or 0) > tonumber(ARGV[1]) then
-  return {0, false, false, false}
-end
-local old = redis.pcall('HMGET', KEYS[1], 'bytes', 'frames', 'fullframes')
-if old.err then old = {false, false, false} end
-return {redis.call('UNLINK', KEYS[1]), old[1], old[2], old[3]}";
+if type(at) == 'string' and (tonumber(at) or 0) > tonumber(ARGV[1]) then return {0} end"
+);
 
 /// Counts `ARGV[1]` hits, the last of them at `ARGV[2]`, for a record that is there.
 pub(super) const TOUCH: &str = "\

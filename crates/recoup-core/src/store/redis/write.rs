@@ -28,14 +28,11 @@ pub(super) fn put(shared: &Shared, id: &Id, record: &Record) -> Result<()> {
         [Some(&body), full.as_ref()].into_iter().flatten().filter_map(Placed::run).collect();
     let expires = record.head.header.dead_at().filter(|at| at.as_millis() < LAST);
     let mut commands = index_commands(shared, id, record);
-    let place_of_put = commands.len();
     commands.push(put_command(shared, id, record, &body, full.as_ref(), expires));
     for name in runs.iter().flat_map(|run| run.names(shared, id)) {
         commands.push(keep_until(&name, expires));
     }
-    let answers = shared.line.ask("storing a record", commands)?;
-    let replaced = answers.into_iter().nth(place_of_put).map(Fields::of);
-    forget_frames(shared, id, replaced)
+    shared.line.ask("storing a record", commands).map(drop)
 }
 
 /// Where a payload went.
@@ -151,20 +148,6 @@ fn keep_until(name: &str, expires: Option<Timestamp>) -> Cmd {
     command
 }
 
-/// Whoever reads them still finds that they are gone, and asks again.
-fn forget_frames(shared: &Shared, id: &Id, fields: Option<Fields>) -> Result<()> {
-    let Some(mut fields) = fields else { return Ok(()) };
-    let runs = [fields.text(), fields.text()].into_iter().flatten();
-    let runs: Vec<FrameRun> = runs.filter_map(|run| FrameRun::parse(&run)).collect();
-    let names: Vec<String> = runs.iter().flat_map(|run| run.names(shared, id)).collect();
-    for names in names.chunks(BATCH) {
-        let mut command = redis::cmd("UNLINK");
-        command.arg(names);
-        shared.line.ask_one("removing a large body", command)?;
-    }
-    Ok(())
-}
-
 /// What became of a record that was to be removed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Removed {
@@ -194,7 +177,7 @@ pub(super) fn remove_by(
         let answers = shared.line.ask("removing records", commands.collect())?;
         let mut unlisted = Vec::new();
         for ((id, _), answer) in ids.iter().zip(answers) {
-            let outcome = removal(shared, id, answer)?;
+            let outcome = removal(answer);
             if !matches!(outcome, Removed::Kept) {
                 unlisted.extend(unlist(shared, id, |_| true));
                 unlisted.push(not_dying(shared, id));
@@ -212,13 +195,11 @@ fn not_dying(shared: &Shared, id: &Id) -> Cmd {
     command
 }
 
-fn removal(shared: &Shared, id: &Id, answer: Value) -> Result<Removed> {
+fn removal(answer: Value) -> Removed {
     let mut fields = Fields::of(answer);
-    let (there, bytes) = (fields.number(), fields.number());
-    forget_frames(shared, id, Some(fields))?;
-    Ok(match there {
-        Some(1) => Removed::Gone(bytes.unwrap_or(0).max(0).cast_unsigned()),
-        Some(0) => Removed::Absent,
+    match (fields.number(), fields.number()) {
+        (Some(1), bytes) => Removed::Gone(bytes.unwrap_or(0).max(0).cast_unsigned()),
+        (Some(0), _) => Removed::Absent,
         _ => Removed::Kept,
-    })
+    }
 }

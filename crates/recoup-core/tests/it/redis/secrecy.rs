@@ -1,0 +1,92 @@
+//! Passwords are not in what is said.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use recoup_core::store::redis::Target;
+use recoup_core::store::{Redis, Store, StoreUrl, without_credentials};
+
+use super::urls::parse;
+use super::{eventually, unavailable};
+use crate::redis_server::{Server, free_port};
+use crate::support::{id, record};
+
+#[test]
+fn what_is_configured_is_shown_without_credentials() {
+    for (text, shown) in [
+        ("redis://me:secret@host/1?prefix=x", "redis://***@host/1?prefix=x"),
+        ("redis:me:secret@host", "redis:***@host"),
+        ("redis:/me:secret@host", "redis:***@host"),
+        ("https://me:secr@et@host", "https://***@host"),
+        ("sqlite:/home/me@work/cache.db", "sqlite:/home/me@work/cache.db"),
+        ("me@example.org", "me@example.org"),
+        ("redis://host", "redis://host"),
+    ] {
+        assert_eq!(without_credentials(text), shown);
+    }
+}
+
+/// One that a message can't hold by chance.
+fn password() -> impl Strategy<Value = String> {
+    proptest::string::string_regex("[!-~éß]{6,20}").unwrap().prop_filter("by chance", |text| {
+        !"expected invalid store redis+cluster://HOST unknown scheme".contains(text.as_str())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_password_is_never_shown(
+        secret in password(),
+        encode: bool,
+        shape in 0_usize..12,
+    ) {
+        let encoded: String = secret.bytes().fold(String::new(), |mut text, byte| {
+            write!(text, "%{byte:02X}").unwrap();
+            text
+        });
+        let written = if encode { encoded.as_str() } else { secret.as_str() };
+        let url = [
+            format!("redis://me:{written}@host"),
+            format!("redis://:{written}@host:7/1?prefix=x"),
+            format!("rediss+cluster://me:{written}@a,b"),
+            format!("redis://me:{written}@host:port"),
+            format!("redis://me:{written}@host/database"),
+            format!("redis://me:{written}@host?prefix=*"),
+            format!("redis://me:{written}@host?nothing=1"),
+            format!("redis://me:{written}@"),
+            format!("redis:me:{written}@host"),
+            format!("redis:/me:{written}@host"),
+            format!("unknown://me:{written}@host"),
+            format!("me:{written}@host"),
+        ][shape].clone();
+        let shown = match parse(&url) {
+            Ok(url) => {
+                let StoreUrl::Redis(target) = &url else { panic!("{url:?}") };
+                let store = Redis::at(Target::clone(target));
+                format!("{url} {url:?} {store:?} {}", store.info().url)
+            }
+            Err(error) => format!("{error} {error:?}"),
+        };
+        prop_assert!(!shown.contains(&secret), "{shown}");
+        prop_assert!(!shown.contains(written), "{shown}");
+    }
+}
+
+#[test]
+fn a_wrong_password_is_not_in_what_a_store_says() {
+    let server = Server::launch("redis-server", free_port(), &["--requirepass", "right-one"]);
+    let mut said = String::new();
+    for user in ["", "someone"] {
+        let url = format!("redis://{user}:wrong-one@127.0.0.1:{}", server.port);
+        let StoreUrl::Redis(target) = parse(&url).unwrap() else { panic!("another store") };
+        let store: Arc<dyn Store> = Arc::new(Redis::at(*target));
+        eventually("the server answers", || unavailable(&store, "a").contains("authentication"));
+        let error = store.put(&id("a"), &record("a")).unwrap_err();
+        write!(said, "{store:?} {error} {error:?} {}", unavailable(&store, "a")).unwrap();
+    }
+    assert!(!said.contains("wrong-one") && !said.contains("right-one"), "{said}");
+    assert!(said.contains("127.0.0.1"), "{said}");
+}
