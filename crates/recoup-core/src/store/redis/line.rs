@@ -2,13 +2,11 @@
 //! connecting, shaking hands, and the whole of an answer, whichever nodes of a
 //! cluster have to be asked.
 //!
-//! One question to a server whose connection has proved itself is asked in place,
-//! with time-outs on the socket: that is what every look-up does, and a thread
-//! in between would double what it costs. Everything else is done by a thread.
-//! What can hang there (a name server, a server that accepts and then says
-//! nothing, one that dribbles, many answers that each come late) can't all be
-//! interrupted, but it can be left behind. A connection that took longer than
-//! the deadline is not used again.
+//! A plain connection keeps to a deadline by itself, and is used in place once it
+//! is there. Everything else is done by a thread: what can hang there (a name
+//! server, a TLS handshake, the nodes of a cluster one after the other) can't be
+//! interrupted, but it can be left behind. A thread between all of it and its
+//! callers would double what a look-up costs.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -65,10 +63,7 @@ impl Line {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        match self.in_place(doing, &commands) {
-            Some(done) => done,
-            None => self.with_link(doing, move |link| link.run(&commands)),
-        }
+        self.with_link(doing, move |link, deadline| link.run(&commands, deadline))
     }
 
     /// The answer to one command.
@@ -77,16 +72,16 @@ impl Line {
         self.ask(doing, vec![command])?.pop().ok_or_else(nothing)
     }
 
-    /// Does something with a connection. It may be done twice: a connection that
-    /// was idle may turn out to be closed.
+    /// Does something with a connection until a deadline. It may be done twice: a
+    /// connection that was idle may turn out to be closed.
     pub(super) fn with_link<T: Send + 'static>(
         &self,
         doing: &str,
-        act: impl Fn(&mut Link) -> RedisResult<T> + Send + Sync + 'static,
+        act: impl Fn(&mut Link, Deadline) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
         if let Some(link) = self.take_idle() {
-            match self.on_a_thread(&act, Some(link), deadline) {
+            match self.with_known(&act, link, deadline) {
                 Err(Failed::Answered(error))
                     if fault::was_dropped(&error) && !deadline.passed() =>
                 {
@@ -99,32 +94,24 @@ impl Line {
         self.on_a_thread(&act, None, deadline).map_err(|failed| self.explain(doing, failed))
     }
 
-    /// One question, if there is a connection to one server that has proved
-    /// itself; `None` when there is none, or it was closed meanwhile.
-    fn in_place(&self, doing: &str, commands: &[Cmd]) -> Option<Result<Vec<Value>>> {
-        if commands.len() != 1 || self.target.cluster {
-            return None;
+    fn with_known<T: Send + 'static>(
+        &self,
+        act: &Arc<impl Fn(&mut Link, Deadline) -> RedisResult<T> + Send + Sync + 'static>,
+        mut link: Link,
+        deadline: Deadline,
+    ) -> Result<T, Failed> {
+        if !link.is_punctual() {
+            return self.on_a_thread(act, Some(link), deadline);
         }
-        let (mut link, deadline) = (self.take_idle()?, Deadline::after(self.target.timeout));
-        match link.run(commands) {
-            Ok(answers) => {
-                if !deadline.passed() {
-                    self.keep(link);
-                }
-                Some(Ok(answers))
-            }
-            Err(error) if fault::was_dropped(&error) && !deadline.passed() => {
-                self.idle().clear();
-                None
-            }
-            Err(error) => Some(Err(self.explain(doing, Failed::Answered(error)))),
-        }
+        let answer = act(&mut link, deadline).map_err(Failed::Answered)?;
+        self.keep(link);
+        Ok(answer)
     }
 
     /// Keeps the connection if it was of use.
     fn on_a_thread<T: Send + 'static>(
         &self,
-        act: &Arc<impl Fn(&mut Link) -> RedisResult<T> + Send + Sync + 'static>,
+        act: &Arc<impl Fn(&mut Link, Deadline) -> RedisResult<T> + Send + Sync + 'static>,
         link: Option<Link>,
         deadline: Deadline,
     ) -> Result<T, Failed> {
@@ -132,7 +119,8 @@ impl Line {
         let (answer, arrived) = mpsc::sync_channel(1);
         let asking = move || {
             let connected = link.map_or_else(|| Link::connect(&target), Ok);
-            let done = connected.and_then(|mut link| act(&mut link).map(|answer| (link, answer)));
+            let done = connected
+                .and_then(|mut link| act(&mut link, deadline).map(|answer| (link, answer)));
             // Nobody may be waiting any more.
             let _ = answer.send(done);
         };

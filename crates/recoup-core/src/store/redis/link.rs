@@ -13,7 +13,9 @@ use redis::{
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
+use super::plain::Plain;
 use super::target::Target;
+use crate::base::clock::Deadline;
 
 /// How often a cluster's commands are sent on to where their keys have moved.
 const REDIRECTIONS: u32 = 3;
@@ -26,7 +28,8 @@ const RETRY_WAIT: (u64, u64) = (5, 50);
 const SHARE: u32 = 6;
 
 pub(super) enum Link {
-    Server(Box<Connection>),
+    Plain(Plain),
+    Tls(Box<Connection>),
     Cluster(Box<ClusterConnection>),
 }
 
@@ -36,14 +39,24 @@ impl Link {
             // Whoever was first has chosen for the whole process.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        if target.cluster { connect_cluster(target) } else { connect_server(target) }
+        match (target.cluster, target.tls) {
+            (true, _) => connect_cluster(target),
+            (false, true) => connect_with_tls(target),
+            (false, false) => Plain::connect(target).map(Self::Plain),
+        }
+    }
+
+    /// Whether it keeps to a deadline by itself, whatever the server does.
+    pub(super) fn is_punctual(&self) -> bool {
+        matches!(self, Self::Plain(_))
     }
 
     /// Sends everything at once, and gives the answers in the same order. What
     /// the server answers with an error is such an answer too.
-    pub(super) fn run(&mut self, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
+    pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
         match self {
-            Self::Server(connection) => {
+            Self::Plain(connection) => connection.run(commands, deadline),
+            Self::Tls(connection) => {
                 let mut packed = Vec::new();
                 for command in commands {
                     command.write_packed_command(&mut packed);
@@ -67,9 +80,18 @@ impl Link {
     }
 
     /// Asks one node of a cluster.
-    pub(super) fn run_at(&mut self, node: &(String, u16), command: &Cmd) -> RedisResult<Value> {
+    pub(super) fn run_at(
+        &mut self,
+        node: &(String, u16),
+        command: &Cmd,
+        deadline: Deadline,
+    ) -> RedisResult<Value> {
         match self {
-            Self::Server(connection) => connection.req_command(command),
+            Self::Plain(connection) => {
+                let answers = connection.run(std::slice::from_ref(command), deadline)?;
+                answers.into_iter().next().unwrap_or(Value::Nil).extract_error()
+            }
+            Self::Tls(connection) => connection.req_command(command),
             Self::Cluster(connection) => {
                 let (host, port) = node.clone();
                 let there = SingleNodeRoutingInfo::ByAddress { host, port };
@@ -79,7 +101,7 @@ impl Link {
     }
 }
 
-fn connect_server(target: &Target) -> RedisResult<Link> {
+fn connect_with_tls(target: &Target) -> RedisResult<Link> {
     let info = info_for(target, &target.nodes[0])?;
     let client = match certificates(target)? {
         Some(certificates) => Client::build_with_tls(info, certificates)?,
@@ -88,7 +110,7 @@ fn connect_server(target: &Target) -> RedisResult<Link> {
     let connection = client.get_connection_with_timeout(target.timeout)?;
     connection.set_read_timeout(Some(target.timeout))?;
     connection.set_write_timeout(Some(target.timeout))?;
-    Ok(Link::Server(Box::new(connection)))
+    Ok(Link::Tls(Box::new(connection)))
 }
 
 fn connect_cluster(target: &Target) -> RedisResult<Link> {

@@ -10,6 +10,7 @@ mod fold;
 mod keys;
 mod line;
 mod link;
+mod plain;
 mod read;
 mod scan;
 mod scripts;

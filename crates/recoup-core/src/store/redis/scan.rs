@@ -73,7 +73,7 @@ fn each_page(
     visit: &mut dyn FnMut(Vec<Id>) -> Result<bool>,
 ) -> Result<()> {
     let doing = "listing the records";
-    let mut nodes = shared.line.with_link(doing, super::link::Link::primaries)?;
+    let mut nodes = shared.line.with_link(doing, |link, _| link.primaries())?;
     if nodes.is_empty() {
         nodes.push((String::new(), 0));
     }
@@ -81,7 +81,9 @@ fn each_page(
         let mut cursor = "0".to_owned();
         loop {
             let (node, command) = (node.clone(), scan_command(shared, scope, &cursor));
-            let answer = shared.line.with_link(doing, move |link| link.run_at(&node, &command))?;
+            let answer = shared
+                .line
+                .with_link(doing, move |link, deadline| link.run_at(&node, &command, deadline))?;
             let (next, ids) = page_in(shared, answer);
             if !visit(ids)? {
                 return Ok(());

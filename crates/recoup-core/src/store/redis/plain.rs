@@ -1,0 +1,120 @@
+//! A plain connection to one server, in which a deadline is for the whole of what
+//! is asked: the library's own has time-outs for each read, and a server that
+//! dribbles, or is silent for each of many answers, would take many times that.
+//! How commands are written and answers read is still the library's.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::time::Duration;
+
+use redis::{Cmd, Parser, RedisError, RedisResult, Value};
+
+use super::target::Target;
+use crate::base::clock::Deadline;
+
+pub(super) struct Plain {
+    stream: TcpStream,
+    parser: Parser,
+}
+
+impl Plain {
+    /// Looking up a name may take longer than the deadline; nothing else does.
+    pub(super) fn connect(target: &Target) -> RedisResult<Self> {
+        let deadline = Deadline::after(target.timeout);
+        let (host, port) = &target.nodes[0];
+        let stream = first_that_answers(host, *port, deadline)?;
+        stream.set_nodelay(true)?;
+        let mut plain = Self { stream, parser: Parser::new() };
+        let (commands, refusals): (Vec<_>, Vec<_>) = greeting(target).into_iter().unzip();
+        for (answer, refusal) in plain.run(&commands, deadline)?.into_iter().zip(refusals) {
+            answer.extract_error().map_err(|error| refused(&error, refusal))?;
+        }
+        Ok(plain)
+    }
+
+    /// Sends everything at once, and gives the answers in the same order. After
+    /// an error the connection is of no more use: an answer may still come.
+    pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut packed = Vec::new();
+        for command in commands {
+            command.write_packed_command(&mut packed);
+        }
+        let mut timed = Timed { stream: &self.stream, deadline };
+        timed.write_all(&packed)?;
+        commands.iter().map(|_| self.parser.parse_value(&mut timed)).collect()
+    }
+}
+
+/// A host may have several addresses.
+fn first_that_answers(host: &str, port: u16, deadline: Deadline) -> RedisResult<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, at_least_some(deadline)?) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last.into())
+}
+
+/// Who we are, and which database is meant; with what it means when that is refused.
+fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
+    let mut greeting = Vec::new();
+    if target.username.is_some() || target.password.is_some() {
+        let mut command = redis::cmd("AUTH");
+        if let Some(username) = &target.username {
+            command.arg(username);
+        }
+        // Some users need no password, and take any.
+        command.arg(target.password.as_deref().unwrap_or_default());
+        greeting.push((command, "Password authentication failed"));
+    }
+    if target.database != 0 {
+        let mut command = redis::cmd("SELECT");
+        command.arg(target.database);
+        greeting.push((command, "The server refused to switch the database"));
+    }
+    greeting
+}
+
+/// What the server says to it has no kind of its own, unless it is not ready.
+fn refused(error: &RedisError, refusal: &'static str) -> RedisError {
+    if matches!(error.kind(), redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading)) {
+        return error.clone();
+    }
+    let detail = error.detail().unwrap_or_default().to_owned();
+    RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
+}
+
+/// Reads and writes until a deadline.
+struct Timed<'a> {
+    stream: &'a TcpStream,
+    deadline: Deadline,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(at_least_some(self.deadline)?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(at_least_some(self.deadline)?))?;
+        self.stream.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// What is left; none at all would mean for ever.
+fn at_least_some(deadline: Deadline) -> io::Result<Duration> {
+    let left = deadline.remaining();
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
