@@ -138,15 +138,23 @@ impl Cache {
         self.judge(record, request)
     }
 
-    /// The full result of an entry, verified; `None` when there is none.
+    /// The full result of an entry, verified; `None` when there is none. Entry and
+    /// full result may be replaced in between: then they are asked for again.
     pub fn full(&self, id: &Id) -> Result<Option<Body>> {
+        self.full_once(id).or_else(|error| match error.kind() {
+            ErrorKind::Corrupt => self.full_once(id),
+            _ => Err(error),
+        })
+    }
+
+    fn full_once(&self, id: &Id) -> Result<Option<Body>> {
         let Some(record) = self.store().get(id)? else { return Ok(None) };
         let Some(info) = record.head.header.full else { return Ok(None) };
-        let damaged = |damage: Damage| {
-            Error::new(ErrorKind::Corrupt, format!("the full result is damaged: {damage}"))
-        };
+        let damaged = |what: String| Error::new(ErrorKind::Corrupt, what);
         let payload = self.store().full(id)?;
-        payload.map(|payload| payload.open(&info).map_err(damaged)).transpose()
+        let payload = payload.ok_or_else(|| damaged("the full result is gone".to_owned()))?;
+        let opened = payload.open(&info);
+        opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
     }
 
     /// Permission to fill `id`; its sources are taken now.

@@ -18,6 +18,8 @@ pub struct Stats {
     pub usage: Usage,
     /// How often each thing happened.
     pub counts: BTreeMap<Happening, u64>,
+    /// Why the latest of it is not counted yet, if so.
+    pub behind: Option<String>,
 }
 
 impl Stats {
@@ -45,8 +47,10 @@ impl Stats {
 impl Cache {
     /// Everything that has been counted for a scope, up to now.
     pub fn stats(&self, scope: &Scope) -> Result<Stats> {
-        self.fold_ledger()?;
-        let mut stats = Stats { usage: self.store().usage(scope)?, counts: BTreeMap::new() };
+        // A store that can only be read has something to tell all the same.
+        let behind = self.fold_ledger().err().map(|error| error.to_string());
+        let usage = self.store().usage(scope)?;
+        let mut stats = Stats { usage, counts: BTreeMap::new(), behind };
         for tally in self.store().tallies(scope)? {
             *stats.counts.entry(tally.what).or_default() += tally.count;
         }

@@ -24,9 +24,14 @@ pub struct Verified {
     pub damaged: Vec<Damaged>,
 }
 
-/// Damage is a finding; any other fault ends the search.
+/// Damage is a finding; what a later version wrote is its to judge; any other
+/// fault ends the search.
 fn finding(error: Error, damage: Damage) -> Result<Option<Damage>> {
-    if error.kind() == ErrorKind::Corrupt { Ok(Some(damage)) } else { Err(error) }
+    match error.kind() {
+        ErrorKind::Corrupt => Ok(Some(damage)),
+        ErrorKind::TooNew => Ok(None),
+        _ => Err(error),
+    }
 }
 
 fn read_through(body: &Body) -> Result<()> {
@@ -56,10 +61,16 @@ impl Cache {
         Ok(verified)
     }
 
-    /// Removes what was found to be damaged; says how many there still were.
+    /// Removes what was found to be damaged and still is; says how many that were.
+    /// Each is looked at again: it may have been stored anew since.
     pub fn repair(&self, damaged: &[Damaged]) -> Result<usize> {
-        let ids: Vec<_> = damaged.iter().map(|damaged| damaged.id.clone()).collect();
-        self.store().remove(&ids)
+        let mut removed = 0;
+        for Damaged { id, .. } in damaged {
+            if self.look(id)?.is_some() {
+                removed += self.store().remove(std::slice::from_ref(id))?;
+            }
+        }
+        Ok(removed)
     }
 
     /// Looked at twice: what another process replaced while it was read only

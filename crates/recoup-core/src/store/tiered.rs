@@ -5,9 +5,10 @@
 //! it arrived there; then the back is asked again, so that what another machine
 //! wrote or removed is seen. While the back is away, the front answers alone.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
 use crate::entry::{Batch, Chunks, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
@@ -79,6 +80,18 @@ impl Tiered {
         }
     }
 
+    /// Where the back has another full result than the front's record names, the
+    /// front is brought in line, and whoever asked has to ask again.
+    fn demand_same(&self, id: &Id, near: &Record, seen: u64) -> Result<()> {
+        let far = self.back.get(id)?;
+        let named = |record: &Record| record.head.header.full.map(|full| full.sha256);
+        if far.as_deref().and_then(named) == named(near) {
+            return Ok(());
+        }
+        self.refresh_front(id, far.as_deref(), true, seen);
+        Err(Error::new(ErrorKind::Corrupt, "the full result was replaced meanwhile"))
+    }
+
     fn arriving_now(&self, record: &Record) -> Record {
         let mut record = record.clone();
         record.head.stored_at = self.clock.now();
@@ -131,6 +144,11 @@ fn held(record: &Arc<Record>) -> Result<Option<Arc<Record>>> {
     Ok(None)
 }
 
+/// Whether a store could not answer, whatever it holds.
+fn is_away(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Io)
+}
+
 /// Says which tier it was, unless the error does.
 fn named(error: Error, store: &dyn Store) -> Error {
     let url = store.info().url;
@@ -156,7 +174,8 @@ impl Store for Tiered {
                     self.refresh_front(id, None, near.is_some(), seen);
                     Ok(None)
                 }
-                Err(error) if near.is_some() => {
+                // What is damaged there is an answer: it is not there.
+                Err(error) if near.is_some() && is_away(&error) => {
                     self.note(&self.back, &error);
                     Ok(near)
                 }
@@ -165,15 +184,31 @@ impl Store for Tiered {
         }
     }
 
-    /// The front never asked for it; while the back is away it may have it from a put.
+    /// The front has it only from a put, the back may have another by now: that of
+    /// the record which `get` gives is meant.
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.back.full(id).or_else(|error| match self.front.full(id) {
-            Ok(Some(full)) => {
-                self.note(&self.back, &error);
-                Ok(Some(full))
+        let near = self.ask_front(id).filter(|record| self.is_current(record));
+        if near.is_some()
+            && let Ok(Some(full)) = self.front.full(id)
+        {
+            return Ok(Some(full));
+        }
+        let seen = *self.writes();
+        match self.back.full(id) {
+            Ok(full) => {
+                if let Some(near) = near {
+                    self.demand_same(id, &near, seen)?;
+                }
+                Ok(full)
             }
-            _ => Err(error),
-        })
+            Err(error) => match self.front.full(id) {
+                Ok(Some(full)) => {
+                    self.note(&self.back, &error);
+                    Ok(Some(full))
+                }
+                _ => Err(error),
+            },
+        }
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
@@ -181,8 +216,14 @@ impl Store for Tiered {
         self.in_both(|store| store.put(id, &record))
     }
 
+    /// As many as either had: both mostly have the same.
     fn remove(&self, ids: &[Id]) -> Result<usize> {
-        self.in_both(|store| store.remove(ids))
+        let mut most = 0;
+        self.in_both(|store| {
+            most = store.remove(ids)?.max(most);
+            Ok(())
+        })?;
+        Ok(most)
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {
@@ -193,9 +234,25 @@ impl Store for Tiered {
         self.back.tallies(scope)
     }
 
-    /// The back is the whole; the front only has what was asked for lately.
+    /// The back is the whole, but for what another machine removed there: the front
+    /// still serves that for a while, so it is shown, and can be removed.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        self.back.scan(filter, visit)
+        let (mut seen, mut flow) = (HashSet::new(), Flow::Continue(()));
+        self.back.scan(filter, &mut |id, head| {
+            seen.insert(id.clone());
+            flow = visit(id, head);
+            flow
+        })?;
+        if flow.is_break() {
+            return Ok(());
+        }
+        let near = self.front.scan(filter, &mut |id, head| {
+            if seen.contains(id) { Flow::Continue(()) } else { visit(id, head) }
+        });
+        if let Err(error) = near {
+            self.note(&self.front, &error);
+        }
+        Ok(())
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {

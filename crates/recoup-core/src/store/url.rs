@@ -150,13 +150,16 @@ fn after_at(text: &str) -> &str {
     text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
-/// A path as it is meant: from `base`, or from `home` after `~/`.
+/// A path as it is meant: from `base`, or from `home` for `~` and `~/…`.
 pub(super) fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
-    match path.strip_prefix("~/") {
+    let invalid = |fault: &str| Error::usage(format!("invalid store path {path:?}: {fault}"));
+    let Some(rest) = path.strip_prefix('~') else {
         // Without `.`, so that one file has one name.
-        None => Ok(base.join(path).components().collect()),
-        Some(rest) => home.map(|home| home.join(rest)).ok_or_else(|| {
-            Error::usage(format!("invalid store path {path:?}: there is no home directory for ~"))
-        }),
+        return Ok(base.join(path).components().collect());
+    };
+    if !rest.is_empty() && !rest.starts_with('/') {
+        return Err(invalid("only ~/ is known, no other user's home; ./~ is a file of that name"));
     }
+    let home = home.ok_or_else(|| invalid("there is no home directory for ~"))?;
+    Ok(home.join(rest.trim_start_matches('/')))
 }

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::entry::INLINE_MAX;
-use recoup_core::key::Id;
-use recoup_core::store::{EvictionPlan, Filter, Flow, Memory, Store, Tiered};
+use recoup_core::cache::{Cache, Options};
+use recoup_core::entry::{INLINE_MAX, Sources};
+use recoup_core::key::{Id, Scope};
+use recoup_core::store::{EvictionPlan, Files, Filter, Flow, Memory, Store, Tiered};
 
 use crate::support::Touch as _;
 use crate::support::{
-    Faults, START, Switched, body_of, evict_plan, id, later, noise_text, record, record_at, scanned,
+    Faults, START, Switched, body_of, draft, evict_plan, id, later, noise_text, record, record_at,
+    scanned,
 };
 
 const MAX_AGE: u64 = 1_000;
@@ -178,12 +180,12 @@ fn a_removal_that_fails_in_one_tier_is_done_in_the_other() {
 }
 
 #[test]
-fn a_scan_shows_what_the_back_has() {
+fn a_scan_shows_what_either_tier_has() {
     let scene = Scene::new();
     scene.tiers.put(&id("both"), &record("a")).unwrap();
     scene.back.put(&id("back"), &record("a")).unwrap();
     scene.front.put(&id("front"), &record("a")).unwrap();
-    assert_eq!(scanned(&scene.tiers, &Filter::default()), ["back", "both"].map(id));
+    assert_eq!(scanned(&scene.tiers, &Filter::default()), ["back", "both", "front"].map(id));
     scene.back.switch_off(true);
     let visit = &mut |_: &Id, _: recoup_core::Result<&_>| Flow::Continue(());
     assert!(scene.tiers.scan(&Filter::default(), visit).is_err(), "not half of it");
@@ -232,4 +234,56 @@ fn a_bounded_memory_stays_within_its_bounds() {
 #[test]
 fn the_url_names_both() {
     assert_eq!(Scene::new().tiers.info().url, "switched:front + switched:back");
+}
+
+/// Two tiers in memory, and the front's name is `near`.
+fn two_tiers(max_age: u64) -> (Arc<Switched>, Arc<Switched>, Cache) {
+    let (near, far) = (Switched::new("near"), Switched::new("far"));
+    let clock = Arc::new(ManualClock::at(START));
+    let tiers =
+        Tiered::new(Arc::clone(&near) as _, Arc::clone(&far) as _, max_age, clock, Faults::new());
+    (near, far, Cache::new(Arc::new(tiers), Options::default()))
+}
+
+#[test]
+fn what_only_the_front_still_has_can_be_listed_and_cleared() {
+    let (near, far, cache) = two_tiers(1_000);
+    for store in [&near, &far] {
+        store.put(&id("a"), &record("a")).unwrap();
+    }
+    far.remove(&[id("a")]).unwrap();
+    assert_eq!(cache.clear(&Scope::global()).unwrap(), 1, "another machine removed it behind");
+    assert!(near.get(&id("a")).unwrap().is_none());
+}
+
+#[test]
+fn a_full_result_that_was_replaced_behind_is_not_taken_for_damage() {
+    let (near, far, cache) = two_tiers(1_000);
+    let with_full = |full: &str| {
+        let mut draft = draft("short");
+        draft.full = Some(full.to_owned().into());
+        draft.seal(Sources::default(), START).unwrap()
+    };
+    let mut old = with_full("old");
+    old.full = None;
+    near.put(&id("a"), &old).unwrap();
+    far.put(&id("a"), &with_full("new")).unwrap();
+    let full = cache.full(&id("a")).unwrap().unwrap();
+    assert_eq!(full.to_bytes().unwrap(), "new");
+}
+
+#[test]
+fn what_is_damaged_behind_is_not_hidden_by_the_front() {
+    let dir = tempfile::tempdir().unwrap();
+    let back = Files::at(dir.path(), Arc::new(ManualClock::at(START)));
+    let clock = ManualClock::at(START);
+    let near = Arc::new(Memory::with_capacity(1 << 20));
+    let tiers = Tiered::new(near, Arc::new(back), 1_000, Arc::new(clock.clone()), Faults::new());
+    tiers.put(&id("a"), &record("a")).unwrap();
+    let path = dir.path().join("a.json");
+    let json = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, json.replace(r#""format":1"#, r#""format":"x""#)).unwrap();
+    assert!(tiers.get(&id("a")).unwrap().is_some(), "it is current");
+    clock.advance(Duration::from_secs(2));
+    assert_eq!(tiers.get(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
 }

@@ -44,8 +44,18 @@ impl App {
 
     /// The cache, for reading.
     pub(super) fn cache(&self) -> Cache {
+        self.cache_over(self.store())
+    }
+
+    /// The cache without what stands in front of the store: for those who judge
+    /// what is kept there.
+    pub(super) fn cache_behind(&self) -> Cache {
+        self.cache_over(self.settings.store.open(&self.surroundings()))
+    }
+
+    fn cache_over(&self, store: Arc<dyn Store>) -> Cache {
         let cache = Cache::assemble(Parts {
-            store: self.store(),
+            store,
             clock: Arc::new(SystemClock),
             ledger: Some(Ledger::at(self.ledger_dir())),
             options: self.settings.cache.options(),

@@ -61,7 +61,7 @@ fn remedy(kind: ErrorKind) -> Option<&'static str> {
             "the store can be read but not written: check who owns it, or choose another with --store",
         ),
         ErrorKind::Full => Some(
-            "make room for it (on the disk, or on the server: its maxmemory), or choose another store with --store; nothing was changed",
+            "make room for it (on the disk, or on the server: its maxmemory), or choose another store with --store",
         ),
         ErrorKind::Unavailable => Some(
             "check that the server runs and the URL is right (`recoup config show --origin`); without it every look-up is a miss",

@@ -115,3 +115,12 @@ fn what_is_sound_at_the_second_look_is_no_damage() {
     let found = cache.read(&Request::new(Kind::Result, &id("key"), &view));
     assert!(matches!(found, Peek::Hit(_)), "{found:?}");
 }
+
+#[test]
+fn what_was_stored_anew_since_it_was_found_damaged_is_not_repaired_away() {
+    // Damaged for both looks of the search, sound when it is looked at again.
+    let cache = cache_that_fails(2, ErrorKind::Corrupt);
+    let verified = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap();
+    assert_eq!(verified.damaged.len(), 1);
+    assert_eq!(cache.repair(&verified.damaged).unwrap(), 0);
+}

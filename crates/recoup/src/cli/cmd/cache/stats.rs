@@ -35,6 +35,9 @@ impl StatsArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let (cache, scope) = (app.cache(), app.scope());
         let stats = cache.stats(&scope)?;
+        if let Some(why) = &stats.behind {
+            ui::warn(format_args!("the latest look-ups are not counted yet: {why}"));
+        }
         if self.json {
             let scope = scope.to_string();
             ui::json(&report(&stats, cache.enabled(), cache.limits(), scope))?;

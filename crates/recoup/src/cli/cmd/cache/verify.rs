@@ -39,7 +39,7 @@ impl From<&Damaged> for Row {
 
 impl VerifyArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let cache = app.cache();
+        let cache = app.cache_behind();
         let mut progress = ui::Progress::new("Verifying");
         let verified = cache.verify(&app.scope(), &mut |done, all| progress.show(done, all))?;
         progress.finish();
