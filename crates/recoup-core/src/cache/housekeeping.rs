@@ -91,6 +91,8 @@ impl Cache {
     /// Removes what is dead, in every scope, and of this one what is beyond `limits`.
     pub fn clean_up(&self, scope: &Scope, limits: Limits) -> Result<Evicted> {
         self.fold_ledger()?;
+        // What dead owners left there is in nobody's way, and may stay.
+        let _ = self.claims().sweep();
         let now = self.clock().now();
         let mut all = Evicted::default();
         for kind in Kind::ALL {

@@ -7,6 +7,7 @@ use super::Cache;
 use super::outcome::{Outcome, Peek, Reason};
 use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
+use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::entry::{Body, Damage, Entry, Header, Record};
 use crate::error::{Error, ErrorKind, Result};
@@ -73,26 +74,29 @@ impl Cache {
     /// Looks for an entry. On a miss the caller gets the permit to fill it, for
     /// which the request's sources are taken now, before the work. Those are
     /// the caller's own words: what is wrong with them is an error.
+    ///
+    /// While another caller works on the same entry, this waits for what comes of
+    /// that, for as long as [`Options::wait`](super::Options::wait) says.
     pub fn lookup(&self, request: &Request<'_>) -> Result<Outcome> {
         if !self.inner.options.enabled {
             return Ok(Outcome::Bypass(Reason::Disabled));
         }
-        match request.mode {
+        let (found, turn) = match request.mode {
             Mode::Bypass => return Ok(Outcome::Bypass(Reason::Asked)),
-            Mode::Refresh => return Ok(Outcome::Miss(self.permit_for(request)?, Reason::Asked)),
-            Mode::Use | Mode::NoStore | Mode::OnlyIfCached => {}
-        }
-        let found = self.peek(request);
-        self.note(request, &found);
-        let fills = request.mode == Mode::Use;
-        let permit = || fills.then(|| self.permit_for(request)).transpose();
-        Ok(match found {
-            Peek::Hit(entry) => Outcome::Hit(entry),
-            Peek::Stale(entry) => Outcome::Stale(entry, permit()?),
-            Peek::Miss(reason) => match permit()? {
-                Some(permit) => Outcome::Miss(permit, reason),
-                None => Outcome::Bypass(reason),
+            Mode::Refresh => (Peek::Miss(Reason::Asked), Some(self.turn_at_once(request))),
+            Mode::NoStore | Mode::OnlyIfCached => (self.peek(request), None),
+            Mode::Use => match self.peek(request) {
+                hit @ Peek::Hit(_) => (hit, None),
+                other => self.settle(request, other),
             },
+        };
+        self.note(request, &found);
+        let permit = turn.map(|turn| self.permit_for(request, turn)).transpose()?;
+        Ok(match (found, permit) {
+            (Peek::Hit(entry), _) => Outcome::Hit(entry),
+            (Peek::Stale(entry), permit) => Outcome::Stale(entry, permit),
+            (Peek::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
+            (Peek::Miss(reason), None) => Outcome::Bypass(reason),
         })
     }
 
@@ -124,6 +128,12 @@ impl Cache {
     /// Looks without taking a permit and without leaving a trace. A fault of the
     /// store is a miss.
     pub fn peek(&self, request: &Request<'_>) -> Peek {
+        self.peek_as_of(request, None)
+    }
+
+    /// The same for who asked a while ago: what was made since then is not too old
+    /// for a reader's limit, however long that reader has waited.
+    pub(super) fn peek_as_of(&self, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
         if !self.inner.options.enabled {
             return Peek::Miss(Reason::Disabled);
         }
@@ -135,7 +145,7 @@ impl Cache {
             }
             Err(error) => return Peek::Miss(Reason::Unavailable(error)),
         };
-        self.judge(record, request)
+        self.judge(record, request, asked)
     }
 
     /// The full result of an entry, verified; `None` when there is none. Entry and
@@ -157,7 +167,7 @@ impl Cache {
         opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
     }
 
-    /// Permission to fill `id`; its sources are taken now.
+    /// Permission to fill `id`, whoever else is at it; its sources are taken now.
     pub fn permit(&self, id: &Id, view: &View, sources: &[String]) -> Result<Permit> {
         let watched = Watched::take(view, sources, self.clock().now())?;
         Ok(Permit::new(self.clone(), id.clone(), watched))
@@ -174,11 +184,7 @@ impl Cache {
         Ok(Since::new(now, state))
     }
 
-    fn permit_for(&self, request: &Request<'_>) -> Result<Permit> {
-        self.permit(request.id, request.view, request.sources)
-    }
-
-    fn judge(&self, record: Arc<Record>, request: &Request<'_>) -> Peek {
+    fn judge(&self, record: Arc<Record>, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
         let header = &record.head.header;
         if is_another(&header.parts, request.parts) {
             return Peek::Miss(Reason::Absent);
@@ -188,7 +194,7 @@ impl Cache {
         {
             return Peek::Miss(reason);
         }
-        let serve = match self.freshness(header, request.max_age) {
+        let serve = match self.freshness(header, request, asked) {
             Freshness::Fresh => Peek::Hit,
             Freshness::Stale => Peek::Stale,
             Freshness::Expired(reason) => return Peek::Miss(reason),
@@ -198,15 +204,23 @@ impl Cache {
 
     /// The age limit is the smaller of the entry's and the reader's; the grace
     /// extends only the entry's own.
-    fn freshness(&self, header: &Header, max_age: Option<u64>) -> Freshness {
+    fn freshness(
+        &self,
+        header: &Header,
+        request: &Request<'_>,
+        asked: Option<Timestamp>,
+    ) -> Freshness {
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         let ttl = header.ttl.unwrap_or(u64::MAX);
         if header.ttl.is_some() && header.created > now.plus_millis(MAX_LEAD) {
             return Freshness::Expired(Reason::Expired { age, limit: ttl });
         }
-        match max_age {
-            Some(limit) if age > limit => Freshness::Expired(Reason::Expired { age, limit }),
+        let age_then = asked.map_or(age, |asked| asked.millis_since(header.created));
+        match request.max_age {
+            Some(limit) if age_then > limit => {
+                Freshness::Expired(Reason::Expired { age: age_then, limit })
+            }
             _ if age < ttl => Freshness::Fresh,
             _ if age < ttl.saturating_add(header.grace) => Freshness::Stale,
             _ => Freshness::Expired(Reason::Expired { age, limit: ttl }),

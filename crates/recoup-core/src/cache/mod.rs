@@ -5,6 +5,8 @@
 //! only way into the store is to fill it.
 
 mod admit;
+mod compute;
+mod flight;
 mod housekeeping;
 mod limits;
 mod lookup;
@@ -15,15 +17,17 @@ mod stats;
 mod verify;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use crate::ledger::Ledger;
-use crate::store::{Filter, Flow, Store, Visit};
+use crate::store::{Claims, Filter, Flow, Store, ThreadClaims, Visit};
 
 pub use crate::base::ttl::Ttl;
+pub use compute::{Computed, How};
 pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};
@@ -48,11 +52,19 @@ pub struct Options {
     pub limits: Limits,
     /// What counts as a change of a source.
     pub freshness: Freshness,
+    /// How long a caller waits for another who works on the same entry; then it
+    /// works by itself.
+    pub wait: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { enabled: true, limits: Limits::default(), freshness: Freshness::default() }
+        Self {
+            enabled: true,
+            limits: Limits::default(),
+            freshness: Freshness::default(),
+            wait: Duration::from_mins(5),
+        }
     }
 }
 
@@ -65,14 +77,18 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Where reads are noted; none where nobody counts them.
     pub ledger: Option<Ledger>,
+    /// Who works, of all who miss the same entry.
+    pub claims: Arc<dyn Claims>,
     /// What it does by default.
     pub options: Options,
 }
 
 impl Cache {
-    /// A cache over `store` with the machine's clock, which counts nothing.
+    /// A cache over `store` with the machine's clock, which counts nothing. Who works
+    /// is settled among its own callers, not with other processes.
     pub fn new(store: Arc<dyn Store>, options: Options) -> Self {
-        Self::assemble(Parts { store, clock: Arc::new(SystemClock), ledger: None, options })
+        let (clock, claims) = (Arc::new(SystemClock), Arc::new(ThreadClaims::default()));
+        Self::assemble(Parts { store, clock, ledger: None, claims, options })
     }
 
     /// A cache of these parts.
@@ -83,6 +99,10 @@ impl Cache {
     /// The store beneath, for this module alone: policy is not passed by.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.inner.store
+    }
+
+    fn claims(&self) -> &dyn Claims {
+        &*self.inner.claims
     }
 
     /// The clock that freshness is judged by.

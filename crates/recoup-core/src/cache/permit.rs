@@ -7,17 +7,19 @@ use super::outcome::Reason;
 use super::sources::{Since, Watched};
 use super::{Cache, Ttl, admit};
 use crate::entry::Draft;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::Id;
-use crate::store::{Evicted, EvictionPlan};
+use crate::store::{Claim, Evicted, EvictionPlan, Info};
 
-/// Permission to fill one entry, once.
+/// Permission to fill one entry, once. While it is there, others who miss that
+/// entry wait for it, if it was given out by a look-up.
 #[derive(Debug)]
 #[must_use = "a permit that is dropped leaves the entry missing"]
 pub struct Permit {
     cache: Cache,
     id: Id,
     watched: Watched,
+    claim: Option<Claim>,
 }
 
 /// What became of a result.
@@ -69,7 +71,11 @@ impl fmt::Display for Refusal {
 
 impl Permit {
     pub(super) fn new(cache: Cache, id: Id, watched: Watched) -> Self {
-        Self { cache, id, watched }
+        Self { cache, id, watched, claim: None }
+    }
+
+    pub(super) fn with_claim(self, claim: Option<Claim>) -> Self {
+        Self { claim, ..self }
     }
 
     /// The entry that it is for.
@@ -88,34 +94,70 @@ impl Permit {
         }
     }
 
+    /// Leaves the work to others, who need not wait any longer when this returns.
+    /// Dropping it does the same, but a process that ends right after that may take
+    /// the news with it.
+    pub fn release(self) {
+        if let Some(claim) = self.claim {
+            claim.release();
+        }
+    }
+
     /// Stores the result for as long as `ttl` says.
     pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
-        let Self { cache, id, watched } = self;
-        if !cache.inner.options.enabled || ttl == Ttl::Off {
-            return Ok(Filled::Off);
+        let Self { cache, id, watched, claim } = self;
+        let filled = fill(&cache, id, watched, draft, ttl);
+        match claim {
+            // Those who wait find it now, or take over.
+            Some(claim) if filled.is_ok() => claim.release(),
+            // What did not answer is not asked again on the caller's time.
+            _ => drop(claim),
         }
-        if let Some(reason) = watched.changed(cache.inner.options.freshness) {
-            return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
-        }
-        if let Some(rule) = admit::secret_in(&id, &draft)? {
-            return Ok(Filled::Refused(Refusal::Secret(rule)));
-        }
-        let now = cache.clock().now();
-        let parts = admit::without_secrets(draft.parts);
-        let draft = Draft { ttl: ttl.as_millis(), parts, ..draft };
-        let kind = draft.kind;
-        let record = draft.seal(watched.into_sources(), now)?;
-        let limits = cache.inner.options.limits;
-        // As stores count it: what passes here must not be evicted for its own size.
-        let header = &record.head.header;
-        let bytes = header.stored_len() + header.to_json().len() as u64;
-        if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
-            return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
-        }
-        cache.store().put(&id, &record)?;
-        // Before the eviction, which goes by who was used.
-        cache.fold_ledger_if_due();
-        let plan = EvictionPlan { keep: Some(id.key), ..limits.plan(&id.scope, kind, now) };
-        cache.store().evict(&plan).map(Filled::Stored)
+        filled
+    }
+}
+
+fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Result<Filled> {
+    if !cache.inner.options.enabled || ttl == Ttl::Off {
+        return Ok(Filled::Off);
+    }
+    let grace = grace_of(&draft, ttl, cache)?;
+    if let Some(reason) = watched.changed(cache.inner.options.freshness) {
+        return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
+    }
+    if let Some(rule) = admit::secret_in(&id, &draft)? {
+        return Ok(Filled::Refused(Refusal::Secret(rule)));
+    }
+    let now = cache.clock().now();
+    let parts = admit::without_secrets(draft.parts);
+    let draft = Draft { ttl: ttl.as_millis(), grace, parts, ..draft };
+    let kind = draft.kind;
+    let record = draft.seal(watched.into_sources(), now)?;
+    let limits = cache.inner.options.limits;
+    // As stores count it: what passes here must not be evicted for its own size.
+    let header = &record.head.header;
+    let bytes = header.stored_len() + header.to_json().len() as u64;
+    if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
+        return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
+    }
+    cache.store().put(&id, &record)?;
+    // Before the eviction, which goes by who was used.
+    cache.fold_ledger_if_due();
+    let plan = EvictionPlan { keep: Some(id.key), ..limits.plan(&id.scope, kind, now) };
+    cache.store().evict(&plan).map(Filled::Stored)
+}
+
+/// What is fresh for ever has none. A store that would lose it must not look as if
+/// it kept it.
+fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
+    if draft.grace == 0 || ttl == Ttl::Forever {
+        return Ok(0);
+    }
+    match cache.store().info() {
+        Info { keeps_stale: true, .. } => Ok(draft.grace),
+        Info { url, .. } => Err(Error::usage(format!(
+            "{url} can't serve entries after their TTL; leave the time for that out, \
+             or use a sqlite: or redis: store"
+        ))),
     }
 }

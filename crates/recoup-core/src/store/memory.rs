@@ -154,7 +154,7 @@ impl Store for Memory {
     }
 
     fn info(&self) -> Info {
-        Info { url: "memory:".to_owned(), durable: false }
+        Info { url: "memory:".to_owned(), durable: false, keeps_stale: true }
     }
 }
 

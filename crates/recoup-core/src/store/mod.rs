@@ -5,6 +5,7 @@
 //! and what goes first is decided above, in `cache/`.
 
 mod breaker;
+mod claims;
 mod dir;
 mod file;
 mod folder;
@@ -26,6 +27,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
+pub use claims::{Claim, Claims, FileClaims, Held, ThreadClaims};
 pub use dir::Directory;
 pub use file::{FileCache, Files};
 pub use guarded::Guarded;
@@ -91,6 +93,8 @@ pub struct Info {
     pub url: String,
     /// Whether its records outlive the process.
     pub durable: bool,
+    /// Whether it keeps what may be served for a while after its TTL.
+    pub keeps_stale: bool,
 }
 
 /// Told about faults that were survived, so that none is silent.

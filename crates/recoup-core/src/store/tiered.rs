@@ -43,8 +43,11 @@ impl Tiered {
         Self { front, back, max_age_millis, clock, faults, writes: Mutex::default() }
     }
 
+    /// Also when it is young, what has expired may have been made anew by another machine.
     fn is_current(&self, record: &Record) -> bool {
-        self.clock.now().millis_since(record.head.stored_at) <= self.max_age_millis
+        let now = self.clock.now();
+        now.millis_since(record.head.stored_at) <= self.max_age_millis
+            && now < record.head.header.fresh_until()
     }
 
     /// A fault of the front is only lost speed: noted, and the back is asked.
@@ -265,6 +268,6 @@ impl Store for Tiered {
 
     fn info(&self) -> Info {
         let (front, back) = (self.front.info(), self.back.info());
-        Info { url: format!("{} + {}", front.url, back.url), durable: back.durable }
+        Info { url: format!("{} + {}", front.url, back.url), ..back }
     }
 }

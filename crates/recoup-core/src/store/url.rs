@@ -5,9 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::redis::{self, Target};
+use super::breaker::Breaker;
+use super::claims::Layered;
+use super::redis::{self, RedisClaims, Target};
 use super::sqlite::Waits;
-use super::{Directory, FaultLog, Files, Guarded, Redis, Sqlite, Store};
+use super::{Claims, Directory, FaultLog, FileClaims, Files, Guarded, Info, Redis, Sqlite, Store};
 use crate::base::clock::Clock;
 use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
@@ -81,17 +83,37 @@ impl StoreUrl {
 
     /// Opens the store. Nothing is read, asked or created before it is needed.
     pub fn open(&self, around: &Surroundings) -> Arc<dyn Store> {
-        let Surroundings { clock, faults, breakers } = around;
+        let Surroundings { clock, faults, .. } = around;
         match self {
             Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
             Self::File(dir) => Arc::new(Files::at(dir, Arc::clone(clock))),
             Self::Dir(dir) => Arc::new(Directory::at(dir)),
             Self::Redis(target) => {
-                let file = breakers.as_ref().map(|dir| dir.join(self.fingerprint()));
                 let server = Arc::new(Redis::at(Target::clone(target)));
-                Arc::new(Guarded::new(server, file, Arc::clone(clock)))
+                Arc::new(Guarded::new(server, self.breaker_file(around), Arc::clone(clock)))
             }
         }
+    }
+
+    /// Who works, among all who use this store: on this machine by files in `dir`,
+    /// and where the store is a server's, by that server too. Nothing is asked or
+    /// created before it is needed.
+    pub fn claims(&self, around: &Surroundings, dir: PathBuf) -> Arc<dyn Claims> {
+        let near = Arc::new(FileClaims::at(dir));
+        match self {
+            Self::Sqlite(_) | Self::File(_) | Self::Dir(_) => near,
+            Self::Redis(target) => Arc::new(Layered {
+                near,
+                far: Arc::new(RedisClaims::at(Target::clone(target))),
+                breaker: Breaker::new(self.breaker_file(around), Arc::clone(&around.clock)),
+                server: Info { url: self.to_string(), durable: true, keeps_stale: true },
+                faults: Arc::clone(&around.faults),
+            }),
+        }
+    }
+
+    fn breaker_file(&self, around: &Surroundings) -> Option<PathBuf> {
+        around.breakers.as_ref().map(|dir| dir.join(self.fingerprint()))
     }
 
     /// Where it is, if that is on this machine's disk.

@@ -24,7 +24,7 @@ use recoup_core::cache::{
 };
 use recoup_core::entry::Entry;
 use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Memory, Store};
+use recoup_core::store::{Memory, Store, ThreadClaims};
 use tempfile::TempDir;
 
 use crate::support::{START, draft, id};
@@ -114,7 +114,8 @@ impl Scene {
 /// A cache that counts nothing.
 fn cache_of(store: &Arc<dyn Store>, options: Options, clock: &ManualClock) -> Cache {
     let clock = Arc::new(clock.clone());
-    Cache::assemble(Parts { store: store.clone(), clock, ledger: None, options })
+    let claims = Arc::new(ThreadClaims::default());
+    Cache::assemble(Parts { store: store.clone(), clock, ledger: None, claims, options })
 }
 
 fn text(entry: &Entry) -> String {

@@ -19,7 +19,7 @@ use recoup_core::base::name::Name;
 use recoup_core::cache::{Cache, Options, Parts, Peek, Reason, Request, View};
 use recoup_core::entry::{Batch, Body, Event, Happening, Record, Sources};
 use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Directory, Filter, Store};
+use recoup_core::store::{Directory, Filter, Store, ThreadClaims};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -107,6 +107,7 @@ impl Scene {
     /// How a look-up ends, seen from `root`.
     fn peek(&self, key: &str, root: &Path) -> Peek {
         let cache = Cache::assemble(Parts {
+            claims: Arc::new(ThreadClaims::default()),
             store: Arc::new(Directory::at(self.root())),
             clock: Arc::new(ManualClock::at(START)),
             ledger: None,

@@ -9,6 +9,7 @@ mod dir_store;
 mod entry;
 mod file_cache;
 mod file_store;
+mod flight;
 mod fsx;
 mod fsx_shared;
 mod keys;

@@ -259,6 +259,6 @@ impl Store for Switched {
     }
 
     fn info(&self) -> Info {
-        Info { url: format!("switched:{}", self.name), durable: false }
+        Info { url: format!("switched:{}", self.name), durable: false, keeps_stale: true }
     }
 }

@@ -58,6 +58,7 @@ impl App {
             store,
             clock: Arc::new(SystemClock),
             ledger: Some(Ledger::at(self.ledger_dir())),
+            claims: self.settings.store.claims(&self.surroundings(), self.claims_dir()),
             options: self.settings.cache.options(),
         });
         // Kept alive on purpose, as said above.
@@ -85,6 +86,10 @@ impl App {
     /// Each store has a ledger of its own: what was read from one is not told to another.
     fn ledger_dir(&self) -> PathBuf {
         self.settings.home.join("ledger").join(self.settings.store.fingerprint())
+    }
+
+    fn claims_dir(&self) -> PathBuf {
+        self.settings.home.join("claims").join(self.settings.store.fingerprint())
     }
 
     /// The cache, for writing: our own directory is made, and made private.

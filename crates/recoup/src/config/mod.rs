@@ -136,7 +136,7 @@ impl CacheSettings {
     pub fn options(&self) -> Options {
         let Self { enabled, max_size, max_entries, ttl: _, freshness, notes: _ } = self;
         let limits = Limits { max_entries: *max_entries, max_bytes: Some(max_size.bytes()) };
-        Options { enabled: *enabled, limits, freshness: *freshness }
+        Options { enabled: *enabled, limits, freshness: *freshness, ..Options::default() }
     }
 }
 

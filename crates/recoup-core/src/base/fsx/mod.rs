@@ -6,6 +6,7 @@
 
 mod append;
 mod lock;
+mod passing;
 mod regular;
 mod shared;
 
@@ -21,6 +22,7 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
 pub use lock::FileLock;
+pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
 pub use shared::{remove_same, replace, temporary_for, try_remove_same};
 

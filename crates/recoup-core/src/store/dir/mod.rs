@@ -109,6 +109,7 @@ impl Store for Directory {
     }
 
     fn info(&self) -> Info {
-        Info { url: format!("dir:{}", self.folder.root().display()), durable: true }
+        let url = format!("dir:{}", self.folder.root().display());
+        Info { url, durable: true, keeps_stale: true }
     }
 }

@@ -166,7 +166,9 @@ impl Store for Files {
     }
 
     fn info(&self) -> Info {
-        Info { url: format!("file:{}", self.folder.root().display()), durable: true }
+        let url = format!("file:{}", self.folder.root().display());
+        // Its readers know one time only, and remove what is past it.
+        Info { url, durable: true, keeps_stale: false }
     }
 }
 

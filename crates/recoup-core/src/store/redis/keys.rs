@@ -7,6 +7,7 @@
 //! P:used:{SCOPE}:KIND        sorted set: keys by last use, for limits by count
 //! P:tally:{SCOPE}            hash: KIND/DAY/WHAT, how often
 //! P:folded:{SCOPE}           sorted set: names of batches that were counted
+//! P:claim:{SCOPE/KEY}        string: the token of whoever works on it; expires unless renewed
 //! P:dead                     sorted set: SCOPE/KEY by the time from which it is dead
 //! ```
 //! What stands in braces decides the node of a cluster: a record and its frames
@@ -32,6 +33,10 @@ impl Keys {
 
     pub(super) fn frame(&self, id: &Id, generation: &str, number: u64) -> String {
         format!("{}:{{{id}}}:{generation}:{number}", self.prefix)
+    }
+
+    pub(super) fn claim(&self, id: &Id) -> String {
+        format!("{}:claim:{{{id}}}", self.prefix)
     }
 
     pub(super) fn used(&self, scope: &Scope, kind: Kind) -> String {

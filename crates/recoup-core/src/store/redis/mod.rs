@@ -4,9 +4,11 @@
 //! the server by itself. Everything has a deadline, and what a server can't do
 //! in time is an error that says so, never a wait.
 
+mod claims;
 mod evict;
 mod fault;
 mod fold;
+mod keeper;
 mod keys;
 mod line;
 mod link;
@@ -26,6 +28,7 @@ use crate::key::{Id, Scope};
 use keys::Keys;
 use line::Line;
 
+pub use claims::RedisClaims;
 pub use target::Target;
 pub(super) use target::shown;
 
@@ -90,6 +93,6 @@ impl Store for Redis {
     }
 
     fn info(&self) -> Info {
-        Info { url: self.shared.line.target().to_string(), durable: true }
+        Info { url: self.shared.line.target().to_string(), durable: true, keeps_stale: true }
     }
 }

@@ -102,6 +102,23 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[3])
 for n = 4, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
 return 1";
 
+/// Takes a claim with the token `ARGV[1]` for `ARGV[2]` milliseconds, unless another
+/// has it. Whether it is ours: also when this is the second time that we ask.
+pub(super) const CLAIM: &str = "\
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
+return 0";
+
+/// Keeps a claim for `ARGV[2]` milliseconds more, if the token is still `ARGV[1]`.
+pub(super) const EXTEND: &str = "\
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
+
+/// Frees a claim, if the token is still `ARGV[1]`.
+pub(super) const RELEASE: &str = "\
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])";
+
 /// `EVAL` of a script, its keys still to come. By its text: the server knows it
 /// by hash, and the few hundred bytes spare every caller a second question.
 pub(super) fn eval(script: &str, keys: &[&str]) -> Cmd {

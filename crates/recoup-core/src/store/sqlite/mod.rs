@@ -107,5 +107,5 @@ impl Store for Sqlite {
 }
 
 fn info(path: &Path) -> Info {
-    Info { url: format!("sqlite:{}", path.display()), durable: true }
+    Info { url: format!("sqlite:{}", path.display()), durable: true, keeps_stale: true }
 }

@@ -62,7 +62,7 @@ impl Store for Failing {
         self.0.usage(scope)
     }
     fn info(&self) -> Info {
-        Info { url: "failing:".to_owned(), durable: false }
+        Info { url: "failing:".to_owned(), durable: false, keeps_stale: true }
     }
 }
 

@@ -7,7 +7,7 @@ use recoup_core::cache::{Cache, Filled, Limits, Options, Outcome, Parts, Refusal
 use recoup_core::entry::INLINE_MAX;
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
-use recoup_core::store::{Filter, Memory, Store};
+use recoup_core::store::{Filter, Memory, Store, ThreadClaims};
 
 use super::{Scene, second};
 use crate::store_contract::stores::{Factory as _, InSqlite};
@@ -132,7 +132,8 @@ fn what_was_read_outlives_what_was_not() {
         let scene = Scene::with(store.clone(), options);
         let ledger = Some(Ledger::at(scene.path("ledger")));
         let clock = Arc::new(scene.clock.clone());
-        let cache = Cache::assemble(Parts { store, clock, ledger, options });
+        let claims = Arc::new(ThreadClaims::default());
+        let cache = Cache::assemble(Parts { store, clock, ledger, claims, options });
         let scene = Scene { cache, ..scene };
         for key in ["a", "b", "c"] {
             scene.fill(key, &noise_text(10_000, 1), Ttl::Forever, &[]);

@@ -9,7 +9,7 @@ use recoup_core::base::clock::{Clock as _, Timestamp};
 use recoup_core::cache::{Cache, Options, Parts, Peek, Reason, Request, View};
 use recoup_core::entry::{Encoding, Happening};
 use recoup_core::key::Kind;
-use recoup_core::store::{EvictionPlan, Store as _};
+use recoup_core::store::{EvictionPlan, Store as _, ThreadClaims};
 
 use super::{Scene, mortal};
 use crate::support::{START, Touch as _, body_of, evict_plan, id, later, record, scopes};
@@ -61,6 +61,7 @@ fn an_expired_guest_is_expired_however_late_its_file_was_touched() {
 fn the_cache_serves_guests_until_they_expire() {
     let scene = Scene::new();
     let cache = Cache::assemble(Parts {
+        claims: Arc::new(ThreadClaims::default()),
         store: Arc::new(scene.another()),
         options: Options::default(),
         clock: Arc::new(scene.clock.clone()),

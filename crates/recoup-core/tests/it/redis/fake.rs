@@ -66,6 +66,6 @@ impl Store for Fake {
         self.answer()
     }
     fn info(&self) -> Info {
-        Info { url: "fake:".to_owned(), durable: true }
+        Info { url: "fake:".to_owned(), durable: true, keeps_stale: true }
     }
 }

@@ -1,0 +1,89 @@
+//! Locks whose files go with them, for names that nobody will ask for again.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{ensure_dir, parent, private_options};
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+
+/// How often a lock is tried whose file went meanwhile. Each time somebody else
+/// had it, so whoever gives up has seen others at work.
+const TRIES: usize = 10;
+
+/// An exclusive lock, held until it is dropped; then its file is gone.
+///
+/// The file is removed while it is still locked, and whoever locks one that is
+/// no longer at its path tries again: two owners never hold two files of the
+/// same name. What a dead owner left is unlocked, and used by the next.
+#[derive(Debug)]
+pub struct PassingLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl PassingLock {
+    /// The lock on `path`, unless somebody has it. Directories are made as needed.
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+        for _ in 0..TRIES {
+            let Some(lock) = Self::try_lock(open(path)?, path)? else { return Ok(None) };
+            if lock.is_at_its_path() {
+                return Ok(Some(lock));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes the file of a lock that nobody has; `false` when somebody has it,
+    /// or there is none.
+    pub fn sweep(path: &Path) -> Result<bool> {
+        let file = match private_options().write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            opened => opened.doing(|| format!("opening {}", path.display()))?,
+        };
+        let lock = Self::try_lock(file, path)?;
+        Ok(lock.is_some_and(|lock| lock.is_at_its_path()))
+    }
+
+    fn try_lock(file: File, path: &Path) -> Result<Option<Self>> {
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { file, path: path.to_owned() })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => {
+                let message = format!("locking {}", path.display());
+                Err(Error::new(ErrorKind::Io, message).with_source(error))
+            }
+        }
+    }
+
+    /// Not where it was removed meanwhile, be it by a person.
+    fn is_at_its_path(&self) -> bool {
+        let same = |held: std::fs::Metadata| {
+            std::fs::symlink_metadata(&self.path)
+                .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()))
+        };
+        self.file.metadata().is_ok_and(same)
+    }
+}
+
+impl Drop for PassingLock {
+    fn drop(&mut self) {
+        if self.is_at_its_path() {
+            // What can't be removed is unlocked all the same, and used by the next.
+            let _ = super::remove(&self.path);
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    let open = || private_options().write(true).create(true).truncate(false).open(path);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            ensure_dir(parent(path))?;
+            open()
+        }
+        opened => opened,
+    }
+    .doing(|| format!("opening {}", path.display()))
+}

@@ -1,0 +1,105 @@
+//! Looking up, working where that is needed, and keeping the result: in one call.
+
+use super::lookup::Request;
+use super::outcome::{Outcome, Reason};
+use super::permit::{Filled, Permit};
+use super::{Cache, Mode, Ttl};
+use crate::entry::{Body, Draft};
+use crate::error::{Error, Result};
+
+/// A result, and where it came from.
+#[derive(Debug)]
+pub struct Computed {
+    /// The result itself.
+    pub body: Body,
+    /// Where it came from.
+    pub how: How,
+}
+
+/// Where a result came from.
+#[derive(Debug)]
+pub enum How {
+    /// It was there, or another caller made it meanwhile.
+    Hit,
+    /// It was there, past its TTL and within its grace: somebody else is making
+    /// another, or this caller tried to, and this is why it could not.
+    Stale(Option<Error>),
+    /// This caller made it; this became of it. A fault of the store takes nothing
+    /// from the result, and is only told.
+    Computed(Result<Filled>),
+    /// This caller made it, and nobody keeps it, because it was not asked to be kept.
+    Bypassed(Reason),
+}
+
+impl Cache {
+    /// The entry that is asked for; where there is none, what `compute` makes, with
+    /// how long that is good for (`Ttl::Off` for what must not be kept).
+    ///
+    /// Of all who ask at once, one computes and the others wait for its result. If
+    /// it fails or panics, another takes over. A stale entry is served as it is to
+    /// all but the one who computes, and to that one too if it can't.
+    ///
+    /// A miss with [`Mode::OnlyIfCached`] is a usage error: who wants to tell it from
+    /// others uses [`Cache::lookup`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use recoup_core::cache::{Cache, How, Options, Request, Ttl, View};
+    /// use recoup_core::entry::Draft;
+    /// use recoup_core::key::{Id, Key, Kind, Scope};
+    /// use recoup_core::store::Memory;
+    ///
+    /// # fn main() -> recoup_core::Result<()> {
+    /// let cache = Cache::new(Arc::new(Memory::with_capacity(1 << 20)), Options::default());
+    /// let view = View { root: "/".into(), cwd: "/".into() };
+    /// let id = Id::new(Scope::global(), Key::parse("answer")?);
+    /// let request = Request::new(Kind::Result, &id, &view);
+    ///
+    /// let first = cache.get_or_compute(&request, || {
+    ///     Ok((Draft::new(Kind::Result, "42"), Ttl::days(1))) // the expensive part
+    /// })?;
+    /// assert!(matches!(first.how, How::Computed(_)));
+    ///
+    /// let again = cache.get_or_compute(&request, || unreachable!("it is there"))?;
+    /// assert!(matches!(again.how, How::Hit));
+    /// assert_eq!(again.body.to_bytes()?, "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_or_compute(
+        &self,
+        request: &Request<'_>,
+        compute: impl FnOnce() -> Result<(Draft, Ttl)>,
+    ) -> Result<Computed> {
+        match self.lookup(request)? {
+            Outcome::Hit(entry) => Ok(Computed { body: entry.body().clone(), how: How::Hit }),
+            Outcome::Stale(entry, None) => {
+                Ok(Computed { body: entry.body().clone(), how: How::Stale(None) })
+            }
+            Outcome::Stale(entry, Some(permit)) => fill_with(permit, compute).or_else(|error| {
+                Ok(Computed { body: entry.body().clone(), how: How::Stale(Some(error)) })
+            }),
+            Outcome::Miss(permit, _) => fill_with(permit, compute),
+            Outcome::Bypass(reason) if request.mode == Mode::OnlyIfCached => {
+                Err(Error::usage(format!("only what is cached was asked for, and {reason}")))
+            }
+            Outcome::Bypass(reason) => {
+                let (draft, _) = compute()?;
+                Ok(Computed { body: draft.body, how: How::Bypassed(reason) })
+            }
+        }
+    }
+}
+
+/// On an error, or a panic, the permit goes, and with it the claim.
+fn fill_with(permit: Permit, compute: impl FnOnce() -> Result<(Draft, Ttl)>) -> Result<Computed> {
+    let (draft, ttl) = match compute() {
+        Ok(made) => made,
+        Err(error) => {
+            permit.release();
+            return Err(error);
+        }
+    };
+    let body = draft.body.clone();
+    Ok(Computed { body, how: How::Computed(permit.fill(draft, ttl)) })
+}

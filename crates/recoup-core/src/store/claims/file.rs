@@ -1,0 +1,65 @@
+//! Claims among the processes of one machine: locked files, which the kernel
+//! frees when their owner dies.
+//!
+//! ```text
+//! DIR/HASH.claim      there while somebody works on the entry with that id
+//! ```
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Claim, Claims, Held};
+use crate::base::digest::{Digest, hex};
+use crate::base::fsx::PassingLock;
+use crate::error::{IoContext as _, Result};
+use crate::key::Id;
+
+const EXTENSION: &str = "claim";
+
+/// Claims in a directory.
+#[derive(Debug, Clone)]
+pub struct FileClaims {
+    dir: PathBuf,
+}
+
+impl FileClaims {
+    /// The claims in `dir`, which is made when the first is taken.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// By hash, because an id may have characters that a file name can't.
+    fn path(&self, id: &Id) -> PathBuf {
+        let digest = Digest::of(id.to_string().as_bytes());
+        self.dir.join(format!("{}.{EXTENSION}", hex(&digest.as_bytes()[..16])))
+    }
+}
+
+impl Claims for FileClaims {
+    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+        Ok(PassingLock::try_acquire(&self.path(id))?.map(Claim::new))
+    }
+
+    fn longest_pause(&self) -> Duration {
+        Duration::from_millis(25)
+    }
+
+    fn sweep(&self) -> Result<usize> {
+        if !self.dir.is_dir() {
+            return Ok(0);
+        }
+        let listing = || format!("listing {}", self.dir.display());
+        let mut swept = 0;
+        for entry in std::fs::read_dir(&self.dir).doing(listing)? {
+            let path = entry.doing(listing)?.path();
+            if path.extension().is_some_and(|extension| extension == EXTENSION) && path.is_file() {
+                swept += usize::from(PassingLock::sweep(&path)?);
+            }
+        }
+        Ok(swept)
+    }
+}
+
+impl Held for PassingLock {
+    fn release(self: Box<Self>) {}
+}

@@ -1,0 +1,53 @@
+//! Claims among the threads of one process.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Claim, Claims, Held};
+use crate::error::Result;
+use crate::key::Id;
+
+/// Claims that nobody outside this process knows of. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct ThreadClaims {
+    taken: Arc<Mutex<HashSet<Id>>>,
+}
+
+impl ThreadClaims {
+    fn taken(&self) -> MutexGuard<'_, HashSet<Id>> {
+        // Ids go in and out whole; no panic leaves half of one.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Claims for ThreadClaims {
+    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+        let free = self.taken().insert(id.clone());
+        Ok(free.then(|| Claim::new(Taken { claims: self.clone(), id: id.clone() })))
+    }
+
+    fn longest_pause(&self) -> Duration {
+        Duration::from_millis(10)
+    }
+
+    fn sweep(&self) -> Result<usize> {
+        Ok(0)
+    }
+}
+
+#[derive(Debug)]
+struct Taken {
+    claims: ThreadClaims,
+    id: Id,
+}
+
+impl Held for Taken {
+    fn release(self: Box<Self>) {}
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.claims.taken().remove(&self.id);
+    }
+}

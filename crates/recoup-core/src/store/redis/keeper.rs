@@ -1,0 +1,146 @@
+//! The thread that keeps claims alive: it renews each every third of its lease,
+//! and frees those that were dropped. It ends with the last who could need it.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use redis::Value;
+
+use super::claims::{millis, release};
+use super::line::Line;
+use super::scripts::{self, eval};
+use crate::base::clock::Deadline;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A claim by its name on the server, and the token that says that it is ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hold {
+    pub(super) name: String,
+    pub(super) token: String,
+}
+
+/// Starts the thread when it is first needed.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    line: Arc<Line>,
+    lease: Duration,
+    running: Mutex<Option<Handle>>,
+}
+
+/// The way to the thread.
+#[derive(Debug, Clone)]
+pub(super) struct Handle(Sender<Word>);
+
+#[derive(Debug)]
+enum Word {
+    Keep(Hold),
+    Forget(Hold),
+    Release(Hold),
+}
+
+impl Keeper {
+    pub(super) fn new(line: Arc<Line>, lease: Duration) -> Self {
+        Self { line, lease, running: Mutex::default() }
+    }
+
+    /// The way to the thread, which runs from now on.
+    pub(super) fn start(&self) -> Result<Handle> {
+        // Put in whole, if at all.
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = &*running {
+            return Ok(handle.clone());
+        }
+        let (sender, words) = mpsc::channel();
+        let (line, lease) = (Arc::clone(&self.line), self.lease);
+        let keeping = move || Rounds { line, lease, held: Vec::new() }.run(&words);
+        let thread = thread::Builder::new().name("recoup-claims".to_owned());
+        thread.spawn(keeping).map_err(|error| {
+            let message = "claims can't be renewed: no thread";
+            Error::new(ErrorKind::Unavailable, message).with_source(error)
+        })?;
+        Ok(running.insert(Handle(sender)).clone())
+    }
+}
+
+/// A thread that is gone has nothing left to keep: what it held expires.
+impl Handle {
+    pub(super) fn keep(&self, hold: &Hold) {
+        let _ = self.0.send(Word::Keep(hold.clone()));
+    }
+
+    pub(super) fn forget(&self, hold: &Hold) {
+        let _ = self.0.send(Word::Forget(hold.clone()));
+    }
+
+    pub(super) fn release(&self, hold: &Hold) {
+        let _ = self.0.send(Word::Release(hold.clone()));
+    }
+}
+
+/// What the thread knows.
+struct Rounds {
+    line: Arc<Line>,
+    lease: Duration,
+    /// With the time of their next renewal.
+    held: Vec<(Hold, Deadline)>,
+}
+
+impl Rounds {
+    /// Until nobody can say a word any more.
+    fn run(mut self, words: &Receiver<Word>) {
+        loop {
+            self.renew_due();
+            match self.next(words) {
+                Ok(Word::Keep(hold)) => self.held.push((hold, self.next_renewal())),
+                Ok(Word::Forget(hold)) => self.drop_held(&hold),
+                Ok(Word::Release(hold)) => {
+                    self.drop_held(&hold);
+                    // What does not arrive expires.
+                    let _ = release(&self.line, &hold);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn next(&self, words: &Receiver<Word>) -> Result<Word, RecvTimeoutError> {
+        match self.held.iter().map(|(_, due)| due.remaining()).min() {
+            Some(time) => words.recv_timeout(time),
+            None => words.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn next_renewal(&self) -> Deadline {
+        Deadline::after(self.lease / 3)
+    }
+
+    fn drop_held(&mut self, hold: &Hold) {
+        self.held.retain(|(held, _)| held != hold);
+    }
+
+    /// What is no longer ours is not renewed again; what could not be asked is.
+    fn renew_due(&mut self) {
+        let due: Vec<Hold> = self
+            .held
+            .iter()
+            .filter(|(_, due)| due.passed())
+            .map(|(hold, _)| hold.clone())
+            .collect();
+        let commands = due.iter().map(|hold| {
+            let mut command = eval(scripts::EXTEND, &[&hold.name]);
+            command.arg(&hold.token).arg(millis(self.lease));
+            command
+        });
+        let answers = self.line.ask_each("renewing claims", commands.collect());
+        let lost = |n: usize| answers.as_ref().is_ok_and(|all| all.get(n) == Some(&Value::Int(0)));
+        for (n, hold) in due.iter().enumerate() {
+            self.drop_held(hold);
+            if !lost(n) {
+                self.held.push((hold.clone(), self.next_renewal()));
+            }
+        }
+    }
+}
