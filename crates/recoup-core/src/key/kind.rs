@@ -13,17 +13,20 @@ pub enum Kind {
     Result,
     /// The answer of one agent run (contract 3).
     AgentRun,
+    /// What a command wrote, and how it ended (contract 2).
+    Command,
 }
 
 impl Kind {
     /// Every kind there is.
-    pub const ALL: [Self; 2] = [Self::Result, Self::AgentRun];
+    pub const ALL: [Self; 3] = [Self::Result, Self::AgentRun, Self::Command];
 
     /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Result => "result",
             Self::AgentRun => "agent-run",
+            Self::Command => "command",
         }
     }
 

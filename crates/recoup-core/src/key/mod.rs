@@ -6,6 +6,7 @@
 
 pub mod agent_run;
 pub mod canonical;
+pub mod command;
 mod id;
 mod kind;
 mod part;

@@ -1,6 +1,8 @@
 //! Keys: the check vectors of the contracts, the laws behind them, and what may
 //! be a key or a scope at all.
 
+mod command;
+
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
 use recoup_core::base::digest::Digest;

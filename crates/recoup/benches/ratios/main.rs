@@ -11,6 +11,7 @@
 )]
 
 mod command;
+mod exec;
 mod library;
 mod measure;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
@@ -26,13 +27,19 @@ type Benchmark = fn() -> Ratio;
 type Timing = fn() -> Figure;
 
 fn main() {
+    if exec::is_baseline() {
+        return exec::be_the_baseline();
+    }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 10] = [
+    let all: [(&str, Benchmark); 13] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
         ("command: set, 100,000 entries / 10", command::set_flat),
         ("command: generate-key / true", command::generate_key_against_true),
+        ("exec: a hit / true", exec::hit_against_true),
+        ("exec: what a miss adds / true", exec::miss_against_true),
+        ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
         ("library: Redis get / bare GET", stores::redis_get_against_get),

@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::config::VARIABLES;
+use crate::exec;
 use cmd::Command;
 use failure::Failure;
 
@@ -40,6 +41,8 @@ enum Answer {
     No,
     /// The configuration that was asked about is wrong.
     Unsound,
+    /// Whatever the command that was run has said.
+    Exit(i32),
 }
 
 /// How a command ends.
@@ -47,20 +50,29 @@ type Ended = Result<Answer, Failure>;
 
 /// Runs the command that `args` spell, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let matches = match definition().try_get_matches_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let wrong = |error| ui::usage(&error, wrong_usage(&args));
+    let matches = match definition().try_get_matches_from(&args) {
         Ok(matches) => matches,
-        Err(error) => return ui::usage(&error),
+        Err(error) => return wrong(error),
     };
     let ended = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
-        Err(error) => return ui::usage(&error),
+        Err(error) => return wrong(error),
     };
     match ended {
         Ok(Answer::Yes) => YES,
         Ok(Answer::No) => NO,
         Ok(Answer::Unsound) => USAGE,
+        Ok(Answer::Exit(code)) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// What wrong usage exits with. Where the exit code is the command's, ours are
+/// apart from it.
+fn wrong_usage(args: &[OsString]) -> i32 {
+    if args.get(1).is_some_and(|command| command == "exec") { exec::FAILED } else { USAGE }
 }
 
 /// The whole command line, as help, completions and manual pages show it.

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -15,8 +16,9 @@ use recoup_core::entry::{Body, Chunks};
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
+use super::YES;
 use super::failure::Failure;
-use super::{USAGE, YES};
+use crate::exec::Outlets;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -113,10 +115,10 @@ pub(super) fn hint(text: impl Display) {
 }
 
 /// Help, the version, or what was wrong with the arguments.
-pub(super) fn usage(error: &clap::Error) -> i32 {
+pub(super) fn usage(error: &clap::Error, wrong: i32) -> i32 {
     // A closed pipe is the reader's choice.
     let _ = error.print();
-    if error.use_stderr() { USAGE } else { YES }
+    if error.use_stderr() { wrong } else { YES }
 }
 
 /// Whether there is a person to answer.
@@ -181,7 +183,22 @@ fn bar_style() -> ProgressStyle {
 
 /// A person who closed their end does not hear us; that is no failure of ours.
 fn person(text: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
+    let name = if SIGNED.load(Ordering::Relaxed) { "recoup: " } else { "" };
+    let _ = writeln!(anstream::stderr().lock(), "{name}{text}");
+}
+
+/// Whether each line says whose it is.
+static SIGNED: AtomicBool = AtomicBool::new(false);
+
+/// From now on each line for people says that it is ours: another program
+/// speaks on the same streams.
+pub(super) fn sign_lines() {
+    SIGNED.store(true, Ordering::Relaxed);
+}
+
+/// Both streams as they are, for the output of another program.
+pub(super) fn outlets() -> Outlets {
+    Outlets { out: rustix::stdio::stdout(), err: rustix::stdio::stderr() }
 }
 
 /// On one line, and without anything that a terminal would obey: names and

@@ -3,6 +3,7 @@
 //! configuration a variable stands for is in `keys.rs`.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use recoup_core::error::IoContext as _;
@@ -90,6 +91,16 @@ pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
 /// when it is not set, or is no text.
 pub(super) fn named(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// A variable that the user named on the command line, as it is.
+pub(crate) fn verbatim(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// Where programs are looked for, by us as by everybody.
+pub(crate) fn search_path() -> Option<OsString> {
+    verbatim("PATH")
 }
 
 pub(super) fn current_dir() -> Result<PathBuf> {

@@ -5,7 +5,7 @@
 //! amounts to, with nothing left to interpret. Loading has no side effects.
 
 mod document;
-mod env;
+pub(crate) mod env;
 mod expand;
 mod files;
 mod gather;

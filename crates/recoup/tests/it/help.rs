@@ -20,6 +20,7 @@ fn the_program() {
     Usage: recoup <COMMAND>
 
     Commands:
+      exec         Run a command once, and replay it afterwards
       cache        Cache Manager: keep results, and get them back while they are true
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
@@ -113,6 +114,88 @@ fn keeping_a_result() {
           --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME
                                       [default: project]
       -h, --help                      Print help
+    ");
+}
+
+#[test]
+fn running_a_command() {
+    insta::assert_snapshot!(help(&["exec", "--help"]), @"
+    Run a command once, and replay it afterwards
+
+    The first time the command runs, and what it writes passes through as it comes. Afterwards the same
+    bytes are given out again on stdout and stderr, with the same exit code, until the time is up or a
+    source changes.
+
+    The same command is: the same executable (path, size, time of change) with the same arguments in the
+    same directory of the project, with the same --env, --stdin, --source and --key-extra.
+
+    Usage: recoup exec [OPTIONS] <COMMAND>...
+
+    Arguments:
+      <COMMAND>...
+              The command and its arguments
+
+    Options:
+          --ttl <DURATION>
+              How long it is good for: 30m, 12h, 7d, forever, off [default: 1d]
+
+          --source <GLOB>
+              A file, directory or glob that the command reads: when one changes, it runs again; may be
+              given several times
+
+          --env <VAR>
+              A variable that matters; may be given several times. Its value is never stored
+
+          --stdin
+              Read stdin to its end first: it matters, and the command gets it. Without this, only a
+              terminal is passed on
+
+          --key-extra <TEXT>
+              Anything else that matters, such as a version
+
+          --tty
+              Give the command a terminal; what it writes is then one stream, on stdout
+
+          --refresh
+              Run it in any case, and keep the result
+
+          --no-cache
+              Run it in any case, and keep nothing
+
+          --only-if-cached
+              Never run it: exit 124 when there is nothing to replay
+
+          --max-age <DURATION>
+              Accept nothing older than this, whatever its own duration
+
+          --stale-while-revalidate <DURATION>
+              For how much longer it may be replayed while it is run again in the background
+
+          --cache-failures <DURATION>
+              Keep exit codes other than 0 too, for this long
+
+          --tag <TAG>
+              A word to find it by; may be given several times
+
+      -v, --verbose
+              Say on stderr whether it was a hit
+
+          --store <URL>
+              Where entries are kept [default: sqlite:~/.recoup/cache.db]
+
+          --scope <SCOPE>
+              Who shares them: project, global, tenant:NAME or session:NAME [default: project]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
+      git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
+
+    Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
+    125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
+    there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.
     ");
 }
 

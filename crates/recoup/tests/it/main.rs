@@ -10,6 +10,7 @@ mod config_strict;
 mod config_support;
 mod damaged;
 mod directories;
+mod exec;
 mod files;
 mod forget;
 mod full;

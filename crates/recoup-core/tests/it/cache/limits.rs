@@ -119,7 +119,7 @@ fn no_kind_and_no_scope_evicts_anothers() {
             }
         }
     }
-    assert_eq!(left(&scene), 4 * 2, "one of each");
+    assert_eq!(left(&scene), 4 * Kind::ALL.len(), "one of each");
 }
 
 /// Through the ledger, as a real cache is used: what was read stays.

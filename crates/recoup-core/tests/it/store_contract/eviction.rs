@@ -136,7 +136,7 @@ pub(super) fn other_scopes_and_kinds_neither_count_nor_go<F: Factory>() {
     assert_eq!(counts(store.evict(&plan).unwrap()), (0, 2));
     let kept = scanned(&*store, &Filter { scope: Some(scope), kind: Some(Kind::AgentRun) });
     assert_eq!(kept.iter().map(|id| id.key.as_str()).collect::<Vec<_>>(), ["agent-run-2"]);
-    assert_eq!(left(&*store).len(), 4 * 2 * 3 - 2);
+    assert_eq!(left(&*store).len(), 4 * Kind::ALL.len() * 3 - 2);
 }
 
 /// Nobody may ever come back to that scope.

@@ -3,6 +3,7 @@
 mod cache;
 mod completions;
 mod config;
+mod exec;
 mod key;
 mod man;
 mod place;
@@ -15,8 +16,17 @@ use super::Ended;
 
 /// What recoup can do.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of them, made at the start")]
 pub(super) enum Command {
+    /// Run a command once, and replay it afterwards
+    ///
+    /// The first time the command runs, and what it writes passes through as it comes. Afterwards
+    /// the same bytes are given out again on stdout and stderr, with the same exit code, until the
+    /// time is up or a source changes.
+    ///
+    /// The same command is: the same executable (path, size, time of change) with the same
+    /// arguments in the same directory of the project, with the same --env, --stdin, --source and
+    /// --key-extra.
+    Exec(exec::ExecArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
     /// Show and check the configuration
@@ -36,6 +46,7 @@ pub(super) enum Command {
 impl Command {
     pub(super) fn run(self) -> Ended {
         match self {
+            Self::Exec(args) => Ok(args.run()),
             Self::Cache(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use clap::Args;
+use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{Answer, Ended, Failure, ui};
+use crate::cli::{Answer, Ended, Failure, human, ui};
 use crate::config::VARIABLES;
 
 /// Show the main job end to end, in a temporary home.
@@ -20,6 +21,10 @@ const SOURCE: &str = "src/auth.rs";
 const NAMED: [&str; 6] =
     ["--paths", SOURCE, "--query", "find sql injection", "--operation", "security-audit"];
 const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
+
+/// Stands in for an agent: slow, and about a file.
+const AGENT: &str = "sleep 1\necho \"$(wc -l < src/auth.rs) lines reviewed, nothing found\"\n";
+const EXEC: [&str; 6] = ["exec", "--source", SOURCE, "--", "sh", "agent.sh"];
 
 impl TourArgs {
     pub(super) fn run(self) -> Ended {
@@ -41,31 +46,56 @@ impl Tour<'_> {
     fn take(&self) -> Ended {
         fsx::ensure_dir(&self.dir.join("project/src"))?;
         self.edit("fn login() {}\n")?;
+        fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
+        self.commands()?;
+        self.results()?;
+        tell(
+            "That is all there is to it. `recoup exec --help` and `recoup cache --help` have the rest.",
+        )?;
+        Ok(Answer::Yes)
+    }
 
-        tell("An agent is about to review a file. Has it done so before?")?;
-        self.step(&["get"], 1)?;
+    fn commands(&self) -> Result<(), Failure> {
+        tell("A command that takes its time, for instance an agent that reviews a file:")?;
+        self.step(&EXEC, 0)?;
+        tell("The same again is replayed, without running anything:")?;
+        self.step(&EXEC, 0)?;
+        tell("Somebody edits the file. The old output is no longer true, and it runs again:")?;
+        self.edit("fn login() {\n    query()\n}\n")?;
+        self.step(&EXEC, 0)
+    }
+
+    fn results(&self) -> Result<(), Failure> {
+        tell("Agents can also file results themselves. Has this been asked before?")?;
+        self.cache(&["get"], 1)?;
         tell("A miss (exit 1). It does the work, and keeps the result with the file it is about:")?;
-        self.step(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
+        self.cache(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
         tell("The next agent that asks the same gets the answer, without paying again:")?;
-        self.step(&["get"], 0)?;
+        self.cache(&["get"], 0)?;
         tell("Somebody edits the file. The old answer is no longer true, and is not given out:")?;
         self.edit("fn login(name: &str) { query(name) }\n")?;
-        self.step(&["get"], 1)?;
-        tell("That is all there is to it. `recoup cache --help` has the rest.")?;
-        Ok(Answer::Yes)
+        self.cache(&["get"], 1)
     }
 
     fn edit(&self, contents: &str) -> Result<()> {
         fsx::write_atomic(&self.dir.join("project").join(SOURCE), contents.as_bytes())
     }
 
-    /// Runs a real `recoup cache` command and shows what it said.
-    fn step(&self, action: &[&str], expected: i32) -> Result<(), Failure> {
+    /// A `recoup cache` command about the review.
+    fn cache(&self, action: &[&str], expected: i32) -> Result<(), Failure> {
         let args: Vec<&str> =
             ["cache", action[0]].iter().chain(&NAMED).chain(&action[1..]).copied().collect();
-        ui::line(format_args!("$ recoup {}", shell(&args)))?;
-        let output = self.run(&args)?;
+        self.step(&args, expected)
+    }
+
+    /// Runs a real command and shows what it said, and how long it took.
+    fn step(&self, args: &[&str], expected: i32) -> Result<(), Failure> {
+        ui::line(format_args!("$ recoup {}", shell(args)))?;
+        let started = SystemClock.now();
+        let output = self.run(args)?;
         ui::data(&[&output.stdout, &output.stderr])?;
+        let took = SystemClock.now().millis_since(started);
+        ui::line(format_args!("({})", human::span(took)))?;
         if output.status.code() == Some(expected) {
             Ok(())
         } else {

@@ -1,0 +1,149 @@
+//! The key of a command: what is run, with what, and where. The state of its
+//! sources is no part of it: that is checked when an entry is looked up.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::canonical::canonical_value;
+use super::{Key, Kind, Part, Recipe};
+use crate::base::digest::{Digest, hex};
+use crate::error::Result;
+
+/// What determines the output of a command, as far as we are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRecipe {
+    /// The program.
+    pub executable: Executable,
+    /// Its arguments, the name that it was called by first.
+    pub arguments: Vec<OsString>,
+    /// Where it runs: from the project's root, or absolute outside one.
+    pub directory: PathBuf,
+    /// The variables that count; none where one is not set.
+    pub environment: BTreeMap<String, Option<OsString>>,
+    /// What it reads, where that counts.
+    pub stdin: Option<Digest>,
+    /// The files, directories and globs that it reads, as they were given.
+    pub sources: Vec<String>,
+    /// Whether it is given a terminal.
+    pub tty: bool,
+    /// Whatever else the caller wants to tell apart.
+    pub extra: Option<String>,
+}
+
+/// A program as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executable {
+    /// The path that it was found at. Some programs go by it, behind a link too.
+    pub path: PathBuf,
+    /// The file that this leads to.
+    pub target: PathBuf,
+    /// That file's length.
+    pub size: u64,
+    /// When it last changed: seconds and nanoseconds since 1970.
+    pub mtime: (i64, i64),
+}
+
+impl CommandRecipe {
+    fn sorted_sources(&self) -> Vec<&str> {
+        let mut sources: Vec<&str> = self.sources.iter().map(String::as_str).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources
+    }
+}
+
+impl Recipe for CommandRecipe {
+    const KIND: Kind = Kind::Command;
+
+    fn key(&self) -> Result<Key> {
+        let Self { executable, arguments, directory, environment, stdin, sources: _, tty, extra } =
+            self;
+        let variable = |(name, value): (&String, &Option<OsString>)| {
+            (name.clone(), value.as_deref().map_or(Value::Null, lossless))
+        };
+        let text = canonical_value(&json!({
+            "v": 1,
+            "kind": Self::KIND.as_str(),
+            "executable": executable.to_json(),
+            "args": arguments.iter().map(|argument| lossless(argument)).collect::<Vec<_>>(),
+            "cwd": lossless(directory.as_os_str()),
+            "env": environment.iter().map(variable).collect::<serde_json::Map<_, _>>(),
+            "stdin": stdin,
+            "sources": self.sorted_sources(),
+            "tty": tty,
+            "extra": extra,
+        }))?;
+        Ok(Key::from_digest(Digest::of(text.as_bytes())))
+    }
+
+    /// What is always there comes first; what people know a command by, last.
+    fn parts(&self) -> Vec<Part> {
+        let Self { executable, arguments, directory, environment, stdin, sources, tty, extra } =
+            self;
+        let mut parts =
+            vec![executable.part(), Part::shown("directory", &as_typed(directory.as_os_str()))];
+        // Of a value not even the digest: it may be short, and secret.
+        parts.extend(environment.iter().map(|(name, value)| {
+            let state = if value.is_some() { "set" } else { "not set" };
+            Part::hidden(&format!("env {name}"), state)
+        }));
+        parts.extend(stdin.map(|digest| Part::hidden("stdin", &digest.to_hex())));
+        if !sources.is_empty() {
+            parts.push(Part::shown("sources", &self.sorted_sources().join(" ")));
+        }
+        if *tty {
+            parts.push(Part::hidden("terminal", "yes"));
+        }
+        parts.extend(extra.as_deref().map(|extra| Part::shown("extra", extra)));
+        let words: Vec<_> = arguments.iter().map(|argument| as_typed(argument)).collect();
+        parts.push(Part::shown("arguments", &words.join(" ")));
+        parts
+    }
+}
+
+impl Executable {
+    fn to_json(&self) -> Value {
+        let Self { path, target, size, mtime: (seconds, nanos) } = self;
+        json!({
+            "path": lossless(path.as_os_str()),
+            "target": lossless(target.as_os_str()),
+            "size": size,
+            // A string: as nanoseconds alone it would be beyond what canonical JSON carries.
+            "mtime": format!("{seconds}.{nanos:09}"),
+        })
+    }
+
+    /// People know it by its path alone.
+    fn part(&self) -> Part {
+        let preview = Some(as_typed(self.path.as_os_str()));
+        Part { preview, ..Part::hidden("executable", &self.to_json().to_string()) }
+    }
+}
+
+/// Text as it is; other bytes in a form that no text has.
+fn lossless(word: &OsStr) -> Value {
+    match word.to_str() {
+        Some(text) => json!(text),
+        None => json!({ "hex": hex(word.as_bytes()) }),
+    }
+}
+
+/// A word as one would type it in a shell.
+fn as_typed(word: &OsStr) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+@%".contains(&byte);
+    match word.to_str() {
+        Some(text) if !text.is_empty() && text.bytes().all(plain) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None => {
+            let escaped = |byte: &u8| match byte {
+                byte if plain(*byte) => char::from(*byte).to_string(),
+                byte => format!("\\x{byte:02x}"),
+            };
+            format!("$'{}'", word.as_bytes().iter().map(escaped).collect::<String>())
+        }
+    }
+}

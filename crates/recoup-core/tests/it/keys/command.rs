@@ -1,0 +1,162 @@
+//! The key of a command: everything that is said about it counts, nothing runs
+//! into anything else, and what is kept of it gives no value away.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use recoup_core::ErrorKind;
+use recoup_core::base::digest::Digest;
+use recoup_core::key::command::{CommandRecipe, Executable};
+use recoup_core::key::{Kind, Recipe as _};
+
+fn recipe() -> CommandRecipe {
+    CommandRecipe {
+        executable: Executable {
+            path: "/usr/bin/claude".into(),
+            target: "/opt/claude/bin/claude".into(),
+            size: 1234,
+            mtime: (1_700_000_000, 5),
+        },
+        arguments: ["claude", "-p", "review src"].map(OsString::from).to_vec(),
+        directory: "src".into(),
+        environment: [("MODEL".to_owned(), Some("opus".into())), ("LANG".to_owned(), None)].into(),
+        stdin: None,
+        sources: vec!["src/**/*.rs".to_owned()],
+        tty: false,
+        extra: None,
+    }
+}
+
+fn key(recipe: &CommandRecipe) -> String {
+    recipe.key().unwrap().to_string()
+}
+
+#[test]
+fn the_key_is_the_digest_of_canonical_json() {
+    let text = concat!(
+        r#"{"args":["claude","-p","review src"],"cwd":"src","env":{"LANG":null,"MODEL":"opus"},"#,
+        r#""executable":{"mtime":"1700000000.000000005","path":"/usr/bin/claude","size":1234,"#,
+        r#""target":"/opt/claude/bin/claude"},"extra":null,"kind":"command","#,
+        r#""sources":["src/**/*.rs"],"stdin":null,"tty":false,"v":1}"#
+    );
+    assert_eq!(key(&recipe()), Digest::of(text.as_bytes()).to_hex());
+    assert_eq!(CommandRecipe::KIND, Kind::Command);
+}
+
+#[test]
+fn every_field_counts() {
+    let changes: [fn(&mut CommandRecipe); 15] = [
+        |it| it.executable.path = "/bin/claude".into(),
+        |it| it.executable.target = "/opt/claude-2/bin/claude".into(),
+        |it| it.executable.size += 1,
+        |it| it.executable.mtime.0 += 1,
+        |it| it.executable.mtime.1 += 1,
+        |it| it.arguments.push("".into()),
+        |it| it.arguments = vec!["claude".into(), "-p review src".into()],
+        |it| it.directory = ".".into(),
+        |it| drop(it.environment.insert("MODEL".into(), Some("haiku".into()))),
+        |it| drop(it.environment.insert("LANG".into(), Some("".into()))),
+        |it| drop(it.environment.remove("LANG")),
+        |it| it.stdin = Some(Digest::of(b"")),
+        |it| it.sources.push("Cargo.toml".into()),
+        |it| it.tty = true,
+        |it| it.extra = Some(String::new()),
+    ];
+    let mut keys = vec![key(&recipe())];
+    for change in changes {
+        let mut changed = recipe();
+        change(&mut changed);
+        keys.push(key(&changed));
+    }
+    let all = keys.len();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), all);
+}
+
+#[test]
+fn neither_order_nor_number_of_sources_counts() {
+    let mut other = recipe();
+    other.sources = ["b", "a", "b"].map(String::from).to_vec();
+    let mut same = recipe();
+    same.sources = ["a", "b"].map(String::from).to_vec();
+    assert_eq!((key(&other), other.parts()), (key(&same), same.parts()));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_told_from_their_hex() {
+    let mut odd = recipe();
+    odd.arguments = vec![OsStr::from_bytes(b"a\xff").to_owned()];
+    odd.directory = Path::new(OsStr::from_bytes(b"\xfe")).to_owned();
+    let mut hex = odd.clone();
+    hex.arguments = vec![r#"{"hex":"61ff"}"#.into()];
+    assert_ne!(key(&odd), key(&hex));
+    let previews: Vec<_> = odd.parts().into_iter().filter_map(|part| part.preview).collect();
+    assert!(previews.contains(&r"$'a\xff'".to_owned()), "{previews:?}");
+}
+
+#[test]
+fn a_size_beyond_what_json_carries_is_refused() {
+    let mut huge = recipe();
+    huge.executable.size = 1 << 60;
+    assert_eq!(huge.key().unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn parts_have_names_and_never_a_variables_value() {
+    let mut full = recipe();
+    full.stdin = Some(Digest::of(b"x"));
+    full.tty = true;
+    full.extra = Some("v2".into());
+    let parts = full.parts();
+    let names: Vec<_> = parts.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "executable",
+            "directory",
+            "env LANG",
+            "env MODEL",
+            "stdin",
+            "sources",
+            "terminal",
+            "extra",
+            "arguments"
+        ]
+    );
+    let arguments = parts.last().unwrap();
+    assert_eq!(arguments.preview.as_deref(), Some("claude -p 'review src'"));
+    let model = &parts[3];
+    assert_eq!((&model.preview, model.digest), (&None, Digest::of(b"set")));
+    assert_eq!(parts[2].digest, Digest::of(b"not set"));
+}
+
+fn word() -> impl Strategy<Value = OsString> {
+    vec(prop::sample::select(vec![b'a', b' ', b'\'', b'\\', b'$', 0xff]), 0..3)
+        .prop_map(OsString::from_vec)
+}
+
+proptest! {
+    #[test]
+    fn different_commands_have_different_keys_and_parts(
+        one in (vec(word(), 0..3), word(), btree_map("[AB]", prop::option::of(word()), 0..2)),
+        two in (vec(word(), 0..3), word(), btree_map("[AB]", prop::option::of(word()), 0..2)),
+    ) {
+        let made = |(arguments, directory, environment): &(Vec<OsString>, OsString, _)| {
+            CommandRecipe {
+                arguments: arguments.clone(),
+                directory: directory.into(),
+                environment: std::clone::Clone::clone(environment),
+                ..recipe()
+            }
+        };
+        let (a, b) = (made(&one), made(&two));
+        prop_assert_eq!(key(&a) == key(&b), one == two);
+        if one.2 == two.2 {
+            prop_assert_eq!(a.parts() == b.parts(), one == two);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Looks for a command that has run before. What a store does wrong is told, and
+//! the command runs all the same.
+
+use recoup_core::cache::{Cache, Mode, Outcome, Permit, Reason};
+use recoup_core::entry::Entry;
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::Exec;
+use super::transcript::Transcript;
+
+/// How often an entry is looked up that others keep replacing while it is read.
+const TRIES: usize = 3;
+
+/// What a look-up comes to.
+pub(super) enum Looked {
+    /// To be replayed; and to be run again behind the caller's back, or not.
+    Found { transcript: Transcript, age: u64, refresh: bool },
+    /// To be run; kept only with a permit.
+    Run(Option<Permit>),
+    /// Not to be had, and not to be run.
+    Nothing(Reason),
+}
+
+impl Exec<'_> {
+    pub(super) fn look(&self) -> Result<Looked> {
+        let Some(cache) = &self.cache else { return Ok(self.without_store()) };
+        for _ in 0..TRIES {
+            let outcome = match cache.lookup(&self.request(self.job.mode)) {
+                Ok(outcome) => outcome,
+                Err(error) => return self.survived(error),
+            };
+            let (entry, refresh) = match outcome {
+                Outcome::Hit(entry) => (entry, false),
+                // Given back before the refresher asks for it.
+                Outcome::Stale(entry, permit) => (entry, permit.map(Permit::release).is_some()),
+                Outcome::Miss(permit, reason) => return Ok(self.miss(permit, reason)),
+                Outcome::Bypass(reason) => return Ok(self.bypass(reason)),
+            };
+            let age = cache.clock().now().millis_since(entry.head().header.created);
+            match read(entry) {
+                Ok(Some(transcript)) => return Ok(Looked::Found { transcript, age, refresh }),
+                Ok(None) => break,
+                // Replaced while it was read: then there is another.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                Err(error) => {
+                    self.teller.warn(&error);
+                    break;
+                }
+            }
+        }
+        self.nothing_readable(cache)
+    }
+
+    fn without_store(&self) -> Looked {
+        match self.job.mode {
+            Mode::OnlyIfCached => Looked::Nothing(Reason::Absent),
+            _ => Looked::Run(None),
+        }
+    }
+
+    /// What the caller got wrong ends it; what a store did does not.
+    fn survived(&self, error: Error) -> Result<Looked> {
+        if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) {
+            return Err(error);
+        }
+        self.teller.warn(&error);
+        Ok(self.without_store())
+    }
+
+    fn miss(&self, permit: Permit, reason: Reason) -> Looked {
+        if let Reason::Unavailable(error) = reason {
+            // Said once: a store that could not answer is not asked to keep anything.
+            self.teller.warn(&error);
+            return Looked::Run(None);
+        }
+        self.teller.aside(format_args!("{}: {reason}", reason.status()));
+        Looked::Run(Some(permit))
+    }
+
+    fn bypass(&self, reason: Reason) -> Looked {
+        if let Reason::Unavailable(error) = &reason {
+            self.teller.warn(error);
+        }
+        match self.job.mode {
+            Mode::OnlyIfCached => Looked::Nothing(reason),
+            _ => Looked::Run(None),
+        }
+    }
+
+    /// There is an entry, and it is of no use: it is replaced.
+    fn nothing_readable(&self, cache: &Cache) -> Result<Looked> {
+        if self.job.mode == Mode::OnlyIfCached {
+            return Ok(Looked::Nothing(Reason::Absent));
+        }
+        match cache.lookup(&self.request(Mode::Refresh)) {
+            Ok(Outcome::Miss(permit, _)) => Ok(Looked::Run(Some(permit))),
+            Ok(_) => Ok(Looked::Run(None)),
+            Err(error) => self.survived(error),
+        }
+    }
+}
+
+/// The transcript in an entry, all of it verified; none when a later version wrote it.
+fn read(entry: Entry) -> Result<Option<Transcript>> {
+    Ok(Transcript::parse(&entry.whole()?.body().to_bytes()?))
+}

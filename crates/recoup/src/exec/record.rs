@@ -1,0 +1,117 @@
+//! Takes down what a command writes while it passes, as long as it may be kept.
+
+use std::fmt;
+use std::sync::Arc;
+
+use recoup_core::entry::{Body, Chunks, INLINE_MAX};
+use recoup_core::{Error, Result};
+
+use super::spool::Spool;
+use super::transcript::{Pieces, Voice, opening};
+
+/// What a command wrote.
+#[derive(Debug)]
+pub(super) struct Record {
+    taken: Taken,
+    limit: u64,
+    lost: Option<Lost>,
+}
+
+/// Why there is nothing to keep.
+#[derive(Debug)]
+pub(super) enum Lost {
+    /// More than there is room for.
+    TooLarge(u64),
+    /// It could not be set aside.
+    Spool(Error),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge(limit) => {
+                let limit = limit >> 20;
+                write!(f, "its output is larger than the limit of {limit} MiB (cache.max_size_mb)")
+            }
+            Self::Spool(error) => error.fmt(f),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    pieces: Pieces,
+    out: Spool,
+    err: Spool,
+}
+
+impl Record {
+    /// Takes down at most `limit` bytes.
+    pub(super) fn new(limit: u64) -> Self {
+        Self { taken: Taken::default(), limit, lost: None }
+    }
+
+    pub(super) fn push(&mut self, voice: Voice, bytes: &[u8]) {
+        if self.lost.is_some() {
+            return;
+        }
+        let taken = &mut self.taken;
+        let done = if taken.len().saturating_add(bytes.len() as u64) > self.limit {
+            Err(Lost::TooLarge(self.limit))
+        } else {
+            taken.push(voice, bytes).map_err(Lost::Spool)
+        };
+        if let Err(lost) = done {
+            // The room is given back at once: the command may go on for long.
+            (self.lost, self.taken) = (Some(lost), Taken::default());
+        }
+    }
+
+    /// As it is stored, with that exit code.
+    pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
+        let Self { taken, limit: _, lost } = self;
+        if let Some(lost) = lost {
+            return Err(lost);
+        }
+        let opening = opening(exit, &taken.pieces);
+        let len = opening.len() as u64 + taken.len();
+        let body = Transcribed { opening, taken };
+        if len > INLINE_MAX as u64 {
+            return Ok(Body::Large(Arc::new(body)));
+        }
+        let mut all = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+        let copied = body.each(&mut |piece| {
+            all.extend_from_slice(piece);
+            Ok(())
+        });
+        copied.map(|()| Body::from(all)).map_err(Lost::Spool)
+    }
+}
+
+impl Taken {
+    fn len(&self) -> u64 {
+        self.out.len() + self.err.len()
+    }
+
+    fn push(&mut self, voice: Voice, bytes: &[u8]) -> Result<()> {
+        self.pieces.push(voice, bytes.len());
+        match voice {
+            Voice::Out => self.out.push(bytes),
+            Voice::Err => self.err.push(bytes),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Transcribed {
+    opening: Vec<u8>,
+    taken: Taken,
+}
+
+impl Chunks for Transcribed {
+    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        visit(&self.opening)?;
+        self.taken.out.each(visit)?;
+        self.taken.err.each(visit)
+    }
+}

@@ -1,0 +1,75 @@
+//! Bytes of any number on their way: in memory while they are few, in a file
+//! that has no name, and vanishes with us, once they are many.
+
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
+
+use recoup_core::Result;
+use recoup_core::error::IoContext as _;
+
+/// The most that stays in memory.
+const IN_MEMORY: usize = 512 << 10;
+/// How much of a file is read at once.
+const PIECE: usize = 1 << 20;
+
+/// Bytes that were taken down.
+#[derive(Debug, Default)]
+pub(super) struct Spool {
+    memory: Vec<u8>,
+    file: Option<File>,
+    len: u64,
+}
+
+impl Spool {
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.len += bytes.len() as u64;
+        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
+            self.memory.extend_from_slice(bytes);
+            return Ok(());
+        }
+        if self.file.is_none() {
+            self.file = Some(written(&std::mem::take(&mut self.memory))?);
+        }
+        let file = self.file.as_mut().expect("it was just made");
+        file.write_all(bytes).doing(spooling)
+    }
+
+    /// Gives out everything, in order.
+    pub(super) fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let Some(file) = &self.file else { return visit(&self.memory) };
+        let mut piece = vec![0; PIECE];
+        let mut at = 0;
+        while at < self.len {
+            let most = usize::try_from(self.len - at).unwrap_or(PIECE).min(PIECE);
+            file.read_exact_at(&mut piece[..most], at).doing(spooling)?;
+            visit(&piece[..most])?;
+            at += most as u64;
+        }
+        Ok(())
+    }
+
+    /// As a file that is read from its beginning.
+    pub(super) fn to_file(&self) -> Result<File> {
+        let mut file = match &self.file {
+            Some(file) => file.try_clone().doing(spooling)?,
+            None => written(&self.memory)?,
+        };
+        file.seek(SeekFrom::Start(0)).doing(spooling)?;
+        Ok(file)
+    }
+}
+
+fn written(bytes: &[u8]) -> Result<File> {
+    let mut file = tempfile::tempfile().doing(spooling)?;
+    file.write_all(bytes).doing(spooling)?;
+    Ok(file)
+}
+
+fn spooling() -> String {
+    "setting output aside in a temporary file".to_owned()
+}

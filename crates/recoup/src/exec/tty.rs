@@ -1,0 +1,100 @@
+//! A terminal for a command that wants one, and our own set aside for as long:
+//! what is typed goes to the command as it is, what it draws comes back.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::process::{Child, Stdio};
+
+use pty_process::Size;
+use pty_process::blocking::{self, Pty};
+use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr};
+
+use super::Outlets;
+use super::program::Program;
+
+/// Where nobody has a window.
+const USUAL_SIZE: (u16, u16) = (24, 80);
+
+/// The command's terminal, and what became of ours.
+pub(super) struct Terminal {
+    pty: Pty,
+    window: Option<BorrowedFd<'static>>,
+    _raw: Option<Raw>,
+}
+
+impl Terminal {
+    /// Starts `program` in a terminal of its own. What is typed into ours
+    /// reaches it; without one it has nothing to read.
+    pub(super) fn start(
+        program: &Program,
+        typed: bool,
+        outlets: Outlets,
+    ) -> io::Result<(Self, Child)> {
+        let (pty, pts) = blocking::open().map_err(plain)?;
+        let stdin = rustix::stdio::stdin();
+        let window = [outlets.out, stdin, outlets.err].into_iter().find(|fd| isatty(fd));
+        let terminal = Self { pty, window, _raw: None };
+        terminal.fit();
+        let mut command = blocking::Command::from(program.command());
+        if !typed {
+            command = command.stdin(Stdio::null());
+        }
+        let child = command.spawn(pts).map_err(plain)?;
+        let raw = if typed { Raw::enter(stdin) } else { None };
+        Ok((Self { _raw: raw, ..terminal }, child))
+    }
+
+    /// Makes it as large as ours.
+    pub(super) fn fit(&self) {
+        let size = self.window.and_then(|fd| tcgetwinsize(fd).ok());
+        let (rows, columns) = size
+            .map(|size| (size.ws_row, size.ws_col))
+            .filter(|(rows, columns)| *rows > 0 && *columns > 0)
+            .unwrap_or(USUAL_SIZE);
+        let _ = self.pty.resize(Size::new(rows, columns));
+    }
+
+    /// Our side of it, to read from.
+    pub(super) fn reader(&self) -> io::Result<OwnedFd> {
+        self.pty.as_fd().try_clone_to_owned()
+    }
+
+    /// Our side of it, to write to.
+    pub(super) fn writer(&self) -> BorrowedFd<'_> {
+        self.pty.as_fd()
+    }
+}
+
+/// Our terminal while it passes every key on. Restored whatever happens.
+struct Raw {
+    terminal: BorrowedFd<'static>,
+    before: Termios,
+}
+
+impl Raw {
+    fn enter(terminal: BorrowedFd<'static>) -> Option<Self> {
+        let before = tcgetattr(terminal).ok()?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(terminal, OptionalActions::Now, &raw).ok()?;
+        Some(Self { terminal, before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+/// The two keys that a terminal turns into a signal that ends a command.
+pub(super) fn asks_to_end(typed: &[u8]) -> bool {
+    typed.iter().any(|byte| matches!(byte, 0x03 | 0x1c))
+}
+
+fn plain(error: pty_process::Error) -> io::Error {
+    match error {
+        pty_process::Error::Io(error) => error,
+        pty_process::Error::Rustix(error) => error.into(),
+    }
+}

@@ -1,0 +1,203 @@
+//! A command while it runs: one thread waits for its streams, for ours and for
+//! signals, all at once.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::process::Child;
+use std::time::Duration;
+
+use recoup_core::base::clock::Deadline;
+use recoup_core::error::IoContext as _;
+use recoup_core::{Error, ErrorKind, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use super::end::End;
+use super::record::Record;
+use super::run::{Outcome, Ran};
+use super::signals::{Arrived, Signals};
+use super::stream::Stream;
+use super::transcript::Voice;
+use super::tty::{self, Terminal};
+
+/// For how long the output of a command that has ended may stay silent, before
+/// we leave a process behind that still holds it open.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// What passes along a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Said(Voice),
+    Typed,
+}
+
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    what: What,
+    stream: Stream<'a>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(what: What, source: OwnedFd, sink: BorrowedFd<'a>) -> Self {
+        Self { what, stream: Stream::new(source, sink) }
+    }
+
+    fn is_output(&self) -> bool {
+        self.what != What::Typed
+    }
+}
+
+/// A command while it runs.
+pub(super) struct Watch<'a> {
+    child: Child,
+    signals: Signals,
+    lines: Vec<Line<'a>>,
+    record: Option<Record>,
+    terminal: Option<&'a Terminal>,
+    end: Option<End>,
+    /// When the silence after its end has lasted long enough.
+    patience: Deadline,
+    interrupted: bool,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        child: Child,
+        signals: Signals,
+        lines: Vec<Line<'a>>,
+        record: Option<Record>,
+        terminal: Option<&'a Terminal>,
+    ) -> Self {
+        let patience = Deadline::after(SILENCE);
+        Self { child, signals, lines, record, terminal, end: None, patience, interrupted: false }
+    }
+
+    pub(super) fn until_its_end(mut self) -> Result<Ran> {
+        loop {
+            if let Some(end) = self.end.filter(|_| !self.expects_more()) {
+                return Ok(Ran { end, outcome: self.outcome() });
+            }
+            self.wait()?;
+        }
+    }
+
+    /// As with any pipe, output goes on until nobody can write to it any more;
+    /// but we do not wait for ever for one who may never do so.
+    fn expects_more(&self) -> bool {
+        self.is_pending() || self.is_open() && !self.patience.passed()
+    }
+
+    fn is_pending(&self) -> bool {
+        self.lines.iter().any(|line| line.is_output() && line.stream.is_pending())
+    }
+
+    fn is_open(&self) -> bool {
+        self.lines.iter().any(|line| line.is_output() && line.stream.awaits().is_some())
+    }
+
+    /// Waits for a signal or for the streams, and lets everything take a step.
+    fn wait(&mut self) -> Result<()> {
+        let waits = self.end.is_none() || self.is_pending();
+        let limit = (!waits).then(|| timespec(self.patience.remaining()));
+        let awaited: Vec<Option<PollFd<'_>>> =
+            self.lines.iter().map(|line| line.stream.awaits()).collect();
+        let signals = self.signals.fd();
+        let mut fds = vec![PollFd::from_borrowed_fd(signals, PollFlags::IN)];
+        fds.extend(awaited.iter().flatten().cloned());
+        match poll(&mut fds, limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => {
+                return Err(io::Error::from(error)).doing(|| "waiting for the command".to_owned());
+            }
+        }
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        let signalled = ready.next().unwrap_or(false);
+        let ready: Vec<bool> = awaited
+            .iter()
+            .map(|awaited| awaited.is_some() && ready.next().unwrap_or(false))
+            .collect();
+        for (at, _) in ready.iter().enumerate().filter(|(_, ready)| **ready) {
+            self.step(at);
+        }
+        if signalled {
+            self.heed();
+            self.look_for_its_end()?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, at: usize) {
+        let Line { what, stream } = &mut self.lines[at];
+        let read = stream.step();
+        match what {
+            What::Typed => self.interrupted |= tty::asks_to_end(read),
+            What::Said(voice) => {
+                if let (Some(record), false) = (&mut self.record, read.is_empty()) {
+                    record.push(*voice, read);
+                }
+                self.patience = Deadline::after(SILENCE);
+            }
+        }
+    }
+
+    fn heed(&mut self) {
+        for arrived in self.signals.arrived() {
+            self.interrupted |= arrived.is_ending();
+            if arrived.is_new_size()
+                && let Some(terminal) = self.terminal
+            {
+                terminal.fit();
+            }
+            match self.end {
+                None => self.pass_on(arrived),
+                // Nobody is left to decide about it but us.
+                Some(_) if arrived.is_ending() => {
+                    self.end = Some(End::Signal(arrived.signal));
+                    self.lines.clear();
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn pass_on(&self, arrived: Arrived) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            arrived.pass_on(pid, self.terminal.is_none());
+        }
+    }
+
+    fn look_for_its_end(&mut self) -> Result<()> {
+        if self.end.is_some() {
+            return Ok(());
+        }
+        let ended = self.child.try_wait().doing(|| "waiting for the command".to_owned())?;
+        if let Some(status) = ended {
+            self.end = Some(End::of(status));
+            self.patience = Deadline::after(SILENCE);
+            self.lines.retain(Line::is_output);
+        }
+        Ok(())
+    }
+
+    fn outcome(self) -> Outcome {
+        let held_open = self.is_open();
+        let broken = self.lines.into_iter().find_map(|line| line.stream.into_broken());
+        match (broken, self.record) {
+            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Interrupted,
+            (Some(error), _) => Outcome::Unwritable(
+                Error::new(ErrorKind::Io, "the command's output could not be passed on")
+                    .with_source(error),
+            ),
+            _ if self.interrupted => Outcome::Interrupted,
+            _ if held_open => Outcome::HeldOpen,
+            (None, Some(record)) => Outcome::Whole(record),
+            (None, None) => Outcome::Interrupted,
+        }
+    }
+}
+
+fn timespec(wait: Duration) -> Timespec {
+    let tv_sec = i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec, tv_nsec: wait.subsec_nanos().into() }
+}

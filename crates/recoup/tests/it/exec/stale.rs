@@ -1,0 +1,93 @@
+//! Stale while revalidating: the old answer at once, the new one in the
+//! background.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use super::{COUNT, exec, runs, until};
+use crate::support::Home;
+
+const FLAGS: [&str; 4] = ["--ttl", "1ms", "--stale-while-revalidate", "1h"];
+
+/// What there is, without running or refreshing anything.
+fn kept(home: &Home, script: &str) -> String {
+    exec(home, &["--only-if-cached"], script).expect(0).text()
+}
+
+fn pass_the_ttl() {
+    thread::sleep(Duration::from_millis(5));
+}
+
+/// Whether any process has `marker` on its command line.
+fn alive(marker: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    let marker = marker.as_bytes();
+    lines.into_iter().any(|line| line.windows(marker.len()).any(|part| part == marker))
+}
+
+#[test]
+fn the_old_answer_comes_at_once_and_the_new_one_later() {
+    let home = Home::new();
+    // The second run waits for us: whoever waited for it would wait for ever.
+    let script = format!(
+        ": {}; {COUNT}n=$(wc -l < ../runs); [ $n = 1 ] || until [ -e ../go ]; do sleep 0.01; done; echo $n",
+        home.path("marker").display()
+    );
+    exec(&home, &FLAGS, &script).said(0, "1\n", "");
+    pass_the_ttl();
+    exec(&home, &FLAGS, &script).said(0, "1\n", "");
+    until("it is refreshed in the background", || runs(&home) == 2);
+    assert_eq!(kept(&home, &script), "1\n");
+    fs::write(home.path("go"), "").unwrap();
+    until("the new answer is there", || kept(&home, &script) == "2\n");
+    until("nobody is left behind", || !alive(home.path("marker").to_str().unwrap()));
+}
+
+#[test]
+fn the_refresher_has_what_was_read() {
+    let home = Home::new();
+    let script = format!("{COUNT}cat; wc -l < ../runs");
+    let flags = [&FLAGS[..], &["--stdin"]].concat();
+    let run = || home.run_with_stdin(&super::words(&flags, &script), b"input ");
+    run().said(0, "input 1\n", "");
+    pass_the_ttl();
+    run().said(0, "input 1\n", "");
+    let only = super::words(&["--stdin", "--only-if-cached"], &script);
+    until("refreshed", || home.run_with_stdin(&only, b"input ").text() == "input 2\n");
+}
+
+#[test]
+fn a_refresh_that_fails_leaves_the_old_answer() {
+    let home = Home::new();
+    let script = format!("{COUNT}n=$(wc -l < ../runs); echo $n; [ $n = 1 ]");
+    exec(&home, &FLAGS, &script).expect(0);
+    pass_the_ttl();
+    exec(&home, &FLAGS, &script).said(0, "1\n", "");
+    until("it was tried", || runs(&home) == 2);
+    assert_eq!(kept(&home, &script), "1\n");
+}
+
+#[test]
+fn many_callers_are_all_served_at_once() {
+    let home = Home::new();
+    let script = format!("{COUNT}n=$(wc -l < ../runs); [ $n = 1 ] || sleep 0.5; echo $n");
+    exec(&home, &FLAGS, &script).expect(0);
+    pass_the_ttl();
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| exec(&home, &FLAGS, &script).said(0, "1\n", ""));
+        }
+    });
+    until("the new answer is there", || kept(&home, &script) != "1\n");
+}
+
+#[test]
+fn the_reader_may_be_stricter() {
+    let home = Home::new();
+    let script = format!("{COUNT}wc -l < ../runs");
+    exec(&home, &FLAGS, &script).said(0, "1\n", "");
+    pass_the_ttl();
+    exec(&home, &["--max-age", "1ms"], &script).said(0, "2\n", "");
+}

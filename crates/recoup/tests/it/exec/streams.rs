@@ -1,0 +1,123 @@
+//! Output: exact on each stream, in the order in which it was heard, and at
+//! once.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+
+use super::{COUNT, exec, runs, words};
+use crate::support::{Home, finish};
+
+#[test]
+fn any_bytes_come_back_with_no_newline_added() {
+    let home = Home::new();
+    let script = r"printf '\000\377\376\r\nno newline'; printf '\200' >&2";
+    for _ in 0..2 {
+        let output = home.command(&words(&[], script)).output().unwrap();
+        assert_eq!(output.stdout, b"\0\xff\xfe\r\nno newline");
+        assert_eq!(output.stderr, b"\x80");
+    }
+    let hit = home.command(&words(&["--only-if-cached"], script)).output().unwrap();
+    assert_eq!((hit.status.code(), hit.stderr), (Some(0), b"\x80".to_vec()));
+}
+
+/// Both streams into one file, as in a terminal.
+fn into(home: &Home, file: &str, script: &str) -> String {
+    let path = home.path(file);
+    File::create(&path).unwrap();
+    let open = || OpenOptions::new().append(true).open(&path).unwrap();
+    let mut command = home.command(&words(&[], script));
+    assert!(command.stdout(open()).stderr(open()).status().unwrap().success());
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_streams_speak_in_the_order_in_which_they_were_heard() {
+    let home = Home::new();
+    let heard = |word: &str| format!("until grep -q {word} ../seen; do sleep 0.01; done; ");
+    let script = format!(
+        "{COUNT}echo one >&2; {}echo two; {}echo three >&2; {}echo four",
+        heard("one"),
+        heard("two"),
+        heard("three")
+    );
+    let expected = "one\ntwo\nthree\nfour\n";
+    assert_eq!(into(&home, "seen", &script), expected);
+    assert_eq!(into(&home, "again", &script), expected);
+    assert_eq!(runs(&home), 1);
+}
+
+#[test]
+fn output_arrives_while_the_command_runs() {
+    let home = Home::new();
+    let script = "echo first; until [ -e ../go ]; do sleep 0.01; done; echo second";
+    let mut child = home.command(&words(&[], script)).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "first\n");
+    File::create(home.path("go")).unwrap();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "first\nsecond\n");
+    assert!(child.wait().unwrap().success());
+}
+
+/// Ends by SIGPIPE, as the command itself would.
+fn one_line_is_enough(mut command: Command) -> Option<i32> {
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 2];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    child.wait().unwrap().signal()
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_command() {
+    let home = Home::new();
+    assert_eq!(one_line_is_enough(home.command(&["exec", "--", "yes"])), Some(13));
+    home.run(&["exec", "--only-if-cached", "--", "yes"]).expect(124);
+}
+
+#[test]
+fn a_reader_that_leaves_a_replay_ends_it() {
+    let home = Home::new();
+    let script = "yes | head -c 1000000";
+    exec(&home, &[], script).expect(0);
+    assert_eq!(one_line_is_enough(home.command(&words(&["--only-if-cached"], script))), Some(13));
+}
+
+#[test]
+fn a_disk_that_is_full_is_told() {
+    let home = Home::new();
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let script = "yes | head -c 100000";
+    let output = finish(home.command(&words(&[], script)).stdout(full())).expect(125);
+    assert!(output.stderr.contains("recoup: error: the command's output"), "{}", output.stderr);
+    exec(&home, &[], script).expect(0);
+    let output = finish(home.command(&words(&[], script)).stdout(full())).expect(125);
+    assert!(output.stderr.contains("recoup: error: writing to stdout"), "{}", output.stderr);
+}
+
+#[test]
+fn what_a_command_leaves_behind_is_not_waited_for() {
+    let home = Home::new();
+    let script = format!("{COUNT}sleep 60 & echo $! > ../pid; echo done");
+    let output = exec(&home, &[], &script).expect(0);
+    assert_eq!(output.text(), "done\n");
+    assert_eq!(
+        output.stderr,
+        "recoup: not cached: a process that the command left behind still holds its output open\n"
+    );
+    let pid = fs::read_to_string(home.path("pid")).unwrap();
+    assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
+}
+
+#[test]
+fn what_a_command_leaves_behind_may_finish_its_sentence() {
+    let home = Home::new();
+    for _ in 0..2 {
+        let script = format!("{COUNT}(sleep 0.3; echo late) & echo early");
+        exec(&home, &[], &script).said(0, "early\nlate\n", "");
+    }
+    assert_eq!(runs(&home), 1);
+}
