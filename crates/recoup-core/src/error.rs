@@ -116,11 +116,25 @@ impl StdError for Error {
 pub trait IoContext<T> {
     /// `doing` names the action and the path.
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T>;
+
+    /// The same for what writes to a store: without permission to, it can only be
+    /// read, and whoever reads the error is told what to do about that.
+    fn writing(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 
 impl<T> IoContext<T> for std::io::Result<T> {
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T> {
         self.map_err(|error| Error::new(kind_of_io(&error), doing()).with_source(error))
+    }
+
+    fn writing(self, doing: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|error| {
+            let kind = match error.kind() {
+                std::io::ErrorKind::PermissionDenied => ErrorKind::ReadOnly,
+                _ => kind_of_io(&error),
+            };
+            Error::new(kind, doing()).with_source(error)
+        })
     }
 }
 

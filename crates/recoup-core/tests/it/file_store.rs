@@ -5,6 +5,7 @@ mod damage;
 mod format;
 mod guests;
 mod housekeeping;
+mod places;
 mod sharing;
 mod strangers;
 
@@ -22,6 +23,9 @@ use recoup_core::store::{Files, Filter, Flow, Store as _};
 use tempfile::TempDir;
 
 use crate::support::{START, draft};
+
+/// What is left of an entry of ours.
+const BROKEN: &str = r#"{"value":"v","expires_at":0,"recoup":{"header":{}}}"#;
 
 /// A directory, and a store in it by a clock that stands still.
 struct Scene {

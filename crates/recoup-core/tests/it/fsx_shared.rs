@@ -1,11 +1,14 @@
 //! Files that several programs replace and remove, and what is no regular file.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use recoup_core::ErrorKind;
 use recoup_core::base::fsx::{self, Found, Stamp};
+use recoup_core::error::IoContext as _;
 use tempfile::tempdir;
 
 fn stamp(path: &Path) -> Stamp {
@@ -59,10 +62,23 @@ fn whoever_does_not_wait_leaves_a_busy_directory_alone() {
 
 #[test]
 fn temporary_names_are_told_from_others() {
-    assert_eq!(fsx::temporary_for("a.json.tmpAbC123"), Some("a.json"));
-    assert_eq!(fsx::temporary_for("a.tmp123456.tmpAbC123"), Some("a.tmp123456"));
-    for name in ["a.json", "a.json.tmp", "a.json.tmpAbC12", "a.json.tmpAbC1234", "a.tmp.bC123"] {
+    let made = "a.json.tmp-recoup-AbC12345";
+    assert_eq!(fsx::temporary_for(made), Some("a.json"));
+    assert_eq!(fsx::temporary_for(&format!("{made}.tmp-recoup-AbC12345")), Some(made));
+    for name in [
+        "a.json",
+        "a.json.tmp",
+        "a.json.tmpbackup",
+        "a.json.tmp-recoup-AbC1234",
+        "a.json.tmp-recoup-AbC123456",
+        "a.json.tmp-recoup-AbC-2345",
+    ] {
         assert_eq!(fsx::temporary_for(name), None, "{name}");
+    }
+    assert!(fsx::is_hidden_temporary(".recoup-AbC123"));
+    for name in [".recoup", ".recoup-AbC12", ".recoup-AbC1234", ".recoup-AbC.23", "x.recoup-AbC123"]
+    {
+        assert!(!fsx::is_hidden_temporary(name), "{name}");
     }
 }
 
@@ -72,7 +88,7 @@ fn what_is_no_regular_file_is_something_else() {
     let at = |name: &str| dir.path().join(name);
     assert!(matches!(fsx::look_at(&at("missing")).unwrap(), Found::Nothing));
     fs::write(at("file"), "x").unwrap();
-    assert!(matches!(fsx::look_at(&at("file").join("below")).unwrap(), Found::Nothing));
+    assert!(fsx::look_at(&at("file").join("below")).is_err(), "a file is no empty directory");
     symlink(at("file"), at("link")).unwrap();
     let _socket = UnixListener::bind(at("socket")).unwrap();
     for name in ["", "link", "socket"] {
@@ -98,4 +114,61 @@ fn the_end_of_a_file_is_read_and_changed_in_place() {
     assert_eq!(fs::read(&path).unwrap(), b"01234567xy");
     fsx::change_end(&dir.path().join("missing"), 2, |_| Some(b"xy".to_vec())).unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_comes_while_one_looks_is_looked_at_too() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "mine").unwrap();
+    let mut seen = Vec::new();
+    fsx::replace_if(&path, b"new", || {
+        seen.push(fs::read_to_string(&path).unwrap());
+        fs::write(&path, "changed").unwrap();
+        if seen.len() > 1 { Err(recoup_core::Error::usage("no")) } else { Ok(()) }
+    })
+    .unwrap_err();
+    assert_eq!(seen, ["mine", "changed"]);
+    seen.clear();
+    let removed = fsx::remove_if(&path, || {
+        seen.push(fs::read_to_string(&path).unwrap());
+        fs::write(&path, "and again").unwrap();
+        Ok(seen.len() == 1)
+    });
+    assert!(!removed.unwrap());
+    assert_eq!(seen, ["changed", "and again"]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_file_that_others_never_leave_alone_is_given_up() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut text = String::new();
+    let mut change = || {
+        text.push('x');
+        fs::write(&path, &text).unwrap();
+    };
+    let kind = |error: recoup_core::Error| error.kind();
+    let replaced = fsx::replace_if(&path, b"new", || {
+        change();
+        Ok(())
+    });
+    assert_eq!(replaced.map_err(kind), Err(ErrorKind::Locked));
+    let removed = fsx::remove_if(&path, || {
+        change();
+        Ok(true)
+    });
+    assert_eq!(removed.map_err(kind), Err(ErrorKind::Locked));
+}
+
+/// As root everything may be written, so the errors are made here.
+#[test]
+fn without_permission_to_write_a_store_can_only_be_read() {
+    let denied = || Err::<(), _>(io::Error::from(io::ErrorKind::PermissionDenied));
+    let kind = |result: recoup_core::Result<()>| result.unwrap_err().kind();
+    assert_eq!(kind(denied().writing(String::new)), ErrorKind::ReadOnly);
+    assert_eq!(kind(denied().doing(String::new)), ErrorKind::Io);
+    let full = Err(io::Error::from(io::ErrorKind::StorageFull));
+    assert_eq!(kind(full.writing(String::new)), ErrorKind::Full);
 }

@@ -24,12 +24,19 @@ pub use append::{append_shared, append_text, rename_and_settle};
 pub use lock::FileLock;
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
-pub use shared::{remove_same, replace, temporary_for, try_remove_same};
+pub use shared::{
+    is_hidden_temporary, remove_if, remove_same, replace, replace_if, temporary_for,
+    try_remove_same,
+};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// What the names of temporary files begin with, unless their directory is read by others.
 const HIDDEN: &str = ".recoup-";
+/// How many random characters those have after that.
+const HIDDEN_RANDOM: usize = 6;
+/// The most that is reserved for a file because of what it claims to have.
+const RESERVED_MOST: u64 = 1 << 20;
 
 /// Makes sure that `dir` exists. What is created is readable by its owner
 /// alone; what was there keeps its mode, because it is the user's.
@@ -41,7 +48,7 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
         .recursive(true)
         .mode(DIR_MODE)
         .create(dir)
-        .doing(|| format!("creating the directory {}", dir.display()))
+        .writing(|| format!("creating the directory {}", dir.display()))
 }
 
 /// Makes sure that `dir` exists, belongs to this user and is closed to others.
@@ -86,7 +93,7 @@ fn open_private(path: &Path) -> Result<File> {
         .create(true)
         .truncate(false)
         .open(path)
-        .doing(|| format!("opening {}", path.display()))
+        .writing(|| format!("opening {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
@@ -109,21 +116,28 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
 /// again, and shows by itself whether it is whole.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     let write = || {
-        prepared(parent(path), HIDDEN.as_ref(), contents)?.persist(path).map_err(io::Error::from)
+        let file = prepared(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+        file.persist(path).map_err(io::Error::from)
     };
-    write().map(drop).doing(|| format!("writing {}", path.display()))
+    write().map(drop).writing(|| format!("writing {}", path.display()))
 }
 
 fn write_beside(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = prepared(dir, HIDDEN.as_ref(), contents)?;
+    let file = prepared(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
 }
 
-fn prepared(dir: &Path, prefix: &Path, contents: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+fn prepared(
+    dir: &Path,
+    prefix: &Path,
+    random: usize,
+    contents: &[u8],
+) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new()
         .prefix(prefix)
+        .rand_bytes(random)
         .permissions(fs::Permissions::from_mode(FILE_MODE))
         .tempfile_in(dir)?;
     file.write_all(contents)?;
@@ -186,14 +200,19 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     if !found.is_file() {
         return refused(format!("{} is not a regular file", path.display()));
     }
-    let expected = usize::try_from(found.len().min(limit)).unwrap_or(0);
-    let mut content = Vec::with_capacity(expected + 1);
+    let mut content = room_for(found.len());
     // It may grow while it is read, and some of /proc claims to be empty.
     file.take(limit.saturating_add(1)).read_to_end(&mut content).doing(reading)?;
     if content.len() as u64 > limit {
         return refused(format!("{} has more than {limit} bytes", path.display()));
     }
     Ok(Some(content))
+}
+
+/// For a file that claims to have `len` bytes: a sparse one may have none of them.
+fn room_for(len: u64) -> Vec<u8> {
+    // One more, so that the end is found without growing.
+    Vec::with_capacity(usize::try_from(len.min(RESERVED_MOST) + 1).unwrap_or(0))
 }
 
 /// `path` with `suffix` appended to its last component.

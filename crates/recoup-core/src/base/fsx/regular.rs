@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::{room_for, shared};
 use crate::base::clock::Timestamp;
 use crate::error::{IoContext as _, Result};
 
@@ -63,7 +64,7 @@ fn open(path: &Path, access: OFlags) -> Result<Found> {
     let opening = || format!("opening {}", path.display());
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Found::Nothing),
+        Err(Errno::NOENT) => return Ok(Found::Nothing),
         // A link, a socket, a directory that was to be written.
         Err(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => return Ok(Found::Other),
         Err(Errno::ACCESS | Errno::PERM) => return Ok(Found::Denied),
@@ -92,9 +93,27 @@ impl Regular {
 
     /// All of it, as long as it was when it was opened.
     pub fn read(&self) -> io::Result<Vec<u8>> {
-        let mut content = Vec::with_capacity(usize::try_from(self.size()).unwrap_or(0));
+        let mut content = room_for(self.size());
         (&self.file).take(self.size()).read_to_end(&mut content)?;
         Ok(content)
+    }
+
+    /// Its first bytes, at most `most` of them.
+    pub fn read_start(&self, most: usize) -> io::Result<Vec<u8>> {
+        let mut start = vec![0; most.min(usize::try_from(self.size()).unwrap_or(most))];
+        let read = self.file.read_at(&mut start, 0)?;
+        start.truncate(read);
+        Ok(start)
+    }
+
+    fn write_end(&self, path: &Path, new: &[u8]) -> io::Result<()> {
+        if self.metadata.nlink() > 1 {
+            let mut all = self.read()?;
+            all.truncate(all.len().saturating_sub(new.len()));
+            all.extend_from_slice(new);
+            return shared::replace_same(path, &all, self.stamp()).map(drop);
+        }
+        self.file.write_all_at(new, self.size() - new.len() as u64)
     }
 
     /// Its last bytes, at most `most` of them.
@@ -110,6 +129,9 @@ impl Regular {
 /// Changes the last `len` bytes of a regular file in place, if `change` has
 /// others for them. For what is as true when half of it is written: a reader may
 /// see some of the old bytes and some of the new ones.
+///
+/// A file with more than one name is replaced instead, unless another is in its
+/// place by then: its other names are copies (`cp -al`) that stay as they are.
 pub fn change_end(
     path: &Path,
     len: usize,
@@ -119,10 +141,7 @@ pub fn change_end(
     let changing = || format!("changing the end of {}", path.display());
     let end = regular.read_end(len).doing(changing)?;
     match change(&end) {
-        Some(new) if new.len() == end.len() => {
-            let offset = regular.size() - new.len() as u64;
-            regular.file.write_all_at(&new, offset).doing(changing)
-        }
+        Some(new) if new.len() == end.len() => regular.write_end(path, &new).doing(changing),
         _ => Ok(()),
     }
 }

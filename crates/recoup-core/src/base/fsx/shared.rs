@@ -13,50 +13,116 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use tempfile::NamedTempFile;
+
 use super::regular::Stamp;
 use super::{parent, prepared, with_suffix};
-use crate::error::{IoContext as _, Result};
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
 /// Between two tries to get the lock.
 const STEP: Duration = Duration::from_micros(200);
 /// How often it is tried. Then it goes without: it spares others a moment in
 /// which a file is not there, and nothing else depends on it.
 const TRIES: usize = 500;
-/// How many random characters a temporary name ends with.
-const RANDOM: usize = 6;
+/// What a temporary name has after that of the file it is for. So particular,
+/// because such files are removed when they are old, and `x.json.tmpbackup` is
+/// somebody's.
+const MARK: &str = ".tmp-recoup-";
+/// How many random characters follow it.
+const RANDOM: usize = 8;
+/// How often one looks again at a file that others keep changing.
+const LOOKS: usize = 100;
 
 /// Puts `contents` at `path`, private, whole or not at all. Written to a file
-/// beside it whose name is that of `path` with `.tmp` and six characters; a
-/// power failure may leave it empty.
+/// beside it whose name is that of `path` with `.tmp-recoup-` and eight
+/// characters; a power failure may leave it empty.
 pub fn replace(path: &Path, contents: &[u8]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default();
-    let write = || {
-        let file = prepared(parent(path), &with_suffix(Path::new(name), ".tmp"), contents)?;
+    replace_if(path, contents, || Ok(()))
+}
+
+/// The same if `look`, which sees what is at `path`, has nothing against it. What
+/// has come there since it looked, it is asked about again.
+pub fn replace_if(
+    path: &Path,
+    contents: &[u8],
+    mut look: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    let doing = || format!("writing {}", path.display());
+    let file = temporary(path, contents).writing(doing)?;
+    for _ in 0..LOOKS {
+        let known = stamp_at(path).writing(doing)?;
+        look()?;
         let _turn = among_others(parent(path));
-        file.persist(path).map_err(io::Error::from)
-    };
-    write().map(drop).doing(|| format!("writing {}", path.display()))
+        if stamp_at(path).writing(doing)? == known {
+            return file.persist(path).map(drop).map_err(io::Error::from).writing(doing);
+        }
+    }
+    Err(too_restless(path))
+}
+
+/// The same if the file that is there has this stamp; `false` when it has not.
+pub(super) fn replace_same(path: &Path, contents: &[u8], stamp: Stamp) -> io::Result<bool> {
+    let file = temporary(path, contents)?;
+    let _turn = among_others(parent(path));
+    let is_the_one = stamp_at(path)? == Some(stamp);
+    if is_the_one {
+        file.persist(path)?;
+    }
+    Ok(is_the_one)
+}
+
+fn temporary(path: &Path, contents: &[u8]) -> io::Result<NamedTempFile> {
+    let name = Path::new(path.file_name().unwrap_or_default());
+    prepared(parent(path), &with_suffix(name, MARK), RANDOM, contents)
+}
+
+fn too_restless(path: &Path) -> Error {
+    Error::new(ErrorKind::Locked, format!("others keep changing {}", path.display()))
 }
 
 /// Whether a file's name is one that [`replace`] makes for another's: then that
 /// other name.
 pub fn temporary_for(name: &str) -> Option<&str> {
-    let (target, random) = name.rsplit_once(".tmp")?;
-    let is_random = random.len() == RANDOM && random.bytes().all(|b| b.is_ascii_alphanumeric());
-    is_random.then_some(target)
+    let (target, random) = name.rsplit_once(MARK)?;
+    is_random(random, RANDOM).then_some(target)
+}
+
+/// Whether a file's name is one that `write_whole` makes, whatever for.
+pub fn is_hidden_temporary(name: &str) -> bool {
+    name.strip_prefix(super::HIDDEN).is_some_and(|random| is_random(random, super::HIDDEN_RANDOM))
+}
+
+fn is_random(text: &str, len: usize) -> bool {
+    text.len() == len && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Removes what is at `path` if `look`, which sees it, says so. What has come
+/// there since it looked, it is asked about again.
+pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<bool> {
+    for _ in 0..LOOKS {
+        let known = stamp_at(path).doing(|| format!("looking at {}", path.display()))?;
+        let Some(stamp) = known else { return Ok(false) };
+        if !look()? {
+            return Ok(false);
+        }
+        if remove_same(path, stamp)? {
+            return Ok(true);
+        }
+    }
+    Err(too_restless(path))
 }
 
 /// Removes the file that has this stamp; `false` when another one, or none, is
 /// in its place.
 pub fn remove_same(path: &Path, stamp: Stamp) -> Result<bool> {
     let _turn = alone(parent(path), TRIES);
-    take_away(path, stamp).doing(|| format!("removing {}", path.display()))
+    take_away(path, stamp).writing(|| format!("removing {}", path.display()))
 }
 
 /// The same for those who do not wait: `false` also when others are busy.
 pub fn try_remove_same(path: &Path, stamp: Stamp) -> Result<bool> {
     let Some(_turn) = alone(parent(path), 1) else { return Ok(false) };
-    take_away(path, stamp).doing(|| format!("removing {}", path.display()))
+    take_away(path, stamp).writing(|| format!("removing {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are moved and removed")]
@@ -65,7 +131,7 @@ fn take_away(path: &Path, stamp: Stamp) -> io::Result<bool> {
         return Ok(false);
     }
     let random: String = (0..RANDOM).map(|_| fastrand::alphanumeric()).collect();
-    let aside = with_suffix(path, &format!(".tmp{random}"));
+    let aside = with_suffix(path, &format!("{MARK}{random}"));
     match fs::rename(path, &aside) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         moved => moved?,

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::format::{self, Answer};
-use super::{list, look};
+use super::answer::Answer;
+use super::{format, list, look};
 use crate::base::clock::{Clock, SystemClock, Timestamp};
-use crate::base::fsx;
+use crate::base::fsx::{self, Found};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
@@ -49,7 +49,8 @@ impl FileCache {
     }
 
     /// Keeps an answer for `ttl`; for ever if that is zero. An empty one is none,
-    /// and is refused.
+    /// and is refused. What has such a name and is no answer, somebody's
+    /// `package.json`, is not replaced.
     pub fn set(&self, key: &str, value: &str, ttl: Duration) -> Result<()> {
         let path = self.path_of(key)?;
         if value.is_empty() {
@@ -64,7 +65,7 @@ impl FileCache {
             ));
         }
         fsx::ensure_dir(&self.dir)?;
-        fsx::replace(&path, &contents)
+        fsx::replace_if(&path, &contents, || may_replace(&path))
     }
 
     /// The answer; none when it is absent, expired or not readable. What has
@@ -77,7 +78,7 @@ impl FileCache {
     /// Whatever is wrong with a file, it holds no answer.
     fn answer_at(&self, path: &Path) -> Option<String> {
         let file = look::regular(path).ok()??;
-        let json = file.read().ok()?;
+        let json = look::contents(&file, path).ok()??;
         let answer = Answer::parse(&json)?;
         if answer.expires().is_some_and(|at| at <= self.clock.now()) {
             // As well as it goes: the next one tries again.
@@ -97,4 +98,15 @@ impl FileCache {
         let at = self.clock.now().plus_millis(millis);
         (millis > 0 && at < Timestamp::MAX).then_some(at)
     }
+}
+
+/// Links have no contents of their own, and are replaced. What another program
+/// means by our field is its business: it is an answer all the same.
+fn may_replace(path: &Path) -> Result<()> {
+    let Found::Regular(file) = fsx::look_at(path)? else { return Ok(()) };
+    let json = look::contents(&file, path)?;
+    if json.is_some_and(|json| Answer::parse(&json).is_some()) {
+        return Ok(());
+    }
+    look::is_entry(path).map(drop)
 }

@@ -8,21 +8,24 @@ use std::path::Path;
 
 use super::list::{self, Named};
 use super::look::{self, Ours};
-use super::note;
+use super::note::{self, Next};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::fsx::{self, Found};
 use crate::error::Result;
 use crate::store::folder::Folder;
 use crate::store::{Evicted, EvictionPlan};
 
-/// How old a temporary file is whose writer is gone, in milliseconds. By the
-/// machine's own clock, as files are.
-const LEFT_BEHIND: u64 = 60 * 60 * 1000;
-
 pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
     // Without a directory nothing is there, and nothing is made for it.
-    if !folder.root().is_dir() || !is_due(folder, plan)? {
+    if !folder.is_there()? {
+        return Ok(evicted);
+    }
+    if note::is_old(folder) {
+        // As well as it goes: the next one tries again.
+        tidy(folder).ok();
+    }
+    if !is_due(folder, plan)? {
         return Ok(evicted);
     }
     let _turn = folder.lock()?;
@@ -30,6 +33,7 @@ pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted>
         sweep(folder, plan.now, &mut evicted)?;
     }
     if !may_all_stay(folder, plan)? {
+        folder.refuse_links(&folder.of(&plan.scope))?;
         remove_least_used(folder, plan, &mut evicted)?;
     }
     Ok(evicted)
@@ -51,7 +55,7 @@ fn may_all_stay(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
 /// Removes what is dead in every scope and what writers left behind, and notes
 /// when the next one dies.
 fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
-    note::forget(folder)?;
+    note::forget(folder);
     let mut next: Option<Timestamp> = None;
     for scope in folder.scopes()? {
         let dir = folder.of(&scope);
@@ -64,9 +68,18 @@ fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
                 next = Some(next.map_or(death, |next| next.min(death)));
             }
         }
-        remove_left_behind(&dir)?;
     }
-    note::write(folder, next)
+    remove_left_behind(folder)?;
+    note::write(folder, next.map_or(Next::Never, Next::At));
+    Ok(())
+}
+
+/// Removes what writers left behind alone; the note stays as it was, and is new.
+fn tidy(folder: &Folder) -> Result<()> {
+    let _turn = folder.lock()?;
+    remove_left_behind(folder)?;
+    note::write(folder, note::read(folder));
+    Ok(())
 }
 
 fn drop_one(path: &Path, ours: &Ours, evicted: &mut Evicted) -> Result<bool> {
@@ -77,11 +90,15 @@ fn drop_one(path: &Path, ours: &Ours, evicted: &mut Evicted) -> Result<bool> {
     Ok(dropped)
 }
 
-fn remove_left_behind(dir: &Path) -> Result<()> {
-    for path in list::temporary_in(dir)? {
+fn remove_left_behind(folder: &Folder) -> Result<()> {
+    let mut found = list::hidden_in(&folder.own())?;
+    for scope in folder.scopes()? {
+        found.extend(list::temporary_in(&folder.of(&scope))?);
+    }
+    for path in found {
         let Found::Regular(file) = fsx::look_at(&path)? else { continue };
-        if SystemClock.now().millis_since(file.modified()) > LEFT_BEHIND {
-            fsx::remove(&path)?;
+        if SystemClock.now().millis_since(file.modified()) > note::HOUR {
+            fsx::remove_same(&path, file.stamp())?;
         }
     }
     Ok(())

@@ -2,12 +2,14 @@
 //! entries. Whoever dies in between has counted everything once, and some hits
 //! are missing from the heads of entries.
 
-use super::list;
-use super::look::{self, Nature, Seen};
+use std::path::{Path, PathBuf};
+
+use super::format::{self, Parsed, Whose};
 use super::tail::{self, CLOSING};
+use super::{list, look};
 use crate::base::clock::Timestamp;
 use crate::base::fsx;
-use crate::entry::Batch;
+use crate::entry::{Batch, Payload};
 use crate::error::{ErrorKind, Result};
 use crate::key::Id;
 use crate::store::folder::Folder;
@@ -23,8 +25,8 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
     folder.save_counts(&counts)?;
     // It will not be told again: one that fails keeps no other from its turn.
     let mut done = Ok(());
-    for (id, at) in &sums.damaged {
-        done = done.and(drop_damaged(folder, id, *at));
+    for id in sums.damaged.keys() {
+        done = done.and(drop_damaged(folder, id));
     }
     for (id, (hits, last)) in &sums.served {
         done = done.and(add_hits(folder, id, *hits, *last));
@@ -33,24 +35,32 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
 }
 
 fn add_hits(folder: &Folder, id: &Id, hits: u64, last: Timestamp) -> Result<()> {
-    let path = list::path_in(folder.of(&id.scope), &id.key);
+    let path = path_of(folder, id)?;
     fsx::change_end(&path, CLOSING, |closing| tail::with_hits(closing, hits, last))
 }
 
-/// Looked at again: only what is ours goes, and what was stored anew since it
-/// was found damaged is another.
-fn drop_damaged(folder: &Folder, id: &Id, at: Timestamp) -> Result<()> {
-    let path = list::path_in(folder.of(&id.scope), &id.key);
-    match look::at(&path)? {
-        Some(seen) if is_older(&seen, at) => fsx::remove_same(&path, seen.stamp).map(drop),
-        _ => Ok(()),
-    }
+/// Looked at again, because it was found some time ago: what was restored or
+/// stored anew since stays, whatever the clocks say.
+fn drop_damaged(folder: &Folder, id: &Id) -> Result<()> {
+    let path = path_of(folder, id)?;
+    fsx::remove_if(&path, || is_damaged(&path)).map(drop)
 }
 
-fn is_older(seen: &Seen, at: Timestamp) -> bool {
-    match &seen.nature {
-        Nature::Ours(head) => head.stored_at <= at,
-        Nature::Broken(error) => error.kind() == ErrorKind::Corrupt && seen.modified <= at,
-        Nature::Guest(_) => false,
-    }
+/// Whether there is an entry of ours that can't be served.
+fn is_damaged(path: &Path) -> Result<bool> {
+    let Some(file) = look::regular(path)? else { return Ok(false) };
+    let Some(json) = look::contents(&file, path)? else { return Ok(false) };
+    Ok(match format::parse(&json, file.modified()) {
+        Ok(Some(Parsed { head, value, whose: Whose::Ours })) => {
+            Payload::Plain(value).open(&head.header.body).is_err()
+        }
+        Ok(_) => false,
+        Err(error) => error.kind() == ErrorKind::Corrupt,
+    })
+}
+
+fn path_of(folder: &Folder, id: &Id) -> Result<PathBuf> {
+    let dir = folder.of(&id.scope);
+    folder.refuse_links(&dir)?;
+    Ok(list::path_in(dir, &id.key))
 }

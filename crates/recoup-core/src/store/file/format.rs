@@ -12,10 +12,10 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, de};
 
-use super::tail::{Book, HEAD, closing, head_in};
+use super::answer::{expiry, moment, whole_seconds};
+use super::tail::{self, Book, HEAD, closing};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Record, Sources};
@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Kind;
 use crate::store::folder::text_of;
 
-/// What every file of ours begins with, damaged or not.
+/// What every file of ours begins with; those of other programs may, too.
 const BEGINNING: &[u8] = br#"{"value":""#;
 
 /// A file of the format that holds nothing else; what `FileCache` writes.
@@ -73,81 +73,6 @@ fn as_text(bytes: &Bytes) -> Result<&str> {
     str::from_utf8(bytes).map_err(|error| {
         Error::new(ErrorKind::Invalid, "the result is not text").with_source(error)
     })
-}
-
-/// Rounded up, so that nobody finds it expired too early; 0 would be never.
-fn whole_seconds(at: Timestamp) -> i64 {
-    let millis = at.as_millis();
-    (millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) > 0)).max(1)
-}
-
-/// What every program reads.
-#[derive(Debug, Deserialize)]
-pub(super) struct Answer<'a> {
-    #[serde(borrow)]
-    pub(super) value: Cow<'a, str>,
-    #[serde(deserialize_with = "moment")]
-    expires_at: Timestamp,
-    #[serde(default)]
-    expires_at_ms: Option<i64>,
-}
-
-impl<'a> Answer<'a> {
-    /// `None` for what is not in the format.
-    pub(super) fn parse(json: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(json).ok()
-    }
-
-    pub(super) fn expires(&self) -> Option<Timestamp> {
-        expiry(self.expires_at, self.expires_at_ms)
-    }
-}
-
-/// The exact time counts only where it agrees with what everybody reads: another
-/// program may have changed that and passed over ours.
-fn expiry(at: Timestamp, exact: Option<i64>) -> Option<Timestamp> {
-    if at == Timestamp::default() {
-        return None;
-    }
-    let exact = exact.map(Timestamp::from_millis);
-    let agrees = |exact: &Timestamp| at.as_millis() / 1_000 == whole_seconds(*exact);
-    Some(exact.filter(agrees).unwrap_or(at))
-}
-
-/// Seconds since 1970; some programs write them with a fraction.
-fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    struct Seconds;
-    impl Visitor<'_> for Seconds {
-        type Value = Timestamp;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("seconds since 1970")
-        }
-
-        fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Timestamp, E> {
-            Ok(Timestamp::from_millis(seconds.saturating_mul(1_000)))
-        }
-
-        fn visit_u64<E: de::Error>(self, seconds: u64) -> Result<Timestamp, E> {
-            self.visit_i64(i64::try_from(seconds).unwrap_or(i64::MAX))
-        }
-
-        #[expect(clippy::cast_possible_truncation, reason = "it stops at the ends of time")]
-        fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Timestamp, E> {
-            Ok(Timestamp::from_millis((seconds * 1_000.0).ceil() as i64))
-        }
-    }
-    deserializer.deserialize_any(Seconds)
-}
-
-/// Digits in a string, always as many (`tail.rs` says why).
-pub(super) fn digits<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: std::str::FromStr,
-{
-    let text = <&str>::deserialize(deserializer)?;
-    text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(text), &"a number"))
 }
 
 /// An entry, as its whole file has it.
@@ -246,9 +171,32 @@ fn unreadable(why: serde_json::Error) -> Error {
     Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(why)
 }
 
-/// One end of it is enough. An empty file is what a power failure may leave of one.
+/// Only what has our head, damaged or not, and one of our ends. Everybody's files
+/// begin as ours do, so one of ours that was cut before its head is a stranger's
+/// from then on: a miss that stays until its owner removes it. That is rather rare
+/// (files are renamed when they are whole, so only a power failure cuts one, and
+/// that mostly leaves nothing of it), and the other way somebody's file would go.
 fn looks_like_ours(json: &[u8]) -> bool {
-    json.is_empty() || json.starts_with(BEGINNING) || matches!(head_in(json), Ok(Some(_)))
+    (json.starts_with(BEGINNING) || tail::is_end(json))
+        && tail::has_one_head(json)
+        && has_field_of_ours(json)
+}
+
+/// What can be read at all must have our head where we put it, not deeper.
+fn has_field_of_ours(json: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(json)
+        .map_or(true, |whole| whole["recoup"].get("header").is_some())
+}
+
+/// Whether a long file may be in the format, by its two ends: the contract's two
+/// fields come first, and nothing of ours is read whole that is not ours.
+pub(super) fn may_be(start: &[u8], end: &[u8]) -> bool {
+    let first = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let begins = first.is_some_and(|first| {
+        first.starts_with(br#""value""#) || first.starts_with(br#""expires_at""#)
+    });
+    let ends = end.trim_ascii_end().ends_with(b"}") || tail::has_one_head(end);
+    (begins && ends) || tail::is_end(end)
 }
 
 /// The full result in a file, if it has one.
@@ -267,8 +215,6 @@ pub(super) fn full(json: &Bytes) -> Result<Option<Bytes>> {
         }
         Ok(Full { full: Some(Text(Cow::Owned(text))) }) => Ok(Some(Bytes::from(text))),
         Err(_) if !looks_like_ours(json) => Ok(None),
-        Err(error) => {
-            Err(Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(error))
-        }
+        Err(error) => Err(unreadable(error)),
     }
 }

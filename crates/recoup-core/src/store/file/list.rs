@@ -1,13 +1,13 @@
 //! What a scope's directory holds, by name alone: which files could be entries,
 //! and which are what a writer left behind.
 
-use std::fs::{self, DirEntry};
-use std::io;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::base::fsx;
-use crate::error::{IoContext as _, Result};
+use crate::error::Result;
 use crate::key::Key;
+use crate::store::folder::each_in;
 
 /// What an entry's file name ends with.
 const ENDING: &str = ".json";
@@ -52,10 +52,17 @@ pub(super) fn sizes_in(dir: &Path) -> Result<(u64, u64)> {
 
 /// The temporary files of entries, whether their writers are alive or not.
 pub(super) fn temporary_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    named(dir, &|name| fsx::temporary_for(name).and_then(key_of).is_some())
+}
+
+/// The same of what only we read.
+pub(super) fn hidden_in(own: &Path) -> Result<Vec<PathBuf>> {
+    named(own, &fsx::is_hidden_temporary)
+}
+
+fn named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    each_file(dir, &mut |file, name| {
-        found.extend(fsx::temporary_for(name).and_then(key_of).map(|_| file.path()));
-    })?;
+    each_file(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
     Ok(found)
 }
 
@@ -63,23 +70,11 @@ fn key_of(name: &str) -> Option<Key> {
     Key::parse(name.strip_suffix(ENDING)?).ok()
 }
 
-/// Regular files with names that are text. Links are not followed.
+/// Regular files. Links are not followed.
 fn each_file(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
-    let listing = || format!("listing {}", dir.display());
-    let entries = match fs::read_dir(dir) {
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(());
+    each_in(dir, &mut |entry, name| {
+        if entry.file_type().is_ok_and(|sort| sort.is_file()) {
+            visit(entry, name);
         }
-        entries => entries.doing(listing)?,
-    };
-    for entry in entries {
-        let entry = entry.doing(listing)?;
-        let is_file = entry.file_type().is_ok_and(|sort| sort.is_file());
-        if let Some(name) = entry.file_name().to_str().filter(|_| is_file) {
-            visit(&entry, name);
-        }
-    }
-    Ok(())
+    })
 }

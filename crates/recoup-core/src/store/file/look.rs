@@ -16,14 +16,14 @@ use crate::error::{Error, ErrorKind, IoContext as _, Result};
 pub(super) const MAX_LEN: u64 = 1 << 30;
 /// How much of the end is read at first: most heads are in it.
 const USUAL_END: usize = 4 << 10;
+/// A longer file is looked at from both ends before it is read.
+const SHORT: u64 = 64 << 10;
 /// The second try, for headers with many sources.
 const LONG_END: usize = 256 << 10;
 
 /// An entry's file, as far as it was looked at.
 pub(super) struct Seen {
     pub(super) nature: Nature,
-    pub(super) stamp: Stamp,
-    pub(super) modified: Timestamp,
     len: u64,
 }
 
@@ -71,9 +71,17 @@ fn open(path: &Path) -> Result<Option<Regular>> {
     })
 }
 
-/// All of a file.
-pub(super) fn contents(file: &Regular, path: &Path) -> Result<Bytes> {
-    file.read().map(Bytes::from).doing(|| format!("reading {}", path.display()))
+/// All of a file, unless its ends show that it is no entry.
+pub(super) fn contents(file: &Regular, path: &Path) -> Result<Option<Bytes>> {
+    let read = || {
+        if file.size() > SHORT
+            && !format::may_be(&file.read_start(USUAL_END)?, &file.read_end(USUAL_END)?)
+        {
+            return Ok(None);
+        }
+        file.read().map(Bytes::from).map(Some)
+    };
+    read().doing(|| format!("reading {}", path.display()))
 }
 
 /// The entry at `path`. What is not one is passed over.
@@ -82,10 +90,12 @@ pub(super) fn at(path: &Path) -> Result<Option<Seen>> {
 }
 
 /// Whether there is an entry at `path`; what is there and is none is an error,
-/// for those who would replace or remove it.
+/// for those who would replace or remove it. An empty file is nobody's: a power
+/// failure may leave one, so it may be replaced, and is otherwise left alone.
 pub(super) fn is_entry(path: &Path) -> Result<bool> {
     let found = match fsx::look_at(path)? {
         Found::Nothing => return Ok(false),
+        Found::Regular(file) if file.size() == 0 => return Ok(false),
         Found::Regular(file) if file.size() <= MAX_LEN => seen(&file, path)?.is_some(),
         Found::Regular(_) | Found::Other => false,
         Found::Denied => return Err(denied(path)),
@@ -96,10 +106,9 @@ pub(super) fn is_entry(path: &Path) -> Result<bool> {
 fn seen(file: &Regular, path: &Path) -> Result<Option<Seen>> {
     let nature = match head_at_end(file, path)? {
         Some(head) => Some(Nature::Ours(head)),
-        None => nature_of(&contents(file, path)?, file.modified(), path),
+        None => contents(file, path)?.and_then(|json| nature_of(&json, file.modified(), path)),
     };
-    let (stamp, modified, len) = (file.stamp(), file.modified(), file.size());
-    Ok(nature.map(|nature| Seen { nature, stamp, modified, len }))
+    Ok(nature.map(|nature| Seen { nature, len: file.size() }))
 }
 
 /// `None` for what is not an entry.

@@ -5,13 +5,14 @@
 //! ```text
 //! DIR/KEY.json             an entry of the scope `global`
 //! DIR/tenant/NAME/KEY.json one of the scope `tenant:NAME`, and so on
-//! DIR/KEY.json.tmp……       a file that is being written
+//! DIR/KEY.json.tmp-recoup-… a file that is being written
 //! DIR/.recoup/             our lock, what was counted, when the next entry dies
 //! ```
 //! Whose a file is, is decided by what is in it (`look.rs`): ours, another
 //! program's entry, or somebody's `package.json`, which is none of our business.
 //! Where the file system takes `A` for `a`, keys that differ only in that are one.
 
+mod answer;
 mod cache;
 mod evict;
 mod fold;
@@ -30,7 +31,7 @@ use self::look::Nature;
 use super::folder::Folder;
 use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::base::fsx;
+use crate::base::fsx::{self, Stamp};
 use crate::entry::{Batch, Body, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
@@ -59,9 +60,22 @@ impl Files {
         head.header.dead_at().is_some_and(|at| at <= self.clock.now())
     }
 
+    /// The same for those who write.
+    fn own_path_of(&self, id: &Id) -> Result<PathBuf> {
+        let dir = self.folder.of(&id.scope);
+        self.folder.refuse_links(&dir)?;
+        Ok(list::path_in(dir, &id.key))
+    }
+
     fn remove_one(&self, id: &Id) -> Result<bool> {
-        let path = self.path_of(id);
-        Ok(look::is_entry(&path)? && fsx::remove(&path)?)
+        let path = self.own_path_of(id)?;
+        fsx::remove_if(&path, || look::is_entry(&path))
+    }
+
+    /// As well as it goes: the next one tries again.
+    fn drop_dead(&self, id: &Id, stamp: Stamp) {
+        let dropped = self.own_path_of(id).and_then(|path| fsx::try_remove_same(&path, stamp));
+        dropped.ok();
     }
 
     /// The scopes that a filter lets through.
@@ -74,15 +88,14 @@ impl Store for Files {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
         let path = self.path_of(id);
         let Some(file) = look::regular(&path)? else { return Ok(None) };
-        let json = look::contents(&file, &path)?;
+        let Some(json) = look::contents(&file, &path)? else { return Ok(None) };
         let parsed = format::parse(&json, file.modified());
         let Some(parsed) = parsed.map_err(|error| error.context(path.display().to_string()))?
         else {
             return Ok(None);
         };
         if self.is_dead(&parsed.head) {
-            // As well as it goes: the next one tries again.
-            fsx::try_remove_same(&path, file.stamp()).ok();
+            self.drop_dead(id, file.stamp());
         }
         Ok(Some(Arc::new(record_of(parsed))))
     }
@@ -90,8 +103,9 @@ impl Store for Files {
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
         let path = self.path_of(id);
         let Some(file) = look::regular(&path)? else { return Ok(None) };
-        let full = format::full(&look::contents(&file, &path)?)
-            .map_err(|error| error.context(path.display().to_string()))?;
+        let Some(json) = look::contents(&file, &path)? else { return Ok(None) };
+        let full =
+            format::full(&json).map_err(|error| error.context(path.display().to_string()))?;
         Ok(full.map(Payload::Plain))
     }
 
@@ -101,11 +115,13 @@ impl Store for Files {
             let message = format!("the result takes {} bytes, too many for one file", json.len());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        let path = self.path_of(id);
-        look::is_entry(&path)?;
+        let path = self.own_path_of(id)?;
         fsx::ensure_dir(fsx::parent(&path))?;
-        fsx::replace(&path, &json)?;
-        record.head.header.dead_at().map_or(Ok(()), |death| note::lower(&self.folder, death))
+        fsx::replace_if(&path, &json, || look::is_entry(&path).map(drop))?;
+        if let Some(death) = record.head.header.dead_at() {
+            note::lower(&self.folder, death);
+        }
+        Ok(())
     }
 
     /// One that can't go keeps no other from going.

@@ -8,13 +8,15 @@
 
 use std::path::PathBuf;
 
-use crate::base::clock::Timestamp;
-use crate::base::fsx;
-use crate::error::Result;
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
+use crate::base::fsx::{self, Found};
 use crate::store::folder::Folder;
 
 /// Longer than any note.
 const MAX_LEN: u64 = 64;
+/// How old a temporary file is whose writer is gone, and how often one looks for
+/// those, in milliseconds.
+pub(super) const HOUR: u64 = 60 * 60 * 1000;
 
 /// What is known about the next death.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,27 +60,45 @@ pub(super) fn read(folder: &Folder) -> Next {
     }
 }
 
-/// The caller holds the lock.
-pub(super) fn forget(folder: &Folder) -> Result<()> {
-    fsx::remove(&place(folder)).map(drop)
-}
-
-/// The caller holds the lock since it called [`forget`].
-pub(super) fn write(folder: &Folder, next: Option<Timestamp>) -> Result<()> {
-    let text = next.map_or_else(|| "never\n".to_owned(), |at| format!("{}\n", at.as_millis()));
-    fsx::write_whole(&place(folder), text.as_bytes())
-}
-
-/// An entry was stored that dies at `death`.
-pub(super) fn lower(folder: &Folder, death: Timestamp) -> Result<()> {
-    if read(folder).covers(death) {
-        return Ok(());
+/// Whether nobody has swept for so long that writers may have left something
+/// behind. By the machine's own clock, as files are.
+pub(super) fn is_old(folder: &Folder) -> bool {
+    match fsx::look_at(&place(folder)) {
+        Ok(Found::Regular(note)) => SystemClock.now().millis_since(note.modified()) > HOUR,
+        // Then somebody sweeps anyway.
+        _ => false,
     }
-    let _turn = folder.lock()?;
+}
+
+/// The caller holds the lock. A directory in its place says nothing, and stays.
+pub(super) fn forget(folder: &Folder) {
+    fsx::remove(&place(folder)).ok();
+}
+
+/// The caller holds the lock since it called [`forget`], or read what it writes.
+/// One that can't be written is unknown, and everything is looked at again.
+pub(super) fn write(folder: &Folder, next: Next) {
+    let text = match next {
+        Next::Unknown => return forget(folder),
+        Next::Never => "never\n".to_owned(),
+        Next::At(at) => format!("{}\n", at.as_millis()),
+    };
+    if fsx::write_whole(&place(folder), text.as_bytes()).is_err() {
+        forget(folder);
+    }
+}
+
+/// An entry was stored that dies at `death`. It is stored whatever becomes of the
+/// note: whoever does not get its turn to change it takes it away.
+pub(super) fn lower(folder: &Folder, death: Timestamp) {
+    if read(folder).covers(death) {
+        return;
+    }
+    let Ok(_turn) = folder.lock() else { return forget(folder) };
     match read(folder) {
         // The next sweep finds it.
-        Next::Unknown => Ok(()),
-        next if next.covers(death) => Ok(()),
-        Next::Never | Next::At(_) => write(folder, Some(death)),
+        Next::Unknown => {}
+        next if next.covers(death) => {}
+        Next::Never | Next::At(_) => write(folder, Next::At(death)),
     }
 }

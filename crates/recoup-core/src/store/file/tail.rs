@@ -9,7 +9,7 @@
 
 use serde::Deserialize;
 
-use super::format::digits;
+use super::answer::digits;
 use crate::base::clock::Timestamp;
 use crate::entry::{FORMAT, Head, Header};
 
@@ -74,6 +74,17 @@ fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
     Some((before, hits.parse().ok()?, last_used.parse().ok()?))
 }
 
+/// Whether it is the end of a file of ours.
+pub(super) fn is_end(end: &[u8]) -> bool {
+    end.len().checked_sub(CLOSING).and_then(|at| counters(&end[at..])).is_some()
+}
+
+/// Whether our head begins in it, no matter how it goes on; once, since whoever
+/// puts several of our files into one makes a file of their own.
+pub(super) fn has_one_head(json: &[u8]) -> bool {
+    json.windows(HEAD.len()).filter(|window| *window == HEAD).take(2).count() == 1
+}
+
 /// The head begins further ahead than was read.
 #[derive(Debug)]
 pub(super) struct Longer;
@@ -81,8 +92,7 @@ pub(super) struct Longer;
 /// Reads the head from the end of a file; `None` when it is not the end of a
 /// sound file of ours.
 pub(super) fn head_in(end: &[u8]) -> Result<Option<Head>, Longer> {
-    let closing = end.len().checked_sub(CLOSING).map(|at| &end[at..]);
-    if closing.and_then(counters).is_none() {
+    if !is_end(end) {
         return Ok(None);
     }
     let at = end.windows(HEAD.len()).rposition(|window| window == HEAD).ok_or(Longer)?;

@@ -10,6 +10,7 @@
 
 mod counts;
 mod scopes;
+mod walk;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::entry::{BodyInfo, Payload};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) use counts::Counts;
+pub(super) use walk::each_in;
 
 /// How long a writer waits for others.
 const WAIT: Duration = Duration::from_secs(10);
@@ -48,6 +50,7 @@ impl Folder {
 
     /// Waits for its turn to change more than one file.
     pub(super) fn lock(&self) -> Result<FileLock> {
+        self.refuse_links(&self.own())?;
         fsx::ensure_dir(&self.own())?;
         FileLock::acquire(&self.own().join("lock"), Deadline::after(WAIT))
     }
@@ -59,6 +62,7 @@ impl Folder {
 
     /// Keeps what was counted. The caller holds the lock since it loaded them.
     pub(super) fn save_counts(&self, counts: &Counts) -> Result<()> {
+        self.refuse_links(&self.own())?;
         fsx::ensure_dir(&self.own())?;
         counts.save(&self.own().join("counts.json"))
     }

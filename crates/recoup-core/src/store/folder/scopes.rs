@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Folder;
+use super::{Folder, each_in};
 use crate::error::{IoContext as _, Result};
 use crate::key::Scope;
 
@@ -34,23 +34,24 @@ impl Folder {
     }
 }
 
-/// Links are not followed: what they lead to is somebody else's.
+/// Links are not followed, neither below nor in the place of `dir`: what they
+/// lead to is somebody else's, and so is a file of such a name.
 fn directories_in(dir: &Path) -> Result<Vec<String>> {
-    let listing = || format!("listing {}", dir.display());
-    let entries = match fs::read_dir(dir) {
+    let is_dir = fs::symlink_metadata(dir).map(|found| found.is_dir());
+    match is_dir {
+        Ok(false) => return Ok(Vec::new()),
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             return Ok(Vec::new());
         }
-        entries => entries.doing(listing)?,
+        looked => looked.doing(|| format!("looking at {}", dir.display()))?,
     };
     let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.doing(listing)?;
-        if entry.file_type().doing(listing)?.is_dir() {
-            names.extend(entry.file_name().into_string().ok());
+    each_in(dir, &mut |entry, name| {
+        if entry.file_type().is_ok_and(|sort| sort.is_dir()) {
+            names.push(name.to_owned());
         }
-    }
+    })?;
     Ok(names)
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use recoup_core::FileCache;
 use recoup_core::base::clock::Clock as _;
+use recoup_core::{ErrorKind, FileCache};
 use serde_json::{Value, json};
 
 use super::{FOREVER, HOUR, Scene};
@@ -113,10 +113,9 @@ fn whole_seconds_count_when_another_program_changed_them() {
 }
 
 #[test]
-fn what_is_not_parseable_is_nothing_and_stays_until_it_is_replaced() {
+fn what_is_not_parseable_is_nothing_and_stays() {
     let scene = Scene::new();
     for contents in [
-        "",
         "not json",
         "[]",
         "{}",
@@ -131,9 +130,26 @@ fn what_is_not_parseable_is_nothing_and_stays_until_it_is_replaced() {
         scene.put("key", contents);
         assert_eq!(scene.get("key"), None, "{contents}");
         assert_eq!(fs::read_to_string(scene.path("key")).unwrap(), contents);
-        scene.cache.set("key", "sound", HOUR).unwrap();
-        assert_eq!(scene.get("key").as_deref(), Some("sound"));
+        let error = scene.cache.set("key", "sound", HOUR).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{contents}");
+        assert!(error.to_string().contains("key.json"), "{error}");
+        assert_eq!(fs::read_to_string(scene.path("key")).unwrap(), contents);
     }
     fs::write(scene.path("key"), b"{\"value\":\"\xff\",\"expires_at\":0}").unwrap();
     assert_eq!(scene.get("key"), None, "not UTF-8");
+}
+
+#[test]
+fn what_is_empty_or_an_answer_is_replaced() {
+    let scene = Scene::new();
+    for contents in [
+        "",
+        r#"{"value":"a","expires_at":1}"#,
+        r#"{"value":"a","expires_at":0,"recoup":"other tool"}"#,
+        r#"{"value":"a","expires_at":0,"recoup":{"header":{}}}"#,
+    ] {
+        scene.put("key", contents);
+        scene.cache.set("key", "sound", HOUR).unwrap();
+        assert_eq!(scene.get("key").as_deref(), Some("sound"), "{contents}");
+    }
 }

@@ -102,8 +102,16 @@ fn what_is_ours_alone_is_in_one_private_directory() {
 fn keys_that_look_like_our_own_names_are_keys() {
     let scene = Scene::new();
     let longest = "k".repeat(128);
-    let mut keys =
-        [".recoup", "-", "tenant", "x", "x.json", "x.json.tmp", "x.json.tmpAbC123", &longest];
+    let mut keys = [
+        ".recoup",
+        "-",
+        "tenant",
+        "x",
+        "x.json",
+        "x.json.tmp",
+        "x.json.tmp-recoup-AbC12345",
+        &longest,
+    ];
     keys.sort_unstable();
     for key in keys {
         scene.store.put(&id(key), &record(key.to_owned())).unwrap();

@@ -113,18 +113,60 @@ fn leave(scene: &Scene, name: &str, age: Duration) -> PathBuf {
 fn what_dead_writers_left_behind_goes_after_an_hour() {
     let scene = Scene::new();
     let old = Duration::from_mins(61);
-    let gone =
-        [leave(&scene, "key.json.tmpAbC123", old), leave(&scene, "a.json.tmp.json.tmp000000", old)];
+    fs::create_dir(scene.dir.path().join(".recoup")).unwrap();
+    let gone = [
+        leave(&scene, "key.json.tmp-recoup-AbC12345", old),
+        leave(&scene, "a.json.tmp.json.tmp-recoup-00000000", old),
+        leave(&scene, ".recoup/.recoup-AbC123", old),
+    ];
     let stays = [
-        leave(&scene, "key.json.tmpAbC124", Duration::from_mins(59)),
+        leave(&scene, "key.json.tmp-recoup-AbC12346", Duration::from_mins(59)),
+        leave(&scene, "package.json.tmpbackup", old),
         leave(&scene, "key.json.tmp", old),
-        leave(&scene, "key.json.tmpAbC12", old),
-        leave(&scene, "key.json.tmpAb.123", old),
-        leave(&scene, "notes.txt.tmpAbC123", old),
-        leave(&scene, "ä.json.tmpAbC123", old),
+        leave(&scene, "key.json.tmp-recoup-AbC1234", old),
+        leave(&scene, "key.json.tmp-recoup-Ab.12345", old),
+        leave(&scene, "notes.txt.tmp-recoup-AbC12345", old),
+        leave(&scene, "ä.json.tmp-recoup-AbC12345", old),
+        leave(&scene, ".recoup-AbC123", old),
+        leave(&scene, ".recoup/.recoup-AbC124", Duration::from_mins(59)),
     ];
     scene.store.evict(&evict_plan(later(0))).unwrap();
     assert!(gone.iter().all(|path| !path.exists()), "{:?}", names(scene.dir.path()));
     assert!(stays.iter().all(|path| path.exists()), "{:?}", names(scene.dir.path()));
     assert_eq!(scene.scanned(), []);
+}
+
+#[test]
+fn somebody_looks_every_hour_even_where_nothing_ever_dies() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &record("for ever")).unwrap();
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    let left = leave(&scene, "key.json.tmp-recoup-AbC12345", Duration::from_mins(61));
+    scene.store.evict(&evict_plan(later(1))).unwrap();
+    assert!(left.exists(), "somebody has just looked");
+    let note_path = age_note(&scene);
+    scene.store.evict(&evict_plan(later(2))).unwrap();
+    assert!(!left.exists());
+    assert_eq!(note(&scene), "never\n");
+    assert!(fs::metadata(note_path).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
+}
+
+/// Such as one that may not be written.
+#[test]
+fn a_store_that_can_not_be_tidied_fails_nobody() {
+    let scene = Scene::new();
+    scene.store.put(&id("key"), &record("for ever")).unwrap();
+    scene.store.evict(&evict_plan(later(0))).unwrap();
+    let lock = scene.dir.path().join(".recoup/lock");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    age_note(&scene);
+    scene.store.evict(&evict_plan(later(1))).unwrap();
+}
+
+fn age_note(scene: &Scene) -> PathBuf {
+    let path = scene.dir.path().join(".recoup/next-death");
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_mins(61)).unwrap();
+    path
 }

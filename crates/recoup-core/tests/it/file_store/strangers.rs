@@ -10,7 +10,7 @@ use recoup_core::entry::Happening;
 use recoup_core::key::Kind;
 use recoup_core::store::{EvictionPlan, Store as _};
 
-use super::Scene;
+use super::{BROKEN, Scene};
 use crate::support::{Touch as _, evict_plan, id, later, record, scopes};
 
 const PACKAGE: &str = "{\n  \"name\": \"app\",\n  \"value\": 1\n}\n";
@@ -57,6 +57,15 @@ fn files_that_are_not_in_the_format_are_left_alone() {
         r#"{"value":1,"expires_at":0}"#,
         r#"{"expires_at":0}"#,
         r#"{ "value": "spaced, cut o"#,
+        r#"{"value":"cut o"#,
+        r#"{"value":"x","name":"mine"}"#,
+        r#"{"value":"a\ud800b","expires_at":0}"#,
+        r#"{"value":"x","expires_at":0,"recoup":"other tool"}"#,
+        r#"{"value":"x","expires_at":0,"recoup":{"head":{}}}"#,
+        r#"{"value":"x","value":"y","expires_at":0}"#,
+        &format!("[{BROKEN}]"),
+        &format!("{BROKEN}\n{BROKEN}\n"),
+        &format!(r#"{{"value":"a copy","of":{BROKEN}}}"#),
         "\u{feff}{}",
         &too_long_a_word,
     ] {
@@ -98,6 +107,19 @@ fn files_longer_than_any_entry_are_left_alone_and_not_read() {
     let file = fs::File::create(scene.path("sparse")).unwrap();
     file.set_len(1 << 40).unwrap();
     is_left_alone(&scene, "sparse");
+}
+
+/// Sparse, so that reading it would show: in memory, and in time.
+#[test]
+fn long_files_that_can_not_be_entries_are_not_read_whole() {
+    let scene = Scene::new();
+    for (key, beginning) in [("empty", ""), ("package", "{\"name\":1,"), ("value", "{\"value\":")] {
+        scene.write(key, beginning);
+        let file = fs::File::options().write(true).open(scene.path(key)).unwrap();
+        file.set_len(1 << 30).unwrap();
+        is_left_alone(&scene, key);
+        assert_eq!(scene.file_cache().get(key).unwrap(), None);
+    }
 }
 
 #[test]

@@ -108,6 +108,7 @@ pub(super) fn what_was_found_damaged_goes<F: Factory>() {
         store.put(&id(key), &record("a")).unwrap();
         store.put(&id_in(&scopes()[1], key), &record("a")).unwrap();
     }
+    factory.spoil(&id("bad"));
     let found = batch("1", vec![event(&id("bad"), later(1), Happening::Corrupt, 1)]);
     store.fold(&found).unwrap();
     assert!(store.get(&id("bad")).unwrap().is_none());

@@ -32,6 +32,9 @@ pub(crate) trait Factory {
     /// Puts the record that is at `from` under many more ids, by the shortest
     /// way: thousands of writes, each synced, are not what is tested.
     fn multiply(&self, from: &Id, to: &[Id]);
+
+    /// Damages a record, where the store looks again at one that is told to be.
+    fn spoil(&self, _: &Id) {}
 }
 
 /// A store whose records outlive it.
@@ -348,6 +351,9 @@ impl Factory for InFiles {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &contents).unwrap();
         }
+    }
+    fn spoil(&self, id: &Id) {
+        self.harm(id, Harm::FlippedBody);
     }
 }
 
