@@ -33,15 +33,16 @@ impl Terminal {
         let (pty, pts) = blocking::open().map_err(plain)?;
         let stdin = rustix::stdio::stdin();
         let window = [outlets.out, stdin, outlets.err].into_iter().find(|fd| isatty(fd));
-        let terminal = Self { pty, window, _raw: None };
+        // Before the first byte comes, which our own terminal must not change.
+        let raw = if typed { Raw::enter(stdin) } else { None };
+        let terminal = Self { pty, window, _raw: raw };
         terminal.fit();
         let mut command = blocking::Command::from(program.command());
         if !typed {
             command = command.stdin(Stdio::null());
         }
         let child = command.spawn(pts).map_err(plain)?;
-        let raw = if typed { Raw::enter(stdin) } else { None };
-        Ok((Self { _raw: raw, ..terminal }, child))
+        Ok((terminal, child))
     }
 
     /// Makes it as large as ours.

@@ -11,11 +11,13 @@ mod stale;
 mod streams;
 mod terminal;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, Output};
+use crate::support::{Home, Output, RECOUP};
 
 /// Leaves a trace of each run beside the project.
 const COUNT: &str = "echo run >> ../runs; ";
@@ -27,6 +29,14 @@ fn words<'a>(flags: &[&'a str], script: &'a str) -> Vec<&'a str> {
 
 fn exec(home: &Home, flags: &[&str], script: &str) -> Output {
     home.run(&words(flags, script))
+}
+
+/// recoup as a person starts it, whatever the tests were started without: what
+/// `&` in a script makes its commands ignore, they pass on to theirs.
+fn heeding<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
+    let words = [OsStr::new("--default-signal=INT,QUIT,HUP,TERM"), OsStr::new(RECOUP)];
+    let words: Vec<&OsStr> = words.into_iter().chain(args.iter().map(AsRef::as_ref)).collect();
+    home.prepared("env", &words)
 }
 
 /// How often a command that counts was really run.
@@ -50,6 +60,15 @@ impl Output {
     fn said(self, code: i32, stdout: &str, stderr: &str) {
         let this = self.expect(code);
         assert_eq!((this.text().as_str(), this.stderr.as_str()), (stdout, stderr));
+    }
+
+    /// The same from the cache, with `-v`.
+    #[track_caller]
+    fn said_by_a_hit(self, stdout: &str) {
+        let this = self.expect(0);
+        assert_eq!(this.text(), stdout);
+        let age = this.stderr.strip_prefix("recoup: hit: ").and_then(|rest| rest.split_once(' '));
+        assert!(age.is_some_and(|(_, unit)| unit == "s old\n"), "{}", this.stderr);
     }
 }
 
@@ -75,7 +94,7 @@ fn without_dashes_the_first_word_that_is_no_flag_is_the_command() {
 fn verbose_says_what_happened() {
     let home = Home::new();
     exec(&home, &["-v"], "echo x").said(0, "x\n", "recoup: miss: there is no entry\n");
-    exec(&home, &["-v"], "echo x").said(0, "x\n", "recoup: hit: 0 s old\n");
+    exec(&home, &["-v"], "echo x").said_by_a_hit("x\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The key of a command: everything that is said about it counts, nothing runs
 //! into anything else, and what is kept of it gives no value away.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
@@ -67,9 +68,9 @@ fn every_field_counts() {
     ];
     let mut keys = vec![key(&recipe())];
     for change in changes {
-        let mut changed = recipe();
-        change(&mut changed);
-        keys.push(key(&changed));
+        let mut other = recipe();
+        change(&mut other);
+        keys.push(key(&other));
     }
     let all = keys.len();
     keys.sort();
@@ -145,13 +146,12 @@ proptest! {
         one in (vec(word(), 0..3), word(), btree_map("[AB]", prop::option::of(word()), 0..2)),
         two in (vec(word(), 0..3), word(), btree_map("[AB]", prop::option::of(word()), 0..2)),
     ) {
-        let made = |(arguments, directory, environment): &(Vec<OsString>, OsString, _)| {
-            CommandRecipe {
-                arguments: arguments.clone(),
-                directory: directory.into(),
-                environment: std::clone::Clone::clone(environment),
-                ..recipe()
-            }
+        type Given = (Vec<OsString>, OsString, BTreeMap<String, Option<OsString>>);
+        let made = |(arguments, directory, environment): &Given| CommandRecipe {
+            arguments: arguments.clone(),
+            directory: directory.into(),
+            environment: environment.clone(),
+            ..recipe()
         };
         let (a, b) = (made(&one), made(&two));
         prop_assert_eq!(key(&a) == key(&b), one == two);

@@ -89,10 +89,23 @@ fn an_entry_that_is_damaged_is_run_again() {
 fn an_entry_that_is_no_transcript_is_run_again() {
     let home = Home::new();
     exec(&home, &[], COUNT).expect(0);
-    // As a later version might write it, checksum and all.
     let key = home.cache(&["ls", "--json"]).json()[0]["key"].as_str().unwrap().to_owned();
-    home.cache(&["set", "--key", &key, "--condensed", "{\"v\":2}"]).expect(0);
-    exec(&home, &[], COUNT).said(0, "", "");
-    exec(&home, &[], COUNT).said(0, "", "");
-    assert_eq!(runs(&home), 2);
+    let bodies = [
+        "{\"v\":2,\"exit\":0,\"pieces\":[]}\n",
+        "{\"v\":1,\"exit\":0,\"pieces\":[]}",
+        "{\"v\":1,\"exit\":0,\"pieces\":[1]}\n",
+        "{\"v\":1,\"exit\":0,\"pieces\":[]}\n ",
+        "{\"v\":1,\"exit\":0,\"pieces\":[18446744073709551615,0,2]}\n ",
+        "{\"v\":1,\"exit\":0,\"pieces\":[18446744073709551615,2]}\n ",
+        "{\"v\":1,\"exit\":0,\"pieces\":[-1]}\n",
+        "\n\n[]",
+    ];
+    for (runs_before, body) in (1..).zip(bodies) {
+        assert_eq!(runs(&home), runs_before);
+        // As a later version, or somebody else, might write it, checksum and all.
+        home.cache(&["set", "--key", &key, "--condensed", body]).expect(0);
+        exec(&home, &["--only-if-cached"], COUNT).expect(124);
+        exec(&home, &[], COUNT).said(0, "", "");
+        exec(&home, &[], COUNT).said(0, "", "");
+    }
 }

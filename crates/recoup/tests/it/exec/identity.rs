@@ -137,7 +137,7 @@ fn another_executable_is_another_command() {
     let run = |flags: &[&str]| home.run(&[&["exec", "-v"], flags, &["--", path, "x"]].concat());
     let missed = "recoup: miss: there is no entry\n";
     run(&[]).said(0, "x\n", missed);
-    run(&[]).said(0, "x\n", "recoup: hit: 0 s old\n");
+    run(&[]).said_by_a_hit("x\n");
     tool(&["touch", "-d", "2001-01-02", path]);
     run(&[]).said(0, "x\n", missed);
     // The same file by another name may do another thing.
@@ -160,7 +160,7 @@ fn a_bare_name_is_looked_for_along_the_path() {
         run(path).said(0, "x\n", "recoup: miss: there is no entry\n");
     }
     for path in &paths {
-        run(path).said(0, "x\n", "recoup: hit: 0 s old\n");
+        run(path).said_by_a_hit("x\n");
     }
 }
 
@@ -169,8 +169,9 @@ fn arguments_are_any_bytes() {
     let home = Home::new();
     let odd = OsStr::from_bytes(b"a\xff\nb");
     let args = [OsStr::new("exec"), OsStr::new("-v"), OsStr::new("printf"), OsStr::new("%s"), odd];
-    for said in ["recoup: miss: there is no entry\n", "recoup: hit: 0 s old\n"] {
+    for said in ["recoup: miss: there is no entry", "recoup: hit: "] {
         let output = home.run(&args).expect(0);
-        assert_eq!((output.stdout.as_slice(), &*output.stderr), (odd.as_bytes(), said));
+        assert_eq!(output.stdout, odd.as_bytes());
+        assert!(output.stderr.starts_with(said), "{}", output.stderr);
     }
 }

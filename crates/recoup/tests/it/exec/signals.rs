@@ -8,7 +8,7 @@ use std::process::{Child, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{COUNT, exec, runs, until, words};
+use super::{COUNT, exec, heeding, runs, until, words};
 use crate::support::{Home, RECOUP};
 
 /// Waits in small steps, so that a shell gets to its traps.
@@ -20,7 +20,7 @@ fn pid(child: &Child) -> Pid {
 
 /// Sends `signal` to recoup alone once the command says that it is ready.
 fn interrupted(home: &Home, script: &str, signal: Signal) -> ExitStatus {
-    let mut command = home.command(&words(&["--cache-failures", "1h"], script));
+    let mut command = heeding(home, &words(&["--cache-failures", "1h"], script));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut ready = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
@@ -57,7 +57,7 @@ fn a_command_that_dies_of_a_signal_takes_us_along() {
     }
     for signal in [6, 9, 11, 15] {
         let script = format!("{COUNT}kill -{signal} $$");
-        let status = home.command(&words(&["--cache-failures", "1h"], &script)).status().unwrap();
+        let status = heeding(&home, &words(&["--cache-failures", "1h"], &script)).status().unwrap();
         assert_eq!(status.signal(), Some(signal));
     }
     assert_eq!(runs(&home), 4);
@@ -68,7 +68,7 @@ fn a_command_that_dies_of_a_signal_takes_us_along() {
 fn a_signal_that_the_command_ignores_ends_nobody() {
     let home = Home::new();
     let script = "trap '' TERM; echo ready; until [ -e ../go ]; do sleep 0.02; done; exit 7";
-    let mut child = home.command(&words(&[], script)).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = heeding(&home, &words(&[], script)).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut String::new()).unwrap();
     kill_process(pid(&child), Signal::TERM).unwrap();
@@ -80,7 +80,7 @@ fn a_signal_that_the_command_ignores_ends_nobody() {
 fn signals_pass_while_our_reader_is_slow() {
     let home = Home::new();
     let script = "trap 'kill $!; exit 5' TERM; yes & echo $! > ../pid; wait";
-    let mut child = home.command(&words(&[], script)).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = heeding(&home, &words(&[], script)).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut [0; 2]).unwrap();
     until("it has begun", || fs::read_to_string(home.path("pid")).is_ok_and(|pid| !pid.is_empty()));
@@ -110,7 +110,7 @@ fn a_key_that_interrupts_reaches_the_command_once() {
     let script = "trap 'echo got >> ../got' INT; echo ready; \
                   until [ -e ../go ]; do sleep 0.02; done; exit 0";
     let (mut pty, pts) = pty_process::blocking::open().unwrap();
-    let command = home.prepared(RECOUP, &words(&[], script));
+    let command = heeding(&home, &words(&[], script));
     let mut child = pty_process::blocking::Command::from(command).spawn(pts).unwrap();
     let mut ready = [0; 5];
     pty.read_exact(&mut ready).unwrap();

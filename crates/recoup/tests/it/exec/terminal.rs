@@ -1,14 +1,14 @@
 //! `--tty`: a terminal for the command, and ours in order afterwards.
 
 use std::io::{Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, Termios, tcgetattr};
 
-use super::{COUNT, exec, runs, words};
-use crate::support::{Home, RECOUP};
+use super::{COUNT, exec, heeding, runs, words};
+use crate::support::Home;
 
 #[test]
 fn a_command_is_given_a_terminal() {
@@ -54,11 +54,12 @@ fn much_output_passes_through_it() {
 }
 
 /// recoup in a terminal, as a person has it.
-fn in_terminal(home: &Home, args: &[&str]) -> (Pty, std::process::Child) {
+fn in_terminal(home: &Home, args: &[&str]) -> (Pty, Child, Termios) {
     let (pty, pts) = open().unwrap();
     pty.resize(Size::new(33, 77)).unwrap();
-    let command = Command::from(home.prepared(RECOUP, args)).stderr(Stdio::null());
-    (pty, command.spawn(pts).unwrap())
+    let command = Command::from(heeding(home, args)).stderr(Stdio::null());
+    let before = tcgetattr(&pty).unwrap();
+    (pty, command.spawn(pts).unwrap(), before)
 }
 
 /// Reads until `word` has come.
@@ -76,23 +77,22 @@ fn read_until(pty: &mut Pty, word: &str) -> String {
 fn what_is_typed_reaches_the_command_and_ours_is_restored() {
     let home = Home::new();
     let script = "stty size; read line; echo got $line; sleep 0.1";
-    let (mut pty, mut child) = in_terminal(&home, &words(&["--tty"], script));
-    let before = tcgetattr(&pty).unwrap();
+    let (mut pty, mut child, before) = in_terminal(&home, &words(&["--tty"], script));
     assert!(before.local_modes.contains(LocalModes::ECHO | LocalModes::ICANON));
     read_until(&mut pty, "33 77");
     pty.write_all(b"hello\r").unwrap();
     read_until(&mut pty, "got hello");
     assert!(child.wait().unwrap().success());
     let after = tcgetattr(&pty).unwrap();
-    assert_eq!(after.local_modes, before.local_modes);
-    assert_eq!(after.output_modes, before.output_modes);
+    let modes = |it: &Termios| (it.local_modes, it.output_modes, it.input_modes);
+    assert_eq!(modes(&after), modes(&before));
 }
 
 #[test]
 fn a_key_that_interrupts_is_the_commands_to_heed() {
     let home = Home::new();
     let script = "trap 'echo heard; exit 0' INT; echo ready; while :; do sleep 0.02; done";
-    let (mut pty, mut child) = in_terminal(&home, &words(&["--tty"], script));
+    let (mut pty, mut child, _) = in_terminal(&home, &words(&["--tty"], script));
     read_until(&mut pty, "ready");
     pty.write_all(b"\x03").unwrap();
     read_until(&mut pty, "heard");
