@@ -1,6 +1,7 @@
 //! `recoup exec` with real commands: run once, replayed byte for byte, and as
 //! if nobody stood in between.
 
+mod crowd;
 mod faults;
 mod flags;
 mod identity;
