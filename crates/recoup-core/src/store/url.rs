@@ -87,7 +87,7 @@ impl StoreUrl {
         match self {
             Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
             Self::File(dir) => Arc::new(Files::at(dir, Arc::clone(clock))),
-            Self::Dir(dir) => Arc::new(Directory::at(dir)),
+            Self::Dir(dir) => Arc::new(Directory::at(dir, Arc::clone(faults))),
             Self::Redis(target) => {
                 let server = Arc::new(Redis::at(Target::clone(target)));
                 Arc::new(Guarded::new(server, self.breaker_file(around), Arc::clone(clock)))

@@ -7,6 +7,8 @@ mod foreign;
 mod healing;
 mod index;
 mod others;
+mod strangers;
+mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,19 +25,25 @@ use recoup_core::store::{Directory, Filter, Store, ThreadClaims};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{START, body_of, draft, id, record, scanned};
+use crate::support::{Faults, START, body_of, draft, id, record, scanned};
 
 /// A directory, and a store in it.
 struct Scene {
     dir: TempDir,
     store: Directory,
+    faults: Arc<Faults>,
+}
+
+fn directory(dir: impl Into<PathBuf>) -> Directory {
+    Directory::at(dir, Faults::new())
 }
 
 impl Scene {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Directory::at(dir.path().join("cache"));
-        Self { dir, store }
+        let faults = Faults::new();
+        let store = Directory::at(dir.path().join("cache"), Arc::clone(&faults) as _);
+        Self { dir, store, faults }
     }
 
     /// Entries `a`, `b`, … with their keys as bodies.
@@ -108,7 +116,7 @@ impl Scene {
     fn peek(&self, key: &str, root: &Path) -> Peek {
         let cache = Cache::assemble(Parts {
             claims: Arc::new(ThreadClaims::default()),
-            store: Arc::new(Directory::at(self.root())),
+            store: Arc::new(directory(self.root())),
             clock: Arc::new(ManualClock::at(START)),
             ledger: None,
             options: Options::default(),

@@ -20,7 +20,7 @@ pub(crate) struct Scene {
 
 /// A fault makes every figure worthless.
 #[derive(Debug)]
-struct NoFaults;
+pub(crate) struct NoFaults;
 
 impl FaultLog for NoFaults {
     fn fault(&self, store: &Info, error: &Error) {

@@ -103,7 +103,7 @@ impl Directories {
     /// 10,000 through it would write the index as often.
     fn with_entries(count: usize) -> Self {
         let dir = TempDir::new().unwrap();
-        let store = Directory::at(dir.path());
+        let store = Directory::at(dir.path(), Arc::new(scene::NoFaults));
         store.put(&scene::id(0), &scene::record(0)).unwrap();
         for n in 1..count {
             for place in [".recoup/heads", "results"] {

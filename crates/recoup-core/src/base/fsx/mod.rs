@@ -9,6 +9,7 @@ mod lock;
 mod passing;
 mod regular;
 mod shared;
+mod staged;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -28,6 +29,7 @@ pub use shared::{
     is_hidden_temporary, remove_if, remove_same, replace, replace_if, temporary_for,
     try_remove_same,
 };
+pub use staged::Staged;
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;

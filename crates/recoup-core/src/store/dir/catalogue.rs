@@ -6,24 +6,23 @@
 //! directories and the index looked then, which shows what others did since.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
+use super::files;
 use super::head::StoredHead;
-use super::layout::{self, Layout};
+use super::layout::Layout;
+use super::stamps::{Stamp, Stamps};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::base::fsx;
 use crate::entry::Head;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::key::{Key, Kind};
 use crate::store::Usage;
 
 /// In the place of a moment that does not come.
 const NEVER: &str = "-";
+/// More than its first line ever takes.
+const FIRST_LINE: u64 = 1_024;
 
 /// What is known of one entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,40 +150,6 @@ impl Sum {
     }
 }
 
-/// How everything looked when it was last written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamps {
-    pub(super) heads: Option<Stamp>,
-    bodies: Option<Stamp>,
-    /// How many there were: a body that goes right after a write may leave the
-    /// times of that write behind.
-    count: usize,
-    index: Option<Stamp>,
-}
-
-/// Modified, changed (both in nanoseconds), inode, length.
-type Stamp = (i64, i64, u64, u64);
-
-impl Stamps {
-    pub(super) fn of(layout: &Layout) -> Self {
-        Self {
-            heads: stamp(&layout.heads()),
-            bodies: stamp(&layout.bodies()),
-            count: fs::read_dir(layout.bodies()).map_or(0, Iterator::count),
-            index: stamp(&layout.index()),
-        }
-    }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let meta = fs::metadata(path).ok()?;
-    let nanos =
-        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
-    let (mtime, ctime) =
-        (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
-    Some((mtime, ctime, meta.ino(), meta.len()))
-}
-
 /// The catalogue as it was written.
 #[derive(Debug)]
 pub(super) struct Catalogue {
@@ -194,17 +159,27 @@ pub(super) struct Catalogue {
 
 impl Catalogue {
     /// None when it is not there, or can't be read: then the heads are.
-    pub(super) fn read(layout: &Layout) -> Result<Option<Self>> {
-        match layout::read(&layout.catalogue()) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
-            found => Ok(found?.and_then(|found| Self::parse(str::from_utf8(&found).ok()?))),
-        }
+    pub(super) fn read(layout: &Layout) -> Option<Self> {
+        let found = files::read_helper(&layout.catalogue())?;
+        Self::parse(str::from_utf8(&found).ok()?)
     }
 
     /// The same, if nothing was changed since.
-    pub(super) fn read_current(layout: &Layout) -> Result<Option<Self>> {
-        let found = Self::read(layout)?;
-        Ok(found.filter(|found| found.stamps == Stamps::of(layout)))
+    pub(super) fn read_current(layout: &Layout) -> Option<Self> {
+        Self::read(layout).filter(|found| found.stamps == Stamps::of(layout))
+    }
+
+    /// Whether the index is the one that we wrote. Of the catalogue only its first
+    /// line is read, whatever its length.
+    pub(super) fn knows_index(layout: &Layout) -> bool {
+        let known = || {
+            let start = fsx::read_start(&layout.catalogue(), FIRST_LINE).ok()?;
+            let line = start.split(|byte| *byte == b'\n').next()?;
+            let (stamps, _): (Stamps, usize) = serde_json::from_slice(line).ok()?;
+            stamps.index
+        };
+        // A pipe would be waited for.
+        layout.catalogue().is_file() && known() == Stamp::at(&layout.index())
     }
 
     /// The stamps and the number of entries as JSON, then a line for each. All of
@@ -217,13 +192,14 @@ impl Catalogue {
         (facts.len() == count).then_some(Self { stamps, facts })
     }
 
-    pub(super) fn write(layout: &Layout, facts: &Facts) -> Result<()> {
-        let first = (Stamps::of(layout), facts.len());
+    /// Writes it for an index that looked like that when it was written.
+    pub(super) fn write(layout: &Layout, facts: &Facts, index: Option<Stamp>) -> Result<()> {
+        let first = (Stamps::of(layout).with_index(index), facts.len());
         let mut text = serde_json::to_string(&first).expect("numbers always serialize");
         text.push('\n');
         for (key, fact) in facts {
             fact.write(key, &mut text);
         }
-        fsx::write_whole(&layout.catalogue(), text.as_bytes())
+        layout.write(&layout.catalogue(), text.as_bytes()).map(drop)
     }
 }

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::layout;
+use super::files;
 use crate::base::clock::Timestamp;
 use crate::base::fsx;
-use crate::error::{ErrorKind, Result};
 use crate::key::Scope;
 use crate::store::folder::Folder;
 
@@ -17,12 +16,9 @@ pub(super) struct Deaths(BTreeMap<String, Option<Timestamp>>);
 
 impl Deaths {
     /// A file that can't be read knows of no scope.
-    pub(super) fn read(folder: &Folder) -> Result<Self> {
-        let json = match layout::read(&path(folder)) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => None,
-            json => json?,
-        };
-        Ok(Self(json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()))
+    pub(super) fn read(folder: &Folder) -> Self {
+        let json = files::read_helper(&path(folder));
+        Self(json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default())
     }
 
     /// Whether something may be dead there: an unknown scope has to be looked at.
@@ -31,14 +27,17 @@ impl Deaths {
     }
 }
 
-/// Notes the first death of a scope. The caller holds the lock.
-pub(super) fn note(folder: &Folder, scope: &Scope, first: Option<Timestamp>) -> Result<()> {
-    let mut deaths = Deaths::read(folder)?;
+/// Notes the first death of a scope. The caller holds the lock. Where that can't be
+/// written, all scopes are looked at: no reason for a write to fail.
+pub(super) fn note(folder: &Folder, scope: &Scope, first: Option<Timestamp>) {
+    let mut deaths = Deaths::read(folder);
     if deaths.0.insert(scope.to_string(), first) == Some(first) {
-        return Ok(());
+        return;
     }
     let json = serde_json::to_vec(&deaths.0).expect("text and numbers always serialize");
-    fsx::write_whole(&path(folder), &json)
+    if fsx::write_whole(&path(folder), &json).is_err() {
+        let _ = fsx::remove(&path(folder));
+    }
 }
 
 fn path(folder: &Folder) -> PathBuf {

@@ -1,6 +1,7 @@
 //! Carrying out an eviction plan. That nothing is due is seen in one catalogue
 //! and one list of moments; no head is opened for it.
 
+use super::Directory;
 use super::catalogue::{Catalogue, Facts, Sum};
 use super::deaths::Deaths;
 use super::layout::Layout;
@@ -8,18 +9,17 @@ use super::shelf::Shelf;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::{Key, Scope};
-use crate::store::folder::Folder;
 use crate::store::{Evicted, EvictionPlan};
 
-pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
+pub(super) fn carry_out(dir: &Directory, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
-    let due = due_scopes(folder, plan)?;
+    let due = due_scopes(dir, plan)?;
     if due.is_empty() {
         return Ok(evicted);
     }
-    let _lock = folder.lock()?;
+    let _lock = dir.folder.lock()?;
     for scope in &due {
-        let mut shelf = Shelf::open(folder, scope)?;
+        let mut shelf = Shelf::open(dir, scope)?;
         let before = Sum::of(shelf.facts.values()).usage.bytes;
         evicted.expired += remove_dead(&mut shelf, plan.now)?;
         if *scope == plan.scope {
@@ -33,15 +33,16 @@ pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted>
     Ok(evicted)
 }
 
-fn due_scopes(folder: &Folder, plan: &EvictionPlan) -> Result<Vec<Scope>> {
-    let deaths = Deaths::read(folder)?;
+fn due_scopes(dir: &Directory, plan: &EvictionPlan) -> Result<Vec<Scope>> {
+    let deaths = Deaths::read(&dir.folder);
     let mut due = Vec::new();
-    for scope in folder.scopes()? {
-        let layout = Layout::new(folder.of(&scope));
+    for scope in dir.folder.scopes()? {
         let is_due = if scope == plan.scope {
-            is_due(&layout, plan)?
+            is_due(&dir.layout(&scope)?, plan)
         } else {
-            deaths.may_be_in(&scope, plan.now) && layout.heads().is_dir()
+            // One that is refused is no reason to leave the others full.
+            deaths.may_be_in(&scope, plan.now)
+                && dir.layout(&scope).is_ok_and(|layout| layout.heads().is_dir())
         };
         if is_due {
             due.push(scope);
@@ -51,14 +52,14 @@ fn due_scopes(folder: &Folder, plan: &EvictionPlan) -> Result<Vec<Scope>> {
 }
 
 /// Without a catalogue that is true, it has to be looked at.
-fn is_due(layout: &Layout, plan: &EvictionPlan) -> Result<bool> {
+fn is_due(layout: &Layout, plan: &EvictionPlan) -> bool {
     if !layout.heads().is_dir() {
-        return Ok(false);
+        return false;
     }
-    let Some(Catalogue { facts, .. }) = Catalogue::read_current(layout)? else { return Ok(true) };
+    let Some(Catalogue { facts, .. }) = Catalogue::read_current(layout) else { return true };
     let sum = sum_of_kind(&facts, plan).usage;
     let any_dead = facts.values().any(|fact| fact.is_dead(plan.now));
-    Ok(any_dead || !plan.allows(sum.entries, sum.bytes))
+    any_dead || !plan.allows(sum.entries, sum.bytes)
 }
 
 fn sum_of_kind(facts: &Facts, plan: &EvictionPlan) -> Sum {
@@ -67,6 +68,7 @@ fn sum_of_kind(facts: &Facts, plan: &EvictionPlan) -> Sum {
 
 fn remove_dead(shelf: &mut Shelf<'_>, now: Timestamp) -> Result<u64> {
     let dead = shelf.facts.iter().filter(|(_, fact)| fact.is_dead(now));
+    let dead = dead.filter(|(key, _)| shelf.obstacle(key).is_none());
     let dead: Vec<Key> = dead.map(|(key, _)| key.clone()).collect();
     for key in &dead {
         shelf.remove(key)?;
@@ -87,6 +89,9 @@ fn remove_least_used(shelf: &mut Shelf<'_>, plan: &EvictionPlan) -> Result<u64> 
     for (key, fact) in candidates {
         if plan.allows(sum.usage.entries, sum.usage.bytes) {
             break;
+        }
+        if shelf.obstacle(&key).is_some() {
+            continue;
         }
         shelf.remove(&key)?;
         sum.subtract(&fact);

@@ -12,6 +12,10 @@ use serde_json::value::RawValue;
 pub(super) struct Fields(Vec<(String, Box<RawValue>)>);
 
 impl Fields {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), &**value))
     }

@@ -5,10 +5,15 @@
 //! after a crash between these steps adds nothing twice.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
 
-use super::foreign;
+use super::Directory;
+use super::files;
 use super::head::StoredHead;
 use super::layout::Layout;
+use super::read;
 use super::shelf::{Shelf, stats_of};
 use super::stats::Stats;
 use crate::base::clock::Timestamp;
@@ -16,14 +21,15 @@ use crate::base::name::Name;
 use crate::entry::Batch;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, Scope};
-use crate::store::folder::{Counts, Folder};
+use crate::store::folder::Counts;
 use crate::store::sums::Sums;
 
-pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
+pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
     if batch.events.is_empty() {
         return Ok(());
     }
     let sums = Sums::of(batch);
+    let folder = &dir.folder;
     let _lock = folder.lock()?;
     let mut counts = folder.counts()?;
     if !counts.add(batch, &sums) {
@@ -32,8 +38,7 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
     let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|(scope, ..)| *scope).collect();
     let mut shelves = Vec::new();
     for scope in scopes {
-        if Layout::new(folder.of(scope)).is_used() {
-            let mut shelf = Shelf::open(folder, scope)?;
+        if let Some(mut shelf) = shelf_of(dir, scope)? {
             tell_entries(&mut shelf, scope, &sums, &batch.name)?;
             shelves.push((scope, shelf));
         }
@@ -46,12 +51,25 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
     Ok(())
 }
 
+/// None where nothing is stored. What is refused has nothing to be told of, and
+/// holds nobody else up: whoever gets or puts there hears why.
+fn shelf_of<'a>(dir: &'a Directory, scope: &'a Scope) -> Result<Option<Shelf<'a>>> {
+    let open = || {
+        let is_used = dir.layout(scope)?.is_used()?;
+        if is_used { Shelf::open(dir, scope).map(Some) } else { Ok(None) }
+    };
+    match open() {
+        Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+        opened => opened,
+    }
+}
+
 fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &Name) -> Result<()> {
     for (id, (hits, last)) in sums.served.iter().filter(|(id, _)| id.scope == *scope) {
         serve(shelf, &id.key, batch, *hits, *last)?;
     }
     for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
-        if is_still_damaged(shelf, &id.key, *at) {
+        if is_still_damaged(&shelf.layout, &id.key, *at) && shelf.obstacle(&id.key).is_none() {
             shelf.remove(&id.key)?;
         }
     }
@@ -79,13 +97,36 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
     Ok(())
 }
 
-/// What was stored anew since is another record. Those of other tools say only by
-/// their bodies whether they are.
-fn is_still_damaged(shelf: &Shelf<'_>, key: &Key, at: Timestamp) -> bool {
-    match StoredHead::read(&shelf.layout.head(key)) {
-        Ok(Some(stored)) => stored.stored_at() <= at,
-        Ok(None) => foreign::is_damaged(&shelf.layout, key),
-        Err(error) => error.kind() == ErrorKind::Corrupt,
+/// Looks again: what was stored anew since is another record, and what was restored
+/// is whole. Other tools take no lock: a body that is newer than the damage may be
+/// one whose line is still to come.
+fn is_still_damaged(layout: &Layout, key: &Key, at: Timestamp) -> bool {
+    let is_newer = || modified(&layout.body(key)).is_some_and(|modified| modified > at);
+    let is_damaged = || match read::get(layout, key) {
+        Ok(None) => false,
+        Ok(Some(record)) if record.head.stored_at > at => false,
+        Ok(Some(record)) => record.open().is_err() || !has_full(layout, key),
+        // What is no file is not ours to remove, unless a head says so.
+        Err(error) => {
+            let is_ours = files::is_there(&layout.head(key)).unwrap_or(false);
+            is_ours && error.kind() == ErrorKind::Corrupt
+        }
+    };
+    !is_newer() && is_damaged()
+}
+
+fn modified(path: &Path) -> Option<Timestamp> {
+    let since = fs::symlink_metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH);
+    Some(Timestamp::from_millis(i64::try_from(since.ok()?.as_millis()).ok()?))
+}
+
+/// Whether its full result is whole, if it has one.
+fn has_full(layout: &Layout, key: &Key) -> bool {
+    let info = || read::get(layout, key).ok()??.head.header.full;
+    match (read::full(layout, key), info()) {
+        (Ok(Some(full)), Some(info)) => full.to_plain(&info).is_ok(),
+        (Err(error), _) => error.kind() != ErrorKind::Corrupt,
+        _ => true,
     }
 }
 

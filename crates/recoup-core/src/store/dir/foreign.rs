@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::files;
 use super::index::Index;
-use super::layout::{self, Layout};
+use super::layout::Layout;
 use super::listed::Listed;
 use crate::base::digest::Digest;
 use crate::entry::{Body, Head, Payload, Record};
@@ -29,8 +30,8 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
             thread::sleep(PAUSE);
         }
         // The body first: whoever wrote an index after that wrote another body.
-        let Some(body) = layout::read(&layout.body(key))? else { return Ok(None) };
-        let Some(listed) = Index::read(&layout.index())?.listed(key.as_str()) else {
+        let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
+        let Some(listed) = layout.listing()?.listed(key.as_str()) else {
             return Ok(None);
         };
         if let Some(record) = matching(&listed, &body) {
@@ -61,13 +62,6 @@ pub(super) fn head(layout: &Layout, key: &Key, index: &Index) -> Option<Head> {
     Some(index.listed(key.as_str())?.into_head(len))
 }
 
-/// Whether an entry of another tool does not match its hash. They do not take our
-/// lock and may be in the middle of a write, so it gets its tries; and what is no
-/// file is not ours to remove.
-pub(super) fn is_damaged(layout: &Layout, key: &Key) -> bool {
-    get(layout, key).is_ok_and(|found| found.is_some_and(|record| record.open().is_err()))
-}
-
 /// The listed entries without a head; of those that `known` names it is known
 /// that they have one.
 pub(super) fn keys<'a>(
@@ -76,5 +70,5 @@ pub(super) fn keys<'a>(
     known: impl Fn(&Key) -> bool + 'a,
 ) -> impl Iterator<Item = Key> + 'a {
     let keys = index.keys().filter_map(|key| Key::parse(key).ok());
-    keys.filter(move |key| !known(key) && !layout::is_there(&layout.head(key)))
+    keys.filter(move |key| !known(key) && matches!(files::is_there(&layout.head(key)), Ok(false)))
 }

@@ -18,13 +18,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::layout;
+use super::files;
+use super::layout::Layout;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::base::fsx;
 use crate::base::name::Name;
 use crate::entry::{Head, Header};
 use crate::error::{Error, ErrorKind, Result};
+use crate::key::Key;
 
 /// A head as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -60,15 +61,15 @@ impl StoredHead {
 
     /// The head that is there, unless it can't be read.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
-        let Some(json) = layout::read(path)? else { return Ok(None) };
+        let Some(json) = files::read(path)? else { return Ok(None) };
         serde_json::from_slice(&json).map(Some).map_err(|error| {
             Error::new(ErrorKind::Corrupt, "the entry's head can't be read").with_source(error)
         })
     }
 
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
+    pub(super) fn write(&self, layout: &Layout, key: &Key) -> Result<()> {
         let json = serde_json::to_vec(self).expect("what was read or made as JSON serializes");
-        fsx::write_whole(path, &json)
+        layout.write(&layout.head(key), &json).map(drop)
     }
 
     /// Both heads, for the time between two steps.
@@ -104,13 +105,6 @@ impl StoredHead {
         }
     }
 
-    /// The files of the full results that it names.
-    pub(super) fn full_names(&self) -> impl Iterator<Item = String> {
-        let heads = [self.head().ok(), self.before.as_ref().and_then(|before| before.head().ok())];
-        let fulls = heads.into_iter().flatten().filter_map(|head| head.header.full);
-        fulls.map(|full| layout::file_name(&full.sha256.to_hex()))
-    }
-
     /// What it says.
     pub(super) fn head(&self) -> Result<Head> {
         let header = Header::from_json(self.header.get().as_bytes())?;
@@ -121,10 +115,6 @@ impl StoredHead {
     /// How much the header takes, whatever happened since.
     pub(super) fn header_len(&self) -> u64 {
         self.header.get().len() as u64
-    }
-
-    pub(super) fn stored_at(&self) -> Timestamp {
-        self.stored_at
     }
 
     /// Counts the hits of a batch, once.

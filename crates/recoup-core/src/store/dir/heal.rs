@@ -6,93 +6,99 @@
 //! is known of their sources.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use super::catalogue::{Catalogue, Fact, Facts, Stamps};
+use super::Directory;
+use super::catalogue::{Catalogue, Fact, Facts};
+use super::files::{self, file_name};
 use super::head::StoredHead;
-use super::index::{Found, Index};
-use super::layout::{self, Layout, file_name};
+use super::index::{self, Found, Index};
+use super::layout::Layout;
 use super::listed::Listed;
+use super::shelf::stats_of;
+use super::stamps::{Stamp, Stamps};
+use crate::base::clock::SystemClock;
 use crate::base::digest::Digest;
-use crate::base::fsx;
-use crate::error::Result;
-use crate::key::Key;
+use crate::base::{fsx, ids};
+use crate::entry::Head;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Key, Scope};
+
+/// How often a broken index is looked at: a tool that does not rename may be
+/// writing it.
+const TRIES: usize = 4;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What is there, made whole.
 pub(super) struct Healed {
-    /// None where there is none to go on with.
-    pub(super) index: Option<Index>,
+    pub(super) index: Index,
     pub(super) facts: Facts,
-    /// The full results of heads that went. Others may have them too.
-    pub(super) abandoned: Vec<String>,
+    /// Whether all heads could be read, so that it is known what they name.
+    pub(super) knows_all: bool,
 }
 
-/// Makes it whole. The caller holds the lock, and has said that the catalogue is
-/// not true any more.
-pub(super) fn healed(layout: &Layout, last: Option<Catalogue>) -> Result<Healed> {
+/// Makes it whole. The caller holds the lock.
+pub(super) fn healed(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Healed> {
+    // First, because it may be refused: then nothing is touched.
+    let mut index = found_index(dir, scope, layout)?;
+    let last = Catalogue::read(layout);
+    files::remove_helper(&layout.catalogue())?;
     layout.remove_leftovers()?;
-    let bodies = layout::keys_in(&layout.bodies())?;
-    let mut abandoned = Vec::new();
+    let bodies = files::keys_in(&layout.bodies())?;
     let mut facts = match last {
         Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
-        _ => sweep(layout, |key, open, settled| {
-            abandoned.extend(open.full_names());
-            settled.write(&layout.head(key))
-        })?,
+        _ => sweep(layout, |key, settled| settled.write(layout, key))?,
     };
-    let bodiless = layout::keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
-    give_up(bodiless, layout, &mut facts, &mut abandoned)?;
-    let mut index = found_index(layout)?;
-    if let Some(index) = &mut index {
-        forget_lost(index, &bodies);
-        let replaced = replaced_by_others(layout, index, &facts);
-        give_up(replaced, layout, &mut facts, &mut abandoned)?;
-    }
-    Ok(Healed { index, facts, abandoned })
+    let bodiless = files::keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
+    give_up(bodiless, layout, &mut facts)?;
+    forget_lost(&mut index, &bodies);
+    let replaced = replaced_by_others(layout, &index, &facts);
+    give_up(replaced, layout, &mut facts)?;
+    list_ours(layout, &mut index, &facts);
+    let knows_all = files::keys_in(&layout.heads())?.len() == facts.len();
+    Ok(Healed { index, facts, knows_all })
 }
 
 /// Removes heads that stand for nothing any longer: their bodies were removed, or
 /// replaced, by others.
-fn give_up(
-    keys: Vec<Key>,
-    layout: &Layout,
-    facts: &mut Facts,
-    abandoned: &mut Vec<String>,
-) -> Result<()> {
+fn give_up(keys: Vec<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
     for key in keys {
         facts.remove(&key);
         // One that can't be read may be a later version's.
-        if let Ok(Some(stored)) = StoredHead::read(&layout.head(&key))
-            && stored.head().is_ok()
-        {
-            abandoned.extend(stored.full_names());
-            layout::remove(&layout.head(&key))?;
+        if read_head(layout, &key).is_some() {
+            fsx::remove(&layout.head(&key))?;
         }
     }
     Ok(())
 }
 
+fn read_head(layout: &Layout, key: &Key) -> Option<Head> {
+    StoredHead::read(&layout.head(key)).ok()??.head().ok()
+}
+
 /// What the heads say of the entries that have a body. Writes nothing; heads that
 /// can't be read are passed over, and stay for whoever asks for them.
 pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
-    sweep(layout, |_, _, _| Ok(()))
+    sweep(layout, |_, _| Ok(()))
 }
 
-/// Reads all heads; `settle` is told of those whose put ended half way, as they
-/// are and as which of the two they turned out to be.
+/// Reads all heads; `settle` is told of those whose put ended half way, and which
+/// of the two they turned out to be.
 fn sweep(
     layout: &Layout,
-    mut settle: impl FnMut(&Key, &StoredHead, &StoredHead) -> Result<()>,
+    mut settle: impl FnMut(&Key, &StoredHead) -> Result<()>,
 ) -> Result<Facts> {
     let mut facts = Facts::new();
-    let heads = layout::keys_in(&layout.heads())?;
-    let bodies = layout::keys_in(&layout.bodies())?;
+    let heads = files::keys_in(&layout.heads())?;
+    let bodies = files::keys_in(&layout.bodies())?;
     for key in heads.into_iter().filter(|key| bodies.contains(key)) {
         let Ok(Some(mut stored)) = StoredHead::read(&layout.head(&key)) else { continue };
         if stored.is_open() {
-            let Ok(Some(body)) = layout::read(&layout.body(&key)) else { continue };
-            let settled = stored.clone().settled(Digest::of(&body));
-            settle(&key, &stored, &settled)?;
-            stored = settled;
+            let Ok(Some(body)) = files::read(&layout.body(&key)) else { continue };
+            stored = stored.settled(Digest::of(&body));
+            settle(&key, &stored)?;
         }
         if let Ok(head) = stored.head() {
             facts.insert(key, Fact::of(&stored, &head));
@@ -101,18 +107,35 @@ fn sweep(
     Ok(facts)
 }
 
-/// The index that is there. What is no index is kept, once, for its owner.
-fn found_index(layout: &Layout) -> Result<Option<Index>> {
-    match Index::find(&layout.index())? {
-        Found::Whole(index) => Ok(Some(index)),
-        Found::Nothing => Ok(None),
-        Found::Broken => {
-            if !layout.broken_index().exists() {
-                fsx::rename(&layout.index(), &layout.broken_index())?;
-            }
-            Ok(None)
+/// The index that is there, or one to begin with. What is broken is kept for its owner, who is told;
+/// what is somebody else's is not touched.
+fn found_index(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Index> {
+    let path = layout.index();
+    let stats = stats_of(&dir.folder.counts()?, scope);
+    for attempt in 1.. {
+        let seen = Stamp::at(&path);
+        match Index::find(&path)? {
+            Found::Whole(index) => return Ok(index),
+            Found::Nothing => return Ok(Index::with_stats(stats, seen)),
+            Found::Others => return Err(index::refused(&path)),
+            Found::Broken if attempt == TRIES => break,
+            Found::Broken => thread::sleep(PAUSE),
         }
     }
+    set_aside(dir, &path)?;
+    Ok(Index::with_stats(stats, None))
+}
+
+fn set_aside(dir: &Directory, index: &Path) -> Result<()> {
+    let aside = fsx::with_suffix(index, &format!(".broken-{}", ids::fresh(&SystemClock)));
+    fsx::rename(index, &aside)?;
+    let message = format!(
+        "{} could not be read: it is kept as {}, and made again from what is there",
+        index.display(),
+        aside.display()
+    );
+    dir.tell(&Error::new(ErrorKind::Corrupt, message));
+    Ok(())
 }
 
 /// Entries whose body is gone are not listed any longer. Of keys that we would not
@@ -128,9 +151,13 @@ fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
 /// Entries of ours that another tool has replaced, body and line: they are theirs now.
 fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key> {
     let is_replaced = |(key, fact): &(&Key, &Fact)| {
-        let listed = index.listed(key.as_str()).filter(|it| !fact.is_of(it.integrity_hash));
-        listed.is_some_and(|listed| {
-            let body = layout::read(&layout.body(key)).ok().flatten();
+        let speaks_of_another = |listed: &Listed| {
+            !fact.is_of(listed.integrity_hash)
+                || !listed.is_marked()
+                    && read_head(layout, key).is_some_and(|head| listed.is_not_of(&head))
+        };
+        index.listed(key.as_str()).filter(speaks_of_another).is_some_and(|listed| {
+            let body = files::read_helper(&layout.body(key));
             body.is_some_and(|body| listed.hashed_part(&body).is_some())
         })
     };
@@ -138,17 +165,17 @@ fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key>
 }
 
 /// Lists our entries as they are, where the index says otherwise.
-pub(super) fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
+fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
     for (key, fact) in facts {
-        let is_right = |listed: Listed| fact.is_of(listed.integrity_hash);
+        let is_right = |listed: Listed| fact.is_of(listed.integrity_hash) && listed.is_marked();
         let full = fact.full.map(|full| file_name(&full.sha256.to_hex()));
-        if index.listed(key.as_str()).is_some_and(is_right) && index.full_name(key.as_str()) == full
+        if index.listed(key.as_str()).is_some_and(is_right)
+            && index.full_name(key.as_str(), layout) == full
         {
             continue;
         }
-        let head = StoredHead::read(&layout.head(key)).ok().flatten().map(|head| head.head());
-        if let Some(Ok(head)) = head {
-            index.restate(key.as_str(), &Listed::of(&head, layout));
+        if let Some(head) = read_head(layout, key) {
+            index.restate(key.as_str(), Listed::of(&head, layout));
         }
     }
 }

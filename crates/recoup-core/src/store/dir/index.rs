@@ -1,24 +1,25 @@
 //! `index.json`, as contract 1 has it: for us an export, for other tools the
 //! truth. What we do not know in it is kept as it is.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+mod changes;
+mod text;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use self::changes::Change;
 use super::fields::{Fields, raw};
-use super::layout;
+use super::files;
+use super::layout::Layout;
 use super::listed::Listed;
+use super::stamps::Stamp;
 use super::stats::Stats;
-use crate::base::clock::{Clock as _, SystemClock, Timestamp};
-use crate::base::fsx;
+use crate::base::clock::Timestamp;
 use crate::base::name::Name;
-use crate::error::{ErrorKind, Result};
-
-const SCHEMA_VERSION: &str = "1.0.0";
+use crate::error::{Error, ErrorKind, Result};
 
 /// What is found in the place of an index.
 #[derive(Debug)]
@@ -26,8 +27,10 @@ pub(super) enum Found {
     Whole(Index),
     /// Nothing is lost with it: it is not there, or empty.
     Nothing,
-    /// Something that is no index.
+    /// What may have been an index.
     Broken,
+    /// Something that is whole, and no index.
+    Others,
 }
 
 #[derive(Debug, Default)]
@@ -35,13 +38,17 @@ pub(super) struct Index {
     /// Everything but the entries, which only have their place among them.
     fields: Fields,
     entries: BTreeMap<String, Box<RawValue>>,
+    /// How the file looked from which it was read; none where there was none.
+    seen: Option<Stamp>,
+    /// What we did since, to do it again to what others put in its place.
+    changes: Vec<Change>,
 }
 
 impl Index {
-    /// An empty one that has been counting since the beginning. When it was begun
-    /// shows when it is written.
-    pub(super) fn with_stats(stats: Stats) -> Self {
-        let mut index = Self::default();
+    /// An empty one that has been counting since the beginning, to be put where it
+    /// looked like that. When it was begun shows when it is written.
+    pub(super) fn with_stats(stats: Stats, seen: Option<Stamp>) -> Self {
+        let mut index = Self { seen, ..Self::default() };
         for name in ["schema_version", "created_at", "entries"] {
             index.fields.set(name, raw(&()));
         }
@@ -51,21 +58,34 @@ impl Index {
 
     /// Read whole, or not at all.
     pub(super) fn find(path: &Path) -> Result<Found> {
-        let json = match layout::read(path) {
+        // Before it is read: what changes meanwhile shows when it is written.
+        let seen = Stamp::at(path);
+        let json = match files::read(path) {
             Ok(None) => return Ok(Found::Nothing),
             Ok(Some(json)) if json.trim_ascii().is_empty() => return Ok(Found::Nothing),
             Ok(Some(json)) => json,
+            Err(_) if files::is_directory(path) => return Ok(Found::Others),
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(Found::Broken),
             Err(error) => return Err(error),
         };
-        Ok(serde_json::from_slice(&json).map_or(Found::Broken, Found::Whole))
+        Ok(match serde_json::from_slice::<Self>(&json) {
+            Ok(index) if index.fields.is_empty() => Found::Nothing,
+            Ok(index) if index.is_one() => Found::Whole(Self { seen, ..index }),
+            Ok(_) => Found::Others,
+            Err(_) if is_whole_and_no_object(&json) => Found::Others,
+            Err(_) => Found::Broken,
+        })
     }
 
-    /// What a reader makes of it: a broken index lists nothing.
+    fn is_one(&self) -> bool {
+        ["entries", "schema_version"].iter().any(|it| self.fields.get::<IgnoredAny>(it).is_some())
+    }
+
+    /// What a reader makes of it: what is no index lists nothing.
     pub(super) fn read(path: &Path) -> Result<Self> {
         Ok(match Self::find(path)? {
             Found::Whole(index) => index,
-            Found::Nothing | Found::Broken => Self::default(),
+            Found::Nothing | Found::Broken | Found::Others => Self::default(),
         })
     }
 
@@ -82,26 +102,13 @@ impl Index {
         serde_json::from_str(self.entries.get(key)?.get()).ok()
     }
 
-    /// The file of an entry's full result, where that is one of ours: the path
-    /// before it is as its writer saw the directory.
-    pub(super) fn full_name(&self, key: &str) -> Option<String> {
+    /// The file of an entry's full result, where that is in this directory.
+    pub(super) fn full_name(&self, key: &str, layout: &Layout) -> Option<String> {
         let entry: Fields = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
         let path = PathBuf::from(entry.get::<String>("full_result_path")?);
         let name = path.file_name()?.to_str()?;
-        let in_full = path.parent()?.file_name()? == "full";
-        (in_full && Name::parse("full result", name).is_ok()).then(|| name.to_owned())
-    }
-
-    /// Lists an entry, in place of any that was listed.
-    pub(super) fn insert(&mut self, key: &str, listed: &Listed) {
-        self.entries.insert(key.to_owned(), raw(listed));
-    }
-
-    /// Puts right what is said of an entry, and keeps what else is said of it.
-    pub(super) fn restate(&mut self, key: &str, listed: &Listed) {
-        let mut entry = self.entry(key);
-        entry.set_all(serde_json::from_str(raw(listed).get()).expect("it was just written"));
-        self.entries.insert(key.to_owned(), raw(&entry));
+        Name::parse("full result", name).ok()?;
+        leads_to(&path, &layout.full(name)).then(|| name.to_owned())
     }
 
     fn entry(&self, key: &str) -> Fields {
@@ -109,109 +116,61 @@ impl Index {
         entry.and_then(|entry| serde_json::from_str(entry.get()).ok()).unwrap_or_default()
     }
 
-    pub(super) fn remove(&mut self, key: &str) -> bool {
-        self.entries.remove(key).is_some()
+    /// Lists an entry, in place of any that was listed.
+    pub(super) fn insert(&mut self, key: &str, listed: Listed) {
+        self.change(Change::Put(key.to_owned(), listed));
+    }
+
+    /// Puts right what is said of an entry, and keeps what else is said of it.
+    pub(super) fn restate(&mut self, key: &str, listed: Listed) {
+        self.change(Change::Restated(key.to_owned(), listed));
+    }
+
+    pub(super) fn remove(&mut self, key: &str) {
+        self.change(Change::Removed(key.to_owned()));
     }
 
     /// Counts hits of a listed entry, which had at least `in_all` of them.
     pub(super) fn add_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
-        if !self.contains(key) {
-            return;
-        }
-        let mut entry = self.entry(key);
-        let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(hits);
-        let last = entry.get::<i64>("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
-        entry.set("hit_count", raw(&counted.max(in_all)));
-        entry.set("last_hit", raw(&last));
-        self.entries.insert(key.to_owned(), raw(&entry));
+        self.change(Change::Hits { key: key.to_owned(), hits, in_all, last });
     }
 
     /// Counts look-ups, of which there were at least `least` in all.
     pub(super) fn add_stats(&mut self, added: Stats, least: Stats) {
-        let mut stats = self.fields.get::<Fields>("stats").unwrap_or_default();
-        Stats::read(&stats).plus(added).at_least(least).write(&mut stats);
-        self.fields.set("stats", raw(&stats));
-    }
-
-    pub(super) fn write(&mut self, path: &Path) -> Result<()> {
-        self.complete();
-        fsx::write_whole(path, self.to_json().as_bytes())
-    }
-
-    /// Adds what every index has, and leaves what is there in its place.
-    fn complete(&mut self) {
-        if self.fields.get::<String>("schema_version").is_none() {
-            self.fields.set("schema_version", raw(&SCHEMA_VERSION));
-        }
-        if self.fields.get::<String>("created_at").is_none() {
-            self.fields.set("created_at", raw(&self.first_moment().to_second()));
-        }
-        self.fields.set("entries", raw(&()));
-        if self.fields.get::<Stats>("stats").is_none() {
-            self.add_stats(Stats::default(), Stats::default());
-        }
-    }
-
-    /// An index that had to be made again is as old as the oldest that it lists.
-    fn first_moment(&self) -> Timestamp {
-        let oldest = self.keys().filter_map(|key| self.listed(key)).map(|it| it.created_at).min();
-        oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds)
-    }
-
-    /// One line for each entry, so that people can read it too.
-    fn to_json(&self) -> String {
-        let mut json = String::from("{");
-        for (n, (name, value)) in self.fields.iter().enumerate() {
-            start_line(&mut json, n, "  ", name);
-            match name {
-                "entries" => self.entries_to_json(&mut json),
-                _ => json.push_str(value.get()),
-            }
-        }
-        json.push_str("\n}\n");
-        json
-    }
-
-    fn entries_to_json(&self, json: &mut String) {
-        json.push('{');
-        for (n, (key, entry)) in self.entries.iter().enumerate() {
-            start_line(json, n, "    ", key);
-            json.push_str(entry.get());
-        }
-        json.push_str(if self.entries.is_empty() { "}" } else { "\n  }" });
+        self.change(Change::Stats { added, least });
     }
 }
 
-fn start_line(json: &mut String, number: usize, indent: &str, name: &str) {
-    json.push_str(if number == 0 { "\n" } else { ",\n" });
-    json.push_str(indent);
-    json.push_str(raw(&name).get());
-    json.push_str(": ");
+/// An object of which half is missing may have been an index.
+fn is_whole_and_no_object(json: &[u8]) -> bool {
+    !json.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(json).is_ok()
 }
 
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Index;
+/// Whether a path in the index is that of a file of ours. One that is not absolute
+/// is as its writer saw the directory: from somewhere above it.
+fn leads_to(path: &Path, file: &Path) -> bool {
+    let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir));
+    let path: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
+    let is_it =
+        |file: PathBuf| if path.is_absolute() { path == file } else { file.ends_with(&path) };
+    let in_full = path.components().count() > 1;
+    is_plain
+        && in_full
+        && (std::path::absolute(file).is_ok_and(is_it) || real(file).is_some_and(is_it))
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an index")
-            }
+/// With the directory as it is behind all links. The file need not be there.
+fn real(file: &Path) -> Option<PathBuf> {
+    let full = file.parent()?;
+    let dir = full.parent()?.canonicalize().ok()?;
+    Some(dir.join(full.file_name()?).join(file.file_name()?))
+}
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Index, M::Error> {
-                let mut index = Index::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    if name == "entries" {
-                        index.entries = map.next_value()?;
-                        index.fields.set(&name, raw(&()));
-                    } else {
-                        index.fields.set(&name, map.next_value()?);
-                    }
-                }
-                Ok(index)
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
+/// What is in the place of an index and belongs to somebody else.
+pub(super) fn refused(path: &Path) -> Error {
+    let message = format!(
+        "{} is not the index of a cache, so it is left alone: move it, or name another directory",
+        path.display()
+    );
+    Error::new(ErrorKind::Invalid, message)
 }

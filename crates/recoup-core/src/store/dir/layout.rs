@@ -1,37 +1,41 @@
-//! Where the files of one scope are, and how they are read.
+//! Where the files of one scope are, and how they get there.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::base::fsx;
-use crate::error::{Error, ErrorKind, IoContext as _, Result};
+use super::files::{self, file_name};
+use super::index::Index;
+use super::parsed::Parsed;
+use crate::base::fsx::{self, Staged};
+use crate::error::Result;
 use crate::key::Key;
 
-/// The largest file that is read or written: no cached result comes near it.
-pub(super) const MAX_LEN: u64 = 1 << 30;
 /// What everything in the directory is called for git.
-const IGNORE_ALL: &[u8] = b"*\n";
+const IGNORE_ALL: &str = "*\n";
+/// The same where the directory is a project's root, which has other files too.
+const IGNORE_OURS: &str = "/index.json\n/index.json.broken-*\n/results/\n/full/\n/.recoup/\n\
+                           /early-exit/\n/project/\n/tenant/\n/session/\n";
 
 /// The directory of one scope. Keys are validated names, so no path leads out of it.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     dir: PathBuf,
+    parsed: Arc<Parsed>,
 }
 
 impl Layout {
-    pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+    pub(super) fn new(dir: PathBuf, parsed: Arc<Parsed>) -> Self {
+        Self { dir, parsed }
     }
 
     pub(super) fn index(&self) -> PathBuf {
         self.dir.join("index.json")
     }
 
-    /// What could not be read as an index, kept for its owner.
-    pub(super) fn broken_index(&self) -> PathBuf {
-        self.dir.join("index.json.broken")
+    /// What a reader makes of the index, parsed once while it stays as it is.
+    pub(super) fn listing(&self) -> Result<Arc<Index>> {
+        self.parsed.index(&self.index())
     }
 
     pub(super) fn bodies(&self) -> PathBuf {
@@ -42,7 +46,7 @@ impl Layout {
         self.bodies().join(file_name(key.as_str()))
     }
 
-    fn fulls(&self) -> PathBuf {
+    pub(super) fn fulls(&self) -> PathBuf {
         self.dir.join("full")
     }
 
@@ -59,6 +63,11 @@ impl Layout {
         self.heads().join(file_name(key.as_str()))
     }
 
+    /// Where it says which full results we made.
+    pub(super) fn made(&self) -> PathBuf {
+        self.own().join("made")
+    }
+
     pub(super) fn catalogue(&self) -> PathBuf {
         self.own().join("catalogue")
     }
@@ -67,95 +76,60 @@ impl Layout {
         self.dir.join(".recoup")
     }
 
+    /// The directories that a `get` reads from.
+    pub(super) fn entries(&self) -> [PathBuf; 2] {
+        [self.heads(), self.bodies()]
+    }
+
+    /// All directories in which we write and remove.
+    pub(super) fn directories(&self) -> [PathBuf; 4] {
+        [self.heads(), self.made(), self.bodies(), self.fulls()]
+    }
+
     /// Whether anything was ever stored here, by us or by others.
-    pub(super) fn is_used(&self) -> bool {
-        self.heads().is_dir() || self.index().exists()
+    pub(super) fn is_used(&self) -> Result<bool> {
+        Ok(files::is_there(&self.heads())? || files::is_there(&self.index())?)
     }
 
     /// Makes the directories. The first time, git is told to pass over them; an
     /// ignore file that is there is the user's.
     pub(super) fn prepare(&self) -> Result<()> {
         if !self.heads().is_dir() {
-            fsx::ensure_dir(&self.dir)?;
+            fsx::ensure_dir(&self.own())?;
             let ignore = self.dir.join(".gitignore");
-            if !is_there(&ignore) {
-                fsx::write_whole(&ignore, IGNORE_ALL)?;
+            if !files::is_there(&ignore)? {
+                let is_project = files::is_there(&self.dir.join(".git"))?;
+                let ignored = if is_project { IGNORE_OURS } else { IGNORE_ALL };
+                self.write(&ignore, ignored.as_bytes())?;
             }
             fsx::ensure_dir(&self.heads())?;
         }
         fsx::ensure_dir(&self.bodies())
     }
 
+    /// Puts a file in its place in one step. Temporary files are in a directory
+    /// that only we use, so that what is swept there is ours.
+    pub(super) fn write(&self, path: &Path, contents: &[u8]) -> Result<File> {
+        self.stage(contents)?.put_at(path)
+    }
+
+    pub(super) fn stage(&self, contents: &[u8]) -> Result<Staged> {
+        Staged::new(&self.own(), contents)
+    }
+
     /// Removes what writers that were killed left behind. The caller holds the
     /// lock, so nobody is about to rename one of them.
     pub(super) fn remove_leftovers(&self) -> Result<()> {
-        for dir in [self.dir.clone(), self.own(), self.heads(), self.bodies(), self.fulls()] {
-            for name in names_in(&dir)?.iter().filter(|name| is_leftover(name)) {
-                if dir.join(name).is_file() {
-                    fsx::remove(&dir.join(name))?;
-                }
+        let own = self.own();
+        for name in files::names_in(&own)?.iter().filter(|name| is_leftover(name)) {
+            if own.join(name).is_file() {
+                fsx::remove(&own.join(name))?;
             }
         }
         Ok(())
     }
-
-    /// Writes a full result under the name of its contents.
-    pub(super) fn write_full(&self, name: &str, contents: &[u8]) -> Result<()> {
-        fsx::ensure_dir(&self.fulls())?;
-        fsx::write_whole(&self.full(name), contents)
-    }
-}
-
-/// The file of a key, or of a full result's digest.
-pub(super) fn file_name(stem: &str) -> String {
-    format!("{stem}.json")
-}
-
-/// What one of our files holds. A pipe or a directory in its place is damage,
-/// and nothing that is waited for. Links are followed to read, since all that is
-/// read proves itself; to write is to replace them.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    fsx::read_regular(path, MAX_LEN).map_err(|error| match error.kind() {
-        ErrorKind::Invalid => Error::new(ErrorKind::Corrupt, error.message()),
-        _ => error,
-    })
-}
-
-/// Removes one of our files; `false` when there was none. A directory in its place
-/// is not ours, and stays.
-pub(super) fn remove(path: &Path) -> Result<bool> {
-    match fsx::remove(path) {
-        Err(_) if path.is_dir() => Ok(false),
-        removed => removed,
-    }
-}
-
-/// Whether anything is there, be it a link that leads nowhere.
-pub(super) fn is_there(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
-/// The keys that have a file in `dir`.
-pub(super) fn keys_in(dir: &Path) -> Result<BTreeSet<Key>> {
-    let keys = names_in(dir)?;
-    let key = |name: String| Key::parse(name.strip_suffix(".json")?).ok();
-    Ok(keys.into_iter().filter_map(key).collect())
 }
 
 fn is_leftover(name: &str) -> bool {
     name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6)
-}
-
-fn names_in(dir: &Path) -> Result<Vec<String>> {
-    let listing = || format!("listing {}", dir.display());
-    let entries = match fs::read_dir(dir) {
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(Vec::new());
-        }
-        entries => entries.doing(listing)?,
-    };
-    let names = entries.map(|entry| Ok(entry.doing(listing)?.file_name().into_string().ok()));
-    names.filter_map(Result::transpose).collect()
 }

@@ -1,9 +1,11 @@
 //! What the index says of one entry, and how it is said of ours. Times are whole
 //! seconds here.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
-use super::layout::{Layout, file_name};
+use super::files::file_name;
+use super::layout::Layout;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Digest, Hasher};
 use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Older, Sources};
@@ -12,19 +14,33 @@ use crate::key::Kind;
 /// How long the entries of other tools are good for: contract 1's default.
 const FOREIGN_TTL: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// The fields that contract 1 gives an entry, in its order.
+/// The fields that contract 1 gives an entry, in its order, and one of ours. What
+/// can be done without may be missing or said in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Listed {
+    #[serde(deserialize_with = "seconds")]
     pub(super) created_at: i64,
+    #[serde(deserialize_with = "seconds")]
     pub(super) cached_mtime: i64,
+    #[serde(default, deserialize_with = "or_none")]
     pub(super) source_paths: Vec<String>,
     pub(super) integrity_hash: Digest,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub(super) full_result_path: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub(super) hit_count: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     pub(super) last_hit: Option<i64>,
+    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    recoup: Option<Own>,
+}
+
+/// What must not be lost with our head, and shows that the line is ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Own {
+    kind: Kind,
+    created: Timestamp,
+    expires_at: Option<Timestamp>,
 }
 
 impl Listed {
@@ -40,22 +56,52 @@ impl Listed {
             full_result_path: header.full.map(|full| path_of_full(full.sha256, layout)),
             hit_count: head.hits,
             last_hit: (head.hits > 0).then(|| head.last_used.as_seconds()),
+            recoup: Some(Own {
+                kind: header.kind,
+                created: header.created,
+                expires_at: header.ttl.map(|ttl| header.created.plus_millis(ttl)),
+            }),
         }
     }
 
-    /// The head of an entry that another tool listed: all that can be said of it.
+    /// Whether we wrote the line. Another tool that sets the entry writes it anew;
+    /// one that only counts a hit keeps what it does not know.
+    pub(super) fn is_marked(&self) -> bool {
+        let created = self.recoup.as_ref().map(|own| own.created.as_seconds());
+        created == Some(self.created_at) && self.cached_mtime == self.created_at
+    }
+
+    /// Whether it speaks of another entry than the head does: another tool has set
+    /// it since, maybe with the same body.
+    pub(super) fn is_not_of(&self, head: &Head) -> bool {
+        let created = head.header.created.as_seconds();
+        let same = self.created_at == created
+            && self.cached_mtime == created
+            && self.source_paths == paths_of(&head.header.sources);
+        !self.is_marked() && !same
+    }
+
+    /// The head of an entry that another tool listed, or of ours whose head is lost:
+    /// all that can be said of it.
     pub(super) fn into_head(self, raw_len: u64) -> Head {
-        let created = Timestamp::from_seconds(self.created_at);
+        let is_marked = self.is_marked();
+        let own = self.recoup.filter(|_| is_marked);
+        let created =
+            own.as_ref().map_or(Timestamp::from_seconds(self.created_at), |own| own.created);
+        let ttl = own.as_ref().map_or(Some(FOREIGN_TTL), |own| {
+            let lives = own.expires_at?.as_millis().saturating_sub(created.as_millis());
+            Some(u64::try_from(lives).unwrap_or(0))
+        });
         let sha256 = self.integrity_hash;
         let paths = self.source_paths;
         let older = (!paths.is_empty()).then_some(Older { than: self.cached_mtime, paths });
         let header = Header {
             created,
-            ttl: Some(FOREIGN_TTL),
+            ttl,
             grace: 0,
             sources: Sources { older, ..Sources::default() },
             format: FORMAT,
-            kind: Kind::Result,
+            kind: own.map_or(Kind::Result, |own| own.kind),
             body: BodyInfo { encoding: Encoding::Plain, raw_len, stored_len: raw_len, sha256 },
             full: None,
             identity: Identity::default(),
@@ -98,4 +144,34 @@ fn paths_of(sources: &Sources) -> Vec<String> {
 /// As the directory was named to us, which is how contract 1 has it.
 fn path_of_full(sha256: Digest, layout: &Layout) -> String {
     layout.full(&file_name(&sha256.to_hex())).display().to_string()
+}
+
+/// A moment may have a fraction, which is cut off: earlier is safer.
+#[expect(clippy::cast_possible_truncation, reason = "`as` stops at the ends of the range")]
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Whole(i64),
+        Broken(f64),
+    }
+    Ok(match Number::deserialize(deserializer)? {
+        Number::Whole(seconds) => seconds,
+        Number::Broken(seconds) => seconds.floor() as i64,
+    })
+}
+
+/// Nothing for `null`; another type is still an error.
+fn or_none<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Nothing for whatever can't be read.
+fn lenient<'de, D: Deserializer<'de>, T: for<'a> Deserialize<'a> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(value.get()).unwrap_or_default())
 }

@@ -6,7 +6,8 @@
 //! full/SHA256.json         a full result, once for all entries that share it
 //! .gitignore               excludes all of it
 //! .recoup/heads/K.json     our head: the header as sealed, times, hits
-//! .recoup/catalogue   what eviction needs to know of all of them
+//! .recoup/made/SHA256.json which full results are ours
+//! .recoup/catalogue        what eviction needs to know of all of them
 //! ```
 //! Each scope has such a directory. In that of `global` there are also the lock, the
 //! counts (`folder/`) and `.recoup/deaths.json`, the first death in each scope.
@@ -17,21 +18,27 @@
 //! settled. The index is rewritten at each write, so that a write takes longer the
 //! more entries there are: beyond some thousand of them, SQLite is the better choice.
 //!
-//! Any file may be changed or removed behind our back: `heal.rs`.
+//! Any file may be changed or removed behind our back: `heal.rs`. Other tools take no
+//! lock: what they write to the index while we work is merged (`index/changes.rs`).
+//! What we did not make is not touched, and no link below the directory is followed.
 
 mod catalogue;
 mod deaths;
 mod evict;
 mod fields;
+mod files;
 mod fold;
 mod foreign;
+mod fulls;
 mod head;
 mod heal;
 mod index;
 mod layout;
 mod listed;
+mod parsed;
 mod read;
 mod shelf;
+mod stamps;
 mod stats;
 mod write;
 
@@ -39,48 +46,67 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::layout::Layout;
+use self::parsed::Parsed;
 use super::folder::Folder;
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
 use crate::entry::{Batch, Payload, Record, Tally};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
 /// Entries in plain files, laid out as contract 1 has it.
 #[derive(Debug)]
 pub struct Directory {
     folder: Folder,
+    faults: Arc<dyn FaultLog>,
+    parsed: Arc<Parsed>,
 }
 
 impl Directory {
-    /// A store in `dir`. Nothing is opened or created before it is needed.
-    pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { folder: Folder::new(dir.into()) }
+    /// A store in `dir`. Nothing is opened or created before it is needed. `faults`
+    /// is told when an index had to be set aside.
+    pub fn at(dir: impl Into<PathBuf>, faults: Arc<dyn FaultLog>) -> Self {
+        Self { folder: Folder::new(dir.into()), faults, parsed: Arc::default() }
     }
 
-    fn layout(&self, scope: &Scope) -> Layout {
-        Layout::new(self.folder.of(scope))
+    /// Where a scope is, if no link leads out of the directory.
+    fn layout(&self, scope: &Scope) -> Result<Layout> {
+        self.layout_without_links(scope, Layout::directories)
+    }
+
+    fn layout_without_links<const N: usize>(
+        &self,
+        scope: &Scope,
+        places: fn(&Layout) -> [PathBuf; N],
+    ) -> Result<Layout> {
+        let layout = Layout::new(self.folder.of(scope), Arc::clone(&self.parsed));
+        places(&layout).iter().try_for_each(|dir| self.folder.refuse_links(dir))?;
+        Ok(layout)
+    }
+
+    fn tell(&self, error: &Error) {
+        self.faults.fault(&self.info(), error);
     }
 }
 
 impl Store for Directory {
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
-        read::get(&self.layout(&id.scope), &id.key)
+        read::get(&self.layout_without_links(&id.scope, Layout::entries)?, &id.key)
     }
 
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        read::full(&self.layout(&id.scope), &id.key)
+        read::full(&self.layout(&id.scope)?, &id.key)
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
-        write::put(&self.folder, id, record)
+        write::put(self, id, record)
     }
 
     fn remove(&self, ids: &[Id]) -> Result<usize> {
-        write::remove(&self.folder, ids)
+        write::remove(self, ids)
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {
-        fold::fold(&self.folder, batch)
+        fold::fold(self, batch)
     }
 
     fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
@@ -93,7 +119,7 @@ impl Store for Directory {
             None => self.folder.scopes()?,
         };
         for scope in scopes {
-            if read::scan(&self.layout(&scope), &scope, filter, visit)?.is_break() {
+            if read::scan(&self.layout(&scope)?, &scope, filter, visit)?.is_break() {
                 break;
             }
         }
@@ -101,11 +127,11 @@ impl Store for Directory {
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
-        evict::carry_out(&self.folder, plan)
+        evict::carry_out(self, plan)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {
-        read::usage(&self.layout(scope))
+        read::usage(&self.layout(scope)?)
     }
 
     fn info(&self) -> Info {

@@ -3,13 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use super::catalogue::{Catalogue, Sum};
+use super::files::{self, file_name};
 use super::foreign;
 use super::head::StoredHead;
 use super::heal;
 use super::index::Index;
-use super::layout::{self, Layout, file_name};
+use super::layout::Layout;
 use crate::base::digest::Digest;
 use crate::entry::{Body, Head, Payload, Record};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,6 +21,9 @@ use crate::store::{Filter, Flow, Usage, Visit};
 
 /// How often an entry is read that others keep replacing.
 const TRIES: usize = 100;
+/// How often one is read whose full result is not there, and how far apart.
+const FULL_TRIES: usize = 4;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The head first, then the body: a body that does not belong to the head was
 /// written after it, and the next look finds its head. If the head is the same
@@ -33,9 +39,12 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
             }
             continue;
         };
-        let Some(body) = layout::read(&layout.body(key))? else { return Ok(None) };
+        let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
         let sha256 = Digest::of(&body);
         if let Some(head) = stored.head_of(sha256)? {
+            if let Some(theirs) = set_by_others(layout, key, &head, &body)? {
+                return Ok(Some(theirs));
+            }
             let payload = Payload::Opened(Body::from(body));
             return Ok(Some(Arc::new(Record { payload, head, full: None })));
         }
@@ -46,20 +55,46 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
     Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
 }
 
+/// Another tool's entry in place of ours that happens to have the same body. While
+/// the index is as we left it there is none, and it is not opened.
+fn set_by_others(
+    layout: &Layout,
+    key: &Key,
+    head: &Head,
+    body: &[u8],
+) -> Result<Option<Arc<Record>>> {
+    if Catalogue::knows_index(layout) {
+        return Ok(None);
+    }
+    let listed = layout.listing()?.listed(key.as_str()).filter(|listed| listed.is_not_of(head));
+    Ok(listed.and_then(|listed| foreign::matching(&listed, body)))
+}
+
 /// Another tool's entry in place of ours, if the index says so; else damage,
 /// which shows when the record is opened.
 fn changed_by_others(layout: &Layout, key: &Key, head: Head, body: Vec<u8>) -> Result<Arc<Record>> {
-    let listed = Index::read(&layout.index())?.listed(key.as_str());
+    let listed = layout.listing()?.listed(key.as_str());
     let theirs = listed.and_then(|listed| foreign::matching(&listed, &body));
     let ours = || Arc::new(Record { payload: Payload::Plain(body.into()), head, full: None });
     Ok(theirs.unwrap_or_else(ours))
 }
 
+/// A full result that its entry names is there, unless the entry is replaced just
+/// now: then the next look finds another one.
 pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
-    let Some(record) = get(layout, key)? else { return Ok(None) };
-    let Some(info) = record.head.header.full else { return Ok(None) };
-    let stored = layout::read(&layout.full(&file_name(&info.sha256.to_hex())))?;
-    Ok(stored.map(|stored| Payload::Plain(stored.into())))
+    for attempt in 0..FULL_TRIES {
+        if attempt > 0 {
+            thread::sleep(PAUSE);
+        }
+        let Some(record) = get(layout, key)? else { return Ok(None) };
+        let Some(info) = record.head.header.full else { return Ok(None) };
+        let path = layout.full(&file_name(&info.sha256.to_hex()));
+        if let Some(stored) = files::read(&path)? {
+            return Ok(Some(Payload::Plain(stored.into())));
+        }
+    }
+    let message = format!("the full result of the entry {key} is gone");
+    Err(Error::new(ErrorKind::Corrupt, message))
 }
 
 /// Shows the heads of one scope. What is shown is listed before: the visitor may
@@ -71,7 +106,7 @@ pub(super) fn scan(
     visit: &mut Visit<'_>,
 ) -> Result<Flow> {
     let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
-    let index = Index::read(&layout.index())?;
+    let index = layout.listing()?;
     for key in keys(layout, &index)? {
         let shown = match head(layout, &key, &index) {
             Ok(None) => continue,
@@ -89,10 +124,10 @@ pub(super) fn scan(
 /// Everything that has a body, and a head or a line in the index. Heads are
 /// listed first: their bodies are removed before they are.
 fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
-    let heads = layout::keys_in(&layout.heads())?;
+    let heads = files::keys_in(&layout.heads())?;
     let mut keys: BTreeSet<Key> = foreign::keys(layout, index, |key| heads.contains(key)).collect();
     keys.extend(heads);
-    let bodies = layout::keys_in(&layout.bodies())?;
+    let bodies = files::keys_in(&layout.bodies())?;
     keys.retain(|key| bodies.contains(key));
     Ok(keys)
 }
@@ -108,12 +143,12 @@ fn head(layout: &Layout, key: &Key, index: &Index) -> Result<Option<Head>> {
 
 /// What a scan would show, and how much that takes.
 pub(super) fn usage(layout: &Layout) -> Result<Usage> {
-    let facts = match Catalogue::read_current(layout)? {
+    let facts = match Catalogue::read_current(layout) {
         Some(current) => current.facts,
         None => heal::facts_from_heads(layout)?,
     };
     let mut usage = Sum::of(facts.values()).usage;
-    let index = Index::read(&layout.index())?;
+    let index = layout.listing()?;
     let theirs = foreign::keys(layout, &index, |key| facts.contains_key(key));
     for head in theirs.filter_map(|key| foreign::head(layout, &key, &index)) {
         usage.entries += 1;

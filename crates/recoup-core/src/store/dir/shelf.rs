@@ -2,24 +2,27 @@
 //! back in one go. Whoever has one holds the lock.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
+use super::Directory;
 use super::catalogue::{Catalogue, Fact, Facts, first_death};
-use super::deaths;
+use super::files::{self, file_name};
 use super::head::StoredHead;
 use super::heal::{self, Healed};
 use super::index::{Found, Index};
-use super::layout::{self, Layout, file_name};
+use super::layout::Layout;
 use super::listed::Listed;
 use super::stats::Stats;
+use super::{deaths, fulls};
 use crate::base::fsx;
 use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Key, Scope};
-use crate::store::folder::{Counts, Folder};
+use crate::store::folder::Counts;
 
 #[derive(Debug)]
 pub(super) struct Shelf<'a> {
-    folder: &'a Folder,
+    dir: &'a Directory,
     scope: &'a Scope,
     pub(super) layout: Layout,
     pub(super) index: Index,
@@ -31,35 +34,30 @@ pub(super) struct Shelf<'a> {
 
 impl<'a> Shelf<'a> {
     /// As it was left, or brought in line with what is there.
-    pub(super) fn open(folder: &'a Folder, scope: &'a Scope) -> Result<Self> {
-        let layout = Layout::new(folder.of(scope));
-        if let Some(current) = Catalogue::read_current(&layout)?
+    pub(super) fn open(dir: &'a Directory, scope: &'a Scope) -> Result<Self> {
+        let layout = dir.layout(scope)?;
+        if let Some(Catalogue { facts, .. }) = Catalogue::read_current(&layout)
             && let Found::Whole(index) = Index::find(&layout.index())?
         {
-            let facts = current.facts;
-            return Ok(Self { folder, scope, layout, index, facts, sharers: None, changed: false });
+            return Ok(Self { dir, scope, layout, index, facts, sharers: None, changed: false });
         }
-        Self::heal(folder, scope, layout)
+        Self::heal(dir, scope, layout)
     }
 
-    fn heal(folder: &'a Folder, scope: &'a Scope, layout: Layout) -> Result<Self> {
-        let last = Catalogue::read(&layout)?;
-        layout::remove(&layout.catalogue())?;
-        let Healed { index, facts, abandoned } = heal::healed(&layout, last)?;
-        let mut index = match index {
-            Some(index) => index,
-            None => Index::with_stats(stats_of(&folder.counts()?, scope)),
-        };
-        heal::list_ours(&layout, &mut index, &facts);
-        let mut shelf = Self { folder, scope, layout, index, facts, sharers: None, changed: true };
-        abandoned.into_iter().try_for_each(|name| shelf.free(&name))?;
+    fn heal(dir: &'a Directory, scope: &'a Scope, layout: Layout) -> Result<Self> {
+        let Healed { index, facts, knows_all } = heal::healed(dir, scope, &layout)?;
+        let mut shelf = Self { dir, scope, layout, index, facts, sharers: None, changed: true };
+        if knows_all {
+            // Those of a put or a removal that ended half way.
+            fulls::made(&shelf.layout)?.iter().try_for_each(|name| shelf.free(name))?;
+        }
         Ok(shelf)
     }
 
     /// From here on the catalogue is not true any more.
     fn begin(&mut self) -> Result<()> {
         if !self.changed {
-            layout::remove(&self.layout.catalogue())?;
+            files::remove_helper(&self.layout.catalogue())?;
             self.changed = true;
         }
         Ok(())
@@ -73,17 +71,29 @@ impl<'a> Shelf<'a> {
         body: &[u8],
         full: Option<&[u8]>,
     ) -> Result<()> {
-        self.layout.prepare()?;
-        self.begin()?;
         let stored = StoredHead::of(head);
         let fact = Fact::of(&stored, head);
-        let old = self.full_of(key);
         let full = full_name(&fact).zip(full);
+        self.refuse_strangers(key)?;
+        if let Some((name, full)) = &full {
+            fulls::refuse_strangers(&self.layout, name, full)?;
+        }
+        self.layout.prepare()?;
+        self.begin()?;
+        let old = self.full_of(key);
         self.replace(key, &stored, body, full)?;
         self.count_sharer(full_name(&fact));
-        self.index.insert(key.as_str(), &Listed::of(head, &self.layout));
+        self.index.insert(key.as_str(), Listed::of(head, &self.layout));
         self.facts.insert(key.clone(), fact);
         self.release(old)
+    }
+
+    /// A body without a head and without a line is nothing that we know.
+    fn refuse_strangers(&self, key: &Key) -> Result<()> {
+        let place = self.layout.body(key);
+        let is_known =
+            self.index.contains(key.as_str()) || files::is_there(&self.layout.head(key))?;
+        if is_known || !files::is_there(&place)? { Ok(()) } else { Err(files::stranger(&place)) }
     }
 
     /// In the steps that `head.rs` describes.
@@ -94,42 +104,52 @@ impl<'a> Shelf<'a> {
         body: &[u8],
         full: Option<(String, &[u8])>,
     ) -> Result<()> {
-        let (head, place) = (self.layout.head(key), self.layout.body(key));
-        let before = StoredHead::read(&head).ok().flatten();
+        let Self { layout, .. } = self;
+        let before = StoredHead::read(&layout.head(key)).ok().flatten();
         let replaces = before.is_some();
         if !replaces && !self.index.contains(key.as_str()) {
-            // A body that belongs to nobody would pass for a damaged one of ours.
-            layout::remove(&place)?;
+            // That of a head that can't be read would pass for a damaged one of this.
+            fsx::remove(&layout.body(key))?;
         }
-        before.map_or_else(|| stored.clone(), |before| stored.replacing(before)).write(&head)?;
+        let first = before.map_or_else(|| stored.clone(), |before| stored.replacing(before));
+        first.write(layout, key)?;
         if let Some((name, full)) = full {
-            self.layout.write_full(&name, full)?;
+            fulls::write(layout, &name, full)?;
         }
-        fsx::write_whole(&place, body)?;
-        if replaces { stored.write(&head) } else { Ok(()) }
+        layout.write(&layout.body(key), body)?;
+        if replaces { stored.write(layout, key) } else { Ok(()) }
     }
 
     /// Removes an entry, whosever it is; `false` when there was none. The body
     /// goes first: a head without one stands for nothing.
     pub(super) fn remove(&mut self, key: &Key) -> Result<bool> {
-        let head = self.layout.head(key);
-        if !layout::is_there(&head) && !self.index.contains(key.as_str()) {
+        let (body, head) = (self.layout.body(key), self.layout.head(key));
+        if !files::is_there(&head)? && !self.index.contains(key.as_str()) {
             return Ok(false);
+        }
+        if let Some(directory) = self.obstacle(key) {
+            return Err(files::stranger(&directory));
         }
         self.begin()?;
         let old = self.full_of(key);
-        let had_body = layout::remove(&self.layout.body(key))?;
-        let had_head = layout::remove(&head)?;
+        let had_body = fsx::remove(&body)?;
+        let had_head = fsx::remove(&head)?;
         self.facts.remove(key);
         self.index.remove(key.as_str());
         self.release(old)?;
         Ok(had_body || had_head)
     }
 
+    /// What keeps an entry from being removed: a directory is not ours.
+    pub(super) fn obstacle(&self, key: &Key) -> Option<PathBuf> {
+        let places = [self.layout.body(key), self.layout.head(key)];
+        places.into_iter().find(|place| files::is_directory(place))
+    }
+
     /// Changes what has happened to an entry of ours.
     pub(super) fn restate(&mut self, key: &Key, stored: &StoredHead, head: &Head) -> Result<()> {
         self.begin()?;
-        stored.write(&self.layout.head(key))?;
+        stored.write(&self.layout, key)?;
         self.facts.insert(key.clone(), Fact::of(stored, head));
         Ok(())
     }
@@ -143,8 +163,8 @@ impl<'a> Shelf<'a> {
     /// The full result that an entry has, about to be released: so its sharers
     /// are counted now, this one among them.
     fn full_of(&mut self, key: &Key) -> Option<String> {
-        let name =
-            self.facts.get(key).map_or_else(|| self.index.full_name(key.as_str()), full_name);
+        let listed = || self.index.full_name(key.as_str(), &self.layout);
+        let name = self.facts.get(key).map_or_else(listed, full_name);
         if name.is_some() {
             self.sharers();
         }
@@ -152,11 +172,12 @@ impl<'a> Shelf<'a> {
     }
 
     fn sharers(&mut self) -> &mut HashMap<String, u64> {
-        let Self { index, facts, sharers, .. } = self;
+        let Self { layout, index, facts, sharers, .. } = self;
         sharers.get_or_insert_with(|| {
             let is_foreign =
                 |key: &&str| !Key::parse(key).is_ok_and(|key| facts.contains_key(&key));
-            let foreign = index.keys().filter(is_foreign).filter_map(|key| index.full_name(key));
+            let foreign = index.keys().filter(is_foreign);
+            let foreign = foreign.filter_map(|key| index.full_name(key, layout));
             let mut counts = HashMap::new();
             for name in facts.values().filter_map(full_name).chain(foreign) {
                 *counts.entry(name).or_default() += 1;
@@ -179,23 +200,28 @@ impl<'a> Shelf<'a> {
         self.free(&name)
     }
 
-    /// Removes a full result that nobody has.
+    /// Removes a full result that nobody has, if it is ours.
     fn free(&mut self, name: &str) -> Result<()> {
         if self.sharers().get(name).is_none_or(|sharers| *sharers == 0) {
-            layout::remove(&self.layout.full(name))?;
+            fulls::remove(&self.layout, name)?;
         }
         Ok(())
     }
 
     /// Writes what was changed.
-    pub(super) fn save(mut self) -> Result<()> {
-        deaths::note(self.folder, self.scope, first_death(&self.facts))?;
-        if !self.changed {
+    pub(super) fn save(self) -> Result<()> {
+        let Self { dir, scope, layout, index, facts, changed, .. } = self;
+        deaths::note(&dir.folder, scope, first_death(&facts));
+        if !changed {
             return Ok(());
         }
-        self.layout.prepare()?;
-        self.index.write(&self.layout.index())?;
-        Catalogue::write(&self.layout, &self.facts)
+        layout.prepare()?;
+        let saved = index.save(&layout)?;
+        if !saved.merged {
+            // It can be made again, so a write that is done does not fail for it.
+            let _ = Catalogue::write(&layout, &facts, saved.stamp);
+        }
+        Ok(())
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::{Layout, MAX_LEN};
+use super::Directory;
+use super::files::MAX_LEN;
 use super::shelf::Shelf;
 use crate::entry::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Key, Scope};
-use crate::store::folder::{Folder, text_of};
+use crate::store::folder::text_of;
 
-pub(super) fn put(folder: &Folder, id: &Id, record: &Record) -> Result<()> {
+pub(super) fn put(dir: &Directory, id: &Id, record: &Record) -> Result<()> {
     let header = &record.head.header;
     let body = text_of(&record.payload, &header.body)?;
     let full = match (&record.full, &header.full) {
@@ -19,8 +20,8 @@ pub(super) fn put(folder: &Folder, id: &Id, record: &Record) -> Result<()> {
     for contents in [Some(&body), full.as_ref()].into_iter().flatten() {
         refuse_giants(contents.len() as u64)?;
     }
-    let _lock = folder.lock()?;
-    let mut shelf = Shelf::open(folder, &id.scope)?;
+    let _lock = dir.folder.lock()?;
+    let mut shelf = Shelf::open(dir, &id.scope)?;
     shelf.put(&id.key, &record.head, &body, full.as_deref())?;
     shelf.save()
 }
@@ -34,19 +35,24 @@ fn refuse_giants(len: u64) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn remove(folder: &Folder, ids: &[Id]) -> Result<usize> {
+pub(super) fn remove(dir: &Directory, ids: &[Id]) -> Result<usize> {
     let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
     for id in ids {
         by_scope.entry(&id.scope).or_default().push(&id.key);
     }
-    by_scope.retain(|scope, _| Layout::new(folder.of(scope)).is_used());
-    if by_scope.is_empty() {
+    let mut used = Vec::new();
+    for (scope, keys) in by_scope {
+        if dir.layout(scope)?.is_used()? {
+            used.push((scope, keys));
+        }
+    }
+    if used.is_empty() {
         return Ok(0);
     }
-    let _lock = folder.lock()?;
+    let _lock = dir.folder.lock()?;
     let mut removed = 0;
-    for (scope, keys) in by_scope {
-        let mut shelf = Shelf::open(folder, scope)?;
+    for (scope, keys) in used {
+        let mut shelf = Shelf::open(dir, scope)?;
         for key in keys {
             removed += usize::from(shelf.remove(key)?);
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::fsx;
 use crate::base::name::Name;
 use crate::entry::{Batch, Happening, Tally};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::key::{Kind, Scope};
 use crate::store::sums::Sums;
 
@@ -36,16 +36,11 @@ struct Stored {
 }
 
 impl Counts {
-    pub(super) fn load(path: &Path) -> Result<Self> {
-        let json = match fsx::read_regular(path, MAX_LEN) {
-            Ok(Some(json)) => json,
-            Ok(None) => return Ok(Self::default()),
-            // A directory or a pipe in its place.
-            Err(error) if error.kind() == ErrorKind::Invalid => return Ok(Self::default()),
-            Err(error) => return Err(error),
-        };
-        let Stored { folded, counts } = serde_json::from_slice(&json).unwrap_or_default();
-        Ok(Self { folded, counts: counts.into_iter().collect() })
+    pub(super) fn load(path: &Path) -> Self {
+        let json = fsx::read_regular(path, MAX_LEN).ok().flatten();
+        let stored = json.and_then(|json| serde_json::from_slice(&json).ok());
+        let Stored { folded, counts } = stored.unwrap_or_default();
+        Self { folded, counts: counts.into_iter().collect() }
     }
 
     pub(super) fn save(&self, path: &Path) -> Result<()> {

@@ -9,6 +9,7 @@
 //! ```
 
 mod counts;
+mod links;
 mod scopes;
 mod walk;
 
@@ -57,7 +58,8 @@ impl Folder {
 
     /// What was counted so far.
     pub(super) fn counts(&self) -> Result<Counts> {
-        Counts::load(&self.own().join("counts.json"))
+        self.refuse_links(&self.own())?;
+        Ok(Counts::load(&self.own().join("counts.json")))
     }
 
     /// Keeps what was counted. The caller holds the lock since it loaded them.

@@ -1,4 +1,4 @@
-//! What is in a directory, and whether it may be written to.
+//! What is in a directory, and whether there is one.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -41,19 +41,5 @@ impl Folder {
         }
         let message = format!("{} is not a directory", self.root().display());
         Err(Error::new(ErrorKind::Io, message))
-    }
-
-    /// For those who write below `dir`: the directories between the root and it
-    /// are ours, and a link in the place of one leads to what is not.
-    pub(in crate::store) fn refuse_links(&self, dir: &Path) -> Result<()> {
-        let mut at = self.root().to_owned();
-        for part in dir.strip_prefix(self.root()).into_iter().flatten() {
-            at.push(part);
-            if fs::symlink_metadata(&at).is_ok_and(|found| found.is_symlink()) {
-                let message = format!("{} is a link, so nothing is written there", at.display());
-                return Err(Error::new(ErrorKind::Io, message));
-            }
-        }
-        Ok(())
     }
 }

@@ -5,10 +5,10 @@ use std::fs;
 
 use recoup_core::entry::Happening;
 use recoup_core::key::Scope;
-use recoup_core::store::{Directory, Store as _};
+use recoup_core::store::Store as _;
 use serde_json::Value;
 
-use super::{Scene, full_name, with_full};
+use super::{Scene, directory, full_name, with_full};
 use crate::support::{id, later, record_at};
 
 /// The files of one entry, and what is made from all of them.
@@ -141,18 +141,18 @@ fn a_removal_that_got_as_far_as_the_body_is_finished_by_the_next_write() {
 }
 
 #[test]
-fn temporary_files_of_the_dead_are_removed() {
+fn temporary_files_of_the_dead_are_removed_where_only_we_write() {
     let scene = Scene::with(&["a"]);
-    let left = [".recoup-AbC123", "results/.recoup-000000", ".recoup/heads/.recoup-zzzzzz"];
-    for name in left {
-        scene.write(name, "half");
+    scene.write(".recoup/.recoup-AbC123", "half");
+    let users = [".recoup-config", ".recoup-notes.txt", "results/.recoup-000000"];
+    for name in users {
+        scene.write(name, "the user's");
     }
-    scene.write(".recoup-notes.txt", "the user's");
     scene.remove(CATALOGUE);
     assert_eq!(scene.shown(), ["a"]);
     scene.put("b", "b");
-    assert!(left.iter().all(|name| !scene.path(name).exists()));
-    assert_eq!(scene.text(".recoup-notes.txt"), "the user's");
+    assert!(!scene.path(".recoup/.recoup-AbC123").exists());
+    assert!(users.iter().all(|name| scene.text(name) == "the user's"));
 }
 
 /// The heads are told first, then the counts: in between, a head knows.
@@ -196,7 +196,7 @@ fn a_put_that_fails_half_way_leaves_what_was_there() {
     fs::remove_file(&results).unwrap();
     fs::rename(scene.path("aside"), &results).unwrap();
     assert_eq!(scene.body("a"), Some("a".to_owned()));
-    let again = Directory::at(scene.root());
+    let again = directory(scene.root());
     again.put(&id("a"), &with_full("full")).unwrap();
     assert_eq!(scene.shown(), ["a", "b"]);
     assert_eq!(scene.text(&full_name("full")), "full");

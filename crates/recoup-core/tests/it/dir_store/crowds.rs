@@ -9,7 +9,7 @@ use std::thread;
 use recoup_core::key::Scope;
 use recoup_core::store::{Directory, Filter, Store as _};
 
-use super::{Scene, full_name, with_full};
+use super::{Scene, directory, full_name, with_full};
 use crate::support::{body_of, id, noise_text, record, scanned};
 
 /// Says to the processes of a crowd where it meets, and as whom.
@@ -27,7 +27,7 @@ fn twenty_parallel_puts_are_all_there_and_in_the_index() {
     let start = Barrier::new(20);
     thread::scope(|threads| {
         for n in 0..20 {
-            let (store, start) = (Directory::at(scene.root()), &start);
+            let (store, start) = (directory(scene.root()), &start);
             threads.spawn(move || {
                 start.wait();
                 store.put(&id(&format!("k{n}")), &record(format!("body {n}"))).unwrap();
@@ -58,7 +58,7 @@ fn readers_of_other_stores_see_whole_values_only() {
     let scene = Scene::new();
     thread::scope(|threads| {
         for thread in 0..3 {
-            let store = Directory::at(scene.root());
+            let store = directory(scene.root());
             threads.spawn(move || {
                 for round in 0..30 {
                     let seed = thread * 30 + round;
@@ -70,7 +70,7 @@ fn readers_of_other_stores_see_whole_values_only() {
             });
         }
         for _ in 0..3 {
-            let store = Directory::at(scene.root());
+            let store = directory(scene.root());
             threads.spawn(move || {
                 for _ in 0..400 {
                     body_of(&store, &id("key")).into_iter().for_each(assert_whole);
@@ -87,7 +87,7 @@ fn a_shared_full_result_stays_for_whoever_has_it() {
     scene.store.put(&id("keeper"), &with_full("shared")).unwrap();
     thread::scope(|threads| {
         for n in 0..4 {
-            let store = Directory::at(scene.root());
+            let store = directory(scene.root());
             threads.spawn(move || {
                 for _ in 0..10 {
                     let key = id(&format!("k{n}"));
@@ -116,7 +116,7 @@ fn process(part: &str, scene: &Scene, number: usize) -> Child {
 fn part() -> Option<(usize, Directory)> {
     let meeting = std::env::var(MEETING).ok()?;
     let (number, dir) = meeting.split_once('=').unwrap();
-    Some((number.parse().unwrap(), Directory::at(dir)))
+    Some((number.parse().unwrap(), directory(dir)))
 }
 
 #[test]

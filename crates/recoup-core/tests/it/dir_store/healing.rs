@@ -9,7 +9,7 @@ use recoup_core::store::{EvictionPlan, Store as _};
 use serde_json::json;
 
 use super::{Scene, full_name, theirs, with_full};
-use crate::support::{START, evict_plan, id, later, record_at, rich_draft, rich_sources};
+use crate::support::{START, evict_plan, id, later, record, record_at, rich_draft, rich_sources};
 
 /// Everything that may happen to an index, and whether it is kept aside.
 const BROKEN: [(&str, bool); 9] = [
@@ -18,7 +18,7 @@ const BROKEN: [(&str, bool); 9] = [
     ("{", true),
     ("{\"entries\":{\"a\":", true),
     ("not JSON", true),
-    ("[]", true),
+    ("{}", false),
     ("{\"entries\":[1]}", true),
     ("{\"entries\":{},\"stats\":7}", false),
     ("{\"entries\":{\"a\":7,\"b\":{\"created_at\":\"x\"}},\"created_at\":[]}", false),
@@ -39,20 +39,33 @@ fn a_broken_index_harms_no_read_and_is_made_again_by_a_write() {
         assert_eq!(scene.index()["entries"]["a"], before["entries"]["a"], "{text}");
         assert_eq!(scene.index()["created_at"], before["created_at"], "{text}");
         assert_eq!(scene.index()["stats"], before["stats"], "{text}");
-        let aside = fs::read_to_string(scene.path("index.json.broken")).ok();
-        assert_eq!(aside.as_deref(), kept.then_some(text));
+        let expected = if kept { vec![text.to_owned()] } else { Vec::new() };
+        assert_eq!(set_aside(&scene), expected);
+        assert_eq!(scene.faults.count(), expected.len(), "the caller is told once");
     }
 }
 
+/// What was kept of indexes that could not be read.
+fn set_aside(scene: &Scene) -> Vec<String> {
+    let files = fs::read_dir(scene.root()).unwrap().map(|file| file.unwrap().file_name());
+    let names = files.map(|name| name.into_string().unwrap());
+    let mut kept: Vec<_> = names.filter(|name| name.starts_with("index.json.broken-")).collect();
+    kept.sort();
+    kept.iter().map(|name| scene.text(name)).collect()
+}
+
 #[test]
-fn the_first_broken_index_is_the_one_that_is_kept() {
+fn every_broken_index_is_kept_and_told_of() {
     let scene = Scene::with(&["a"]);
     for text in ["first", "second"] {
         scene.write("index.json", text);
         scene.put("b", "b");
-        assert_eq!(scene.text("index.json.broken"), "first");
         assert_eq!(scene.listed(), ["a", "b"]);
+        let faults = scene.faults.take();
+        assert_eq!((faults.len(), faults[0].1), (1, ErrorKind::Corrupt));
+        assert!(faults[0].2.contains("index.json.broken-"), "{faults:?}");
     }
+    assert_eq!(set_aside(&scene), ["first", "second"]);
 }
 
 #[test]
@@ -137,6 +150,11 @@ fn bodies_without_head_and_line_are_neither_served_nor_deleted() {
     assert_eq!(scene.listed(), [""; 0]);
     assert_eq!(scene.text("results/stray.json"), "stray");
     assert_eq!(scene.text("full/stray.json"), "stray");
+    let error = scene.store.put(&id("stray"), &record("ours")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains("results/stray.json is not a cache entry"), "{error}");
+    assert_eq!(scene.text("results/stray.json"), "stray");
+    scene.remove("results/stray.json");
     scene.put("stray", "ours now");
     assert_eq!(scene.body("stray"), Some("ours now".to_owned()));
 }

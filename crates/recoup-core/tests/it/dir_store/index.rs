@@ -6,16 +6,16 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use recoup_core::ErrorKind;
 use recoup_core::entry::{Happening, Older, Sources};
-use recoup_core::store::{Directory, EvictionPlan, Store as _};
+use recoup_core::store::{EvictionPlan, Store as _};
 use serde_json::json;
 
-use super::{Scene, full_name, with_full};
+use super::{Scene, directory, full_name, with_full};
 use crate::support::{
     START, draft, evict_plan, id, id_in, later, record, rich_draft, rich_sources, scopes,
 };
 
 #[test]
-fn the_index_has_the_contracts_fields_and_no_others() {
+fn the_index_has_the_contracts_fields_and_one_of_ours() {
     let scene = Scene::new();
     let mut draft = draft("{\"verdict\":\"PASS\"}");
     draft.full = Some("the full result".into());
@@ -29,8 +29,8 @@ fn the_index_has_the_contracts_fields_and_no_others() {
       "schema_version": "1.0.0",
       "created_at": "2099-12-03T16:53:20Z",
       "entries": {
-        "full": {"created_at":4100000000,"cached_mtime":4100000000,"source_paths":[],"integrity_hash":"32e3c0215358a1f45d846a4a2d924cf7901caa608db81c166e70fc4ac2fecd9a","full_result_path":"DIR/full/fa7d8e21a036d69984504fb9f426a5c5e4c33ee13f7655ea465c6271cec09729.json","hit_count":0,"last_hit":null},
-        "rich": {"created_at":4100000000,"cached_mtime":4100000000,"source_paths":["/outside","src/ä.rs","src/*.rs","docs"],"integrity_hash":"230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5","full_result_path":null,"hit_count":3,"last_hit":4100000005}
+        "full": {"created_at":4100000000,"cached_mtime":4100000000,"source_paths":[],"integrity_hash":"32e3c0215358a1f45d846a4a2d924cf7901caa608db81c166e70fc4ac2fecd9a","full_result_path":"DIR/full/fa7d8e21a036d69984504fb9f426a5c5e4c33ee13f7655ea465c6271cec09729.json","hit_count":0,"last_hit":null,"recoup":{"kind":"result","created":4100000000123,"expires_at":null}},
+        "rich": {"created_at":4100000000,"cached_mtime":4100000000,"source_paths":["/outside","src/ä.rs","src/*.rs","docs"],"integrity_hash":"230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5","full_result_path":null,"hit_count":3,"last_hit":4100000005,"recoup":{"kind":"agent-run","created":4100000000123,"expires_at":4100086400124}}
       },
       "stats": {"hits":3,"misses":1,"invalidations":0}
     }
@@ -177,7 +177,7 @@ fn scopes_are_directories_of_the_same_layout() {
 #[test]
 fn nothing_is_created_by_looking() {
     let scene = Scene::new();
-    let store = Directory::at(scene.root());
+    let store = directory(scene.root());
     assert!(store.get(&id("a")).unwrap().is_none());
     assert!(store.full(&id("a")).unwrap().is_none());
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0);

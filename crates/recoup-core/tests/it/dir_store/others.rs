@@ -117,11 +117,20 @@ fn what_is_no_file_stops_no_housekeeping() {
             }
         }
         scene.fold("1", &[("ours", Happening::Corrupt, 1), ("x", Happening::Corrupt, 1)]);
-        assert!(!scene.path(".recoup/heads/ours.json").exists());
+        assert_eq!(
+            scene.path(".recoup/heads/ours.json").exists(),
+            !pipe,
+            "nor is a directory ours"
+        );
+        if !pipe {
+            let error = scene.store.remove(&[id("ours")]).unwrap_err();
+            assert!(error.to_string().contains("results/ours.json"), "{error}");
+        }
         let plan = EvictionPlan { max_entries: Some(0), ..evict_plan(START) };
         assert_eq!(scene.store.evict(&plan).unwrap().least_used, 1);
         scene.put("c", "c");
-        assert_eq!(scene.listed(), ["c", "x"]);
+        let left: &[&str] = if pipe { &["c", "x"] } else { &["c", "ours", "x"] };
+        assert_eq!(scene.listed(), left);
     }
 }
 
@@ -140,7 +149,7 @@ fn the_directory_itself_may_be_behind_a_link() {
     let scene = Scene::with(&["a"]);
     let link = scene.dir.path().join("link");
     symlink(scene.root(), &link).unwrap();
-    let other = recoup_core::store::Directory::at(&link);
+    let other = super::directory(&link);
     assert_eq!(body_of(&other, &id("a")), Some(b"a".to_vec()));
     other.put(&id("b"), &crate::support::record("b")).unwrap();
     assert_eq!(scene.shown(), ["a", "b"]);

@@ -33,7 +33,7 @@ pub(crate) trait Factory {
     /// way: thousands of writes, each synced, are not what is tested.
     fn multiply(&self, from: &Id, to: &[Id]);
 
-    /// Damages a record, where the store looks again at one that is told to be.
+    /// Damages a record, where the store looks again before it drops one.
     fn spoil(&self, _: &Id) {}
 }
 
@@ -413,7 +413,7 @@ impl InDirectory {
 impl Factory for InDirectory {
     fn fresh() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Arc::new(Directory::at(dir.path().join("cache")));
+        let store = Arc::new(Directory::at(dir.path().join("cache"), Faults::new()));
         Self { dir, store }
     }
 
@@ -430,11 +430,14 @@ impl Factory for InDirectory {
             }
         }
     }
+    fn spoil(&self, id: &Id) {
+        fs::write(self.body(id), "spoiled").unwrap();
+    }
 }
 
 impl Durable for InDirectory {
     fn reopen(&self) -> Arc<dyn Store> {
-        Arc::new(Directory::at(self.path()))
+        Arc::new(Directory::at(self.path(), Faults::new()))
     }
 }
 

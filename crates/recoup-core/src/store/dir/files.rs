@@ -1,0 +1,78 @@
+//! How single files of the directory are read, looked for and removed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::base::fsx;
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+use crate::key::Key;
+
+/// The largest file that is read or written: no cached result comes near it.
+pub(super) const MAX_LEN: u64 = 1 << 30;
+
+/// The file of a key, or of a full result's digest.
+pub(super) fn file_name(stem: &str) -> String {
+    format!("{stem}.json")
+}
+
+/// What one of our files holds. A pipe or a directory in its place is damage,
+/// and nothing that is waited for. Links to files are followed to read, since all
+/// that is read proves itself; to write is to replace them.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
+    fsx::read_regular(path, MAX_LEN).map_err(|error| match error.kind() {
+        ErrorKind::Invalid => Error::new(ErrorKind::Corrupt, error.message()),
+        _ => error,
+    })
+}
+
+/// What a file holds that can be made again: none also when it can't be read.
+pub(super) fn read_helper(path: &Path) -> Option<Vec<u8>> {
+    read(path).ok().flatten()
+}
+
+/// Removes a file that can be made again. A directory in its place says nothing
+/// either, and stays.
+pub(super) fn remove_helper(path: &Path) -> Result<()> {
+    match fsx::remove(path) {
+        Err(_) if path.is_dir() => Ok(()),
+        removed => removed.map(drop),
+    }
+}
+
+/// Whether anything is there, be it a link that leads nowhere. Only where there is
+/// nothing there is nothing: what can't be looked at is an error.
+pub(super) fn is_there(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true).doing(|| format!("looking at {}", path.display())),
+    }
+}
+
+pub(super) fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Refuses to touch what is in a place of ours and was not put there by us.
+pub(super) fn stranger(path: &Path) -> Error {
+    let message = format!("{} is not a cache entry, so it is left alone", path.display());
+    Error::new(ErrorKind::Invalid, message)
+}
+
+/// The keys that have a file in `dir`.
+pub(super) fn keys_in(dir: &Path) -> Result<BTreeSet<Key>> {
+    let keys = names_in(dir)?;
+    let key = |name: String| Key::parse(name.strip_suffix(".json")?).ok();
+    Ok(keys.into_iter().filter_map(key).collect())
+}
+
+pub(super) fn names_in(dir: &Path) -> Result<Vec<String>> {
+    let listing = || format!("listing {}", dir.display());
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.doing(listing)?,
+    };
+    let names = entries.map(|entry| Ok(entry.doing(listing)?.file_name().into_string().ok()));
+    names.filter_map(Result::transpose).collect()
+}
