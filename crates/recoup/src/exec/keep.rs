@@ -25,8 +25,14 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// Whether there is an end after which anything is kept.
-    pub(super) fn keeps_anything(&self) -> bool {
+    pub(crate) fn keeps_anything(&self) -> bool {
         self.ttl != Ttl::Off || self.failures != Ttl::Off
+    }
+
+    /// Whether a result that ended so and is so old is what was asked for: failures
+    /// are for those who want them.
+    pub(super) fn accepts(&self, exit: i32, age: u64) -> bool {
+        exit == 0 || self.failures.as_millis().is_none_or(|limit| age < limit)
     }
 
     /// With which exit code and for how long, if at all.
@@ -63,7 +69,8 @@ pub(super) fn keep(permit: Permit, done: Done<'_>, keeping: &Keeping, teller: &d
     };
     let name = program.name.to_string_lossy().into_owned();
     let draft = Draft {
-        grace: keeping.grace,
+        // A failure is kept for as long as was said, and no longer.
+        grace: if exit == 0 { keeping.grace } else { 0 },
         identity: Identity { name: Some(name), ..Identity::default() },
         parts,
         tags: keeping.tags.clone(),

@@ -38,8 +38,10 @@ impl Exec<'_> {
             };
             let age = cache.clock().now().millis_since(entry.head().header.created);
             match read(entry) {
-                Ok(Some(transcript)) => return Ok(Looked::Found { transcript, age, refresh }),
-                Ok(None) => break,
+                Ok(Some(transcript)) if self.job.keeping.accepts(transcript.exit, age) => {
+                    return Ok(Looked::Found { transcript, age, refresh });
+                }
+                Ok(_) => break,
                 // Replaced while it was read: then there is another.
                 Err(error) if error.kind() == ErrorKind::Corrupt => {}
                 Err(error) => {

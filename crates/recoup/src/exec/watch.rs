@@ -23,6 +23,9 @@ use super::tty::{self, Terminal};
 /// For how long the output of a command that has ended may stay silent, before
 /// we leave a process behind that still holds it open.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How often we look whether it has ended although nothing said so: its end is
+/// told by a signal, and whoever started us may have blocked that one.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What passes along a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +87,9 @@ impl<'a> Watch<'a> {
     /// As with any pipe, output goes on until nobody can write to it any more;
     /// but we do not wait for ever for one who may never do so.
     fn expects_more(&self) -> bool {
-        self.is_pending() || self.is_open() && !self.patience.passed()
+        // Whoever ended it does not want to wait for a slow reader either.
+        let ended = self.interrupted && matches!(self.end, Some(End::Signal(_)));
+        !ended && (self.is_pending() || self.is_open() && !self.patience.passed())
     }
 
     fn is_pending(&self) -> bool {
@@ -97,19 +102,23 @@ impl<'a> Watch<'a> {
 
     /// Waits for a signal or for the streams, and lets everything take a step.
     fn wait(&mut self) -> Result<()> {
-        let waits = self.end.is_none() || self.is_pending();
-        let limit = (!waits).then(|| timespec(self.patience.remaining()));
+        let limit = match self.end {
+            None => Some(timespec(LOOK)),
+            Some(_) if self.is_pending() => None,
+            Some(_) => Some(timespec(self.patience.remaining())),
+        };
         let awaited: Vec<Option<PollFd<'_>>> =
             self.lines.iter().map(|line| line.stream.awaits()).collect();
         let signals = self.signals.fd();
         let mut fds = vec![PollFd::from_borrowed_fd(signals, PollFlags::IN)];
         fds.extend(awaited.iter().flatten().cloned());
-        match poll(&mut fds, limit.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        let silent = match poll(&mut fds, limit.as_ref()) {
+            Ok(ready) => ready == 0,
+            Err(rustix::io::Errno::INTR) => false,
             Err(error) => {
                 return Err(io::Error::from(error)).doing(|| "waiting for the command".to_owned());
             }
-        }
+        };
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let signalled = ready.next().unwrap_or(false);
         let ready: Vec<bool> = awaited
@@ -121,6 +130,8 @@ impl<'a> Watch<'a> {
         }
         if signalled {
             self.heed();
+        }
+        if signalled || silent {
             self.look_for_its_end()?;
         }
         Ok(())

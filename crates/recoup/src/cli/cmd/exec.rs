@@ -122,7 +122,8 @@ impl ExecArgs {
 
     /// Everything that is needed, or the end when there is no such command.
     fn prepare(self, spoken: &Spoken) -> Result<Result<Exec<'_>, End>, Failure> {
-        let (mode, keeping, max_age) = (self.mode(), self.keeping()?, self.max_age()?);
+        let keeping = self.keeping()?;
+        let (mode, max_age) = (self.mode(&keeping), self.max_age(&keeping)?);
         let environment = variables(&self.environment)?;
         let app = App::load(&self.place.overrides())?;
         let view = app.view();
@@ -168,8 +169,10 @@ impl ExecArgs {
         Ok(Ok(Exec { job, cache, outlets: ui::outlets(), teller: spoken }))
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, keeping: &Keeping) -> Mode {
         match self {
+            // Nothing is to be kept, so nothing that was kept is meant either.
+            _ if !keeping.keeps_anything() && !self.only_if_cached => Mode::Bypass,
             Self { refresh: true, .. } => Mode::Refresh,
             Self { no_cache: true, .. } => Mode::Bypass,
             Self { only_if_cached: true, .. } => Mode::OnlyIfCached,
@@ -189,8 +192,13 @@ impl ExecArgs {
         })
     }
 
-    fn max_age(&self) -> Result<Option<u64>> {
-        Ok(duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis))
+    /// The smaller of what the reader says: how old it may be, and how long such a
+    /// result is good for, with the time in which it may be stale.
+    fn max_age(&self, keeping: &Keeping) -> Result<Option<u64>> {
+        let said = duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
+        let ttl = self.ttl.as_ref().and(keeping.ttl.as_millis());
+        let good = ttl.filter(|ttl| *ttl > 0).map(|ttl| ttl.saturating_add(keeping.grace));
+        Ok([said, good].into_iter().flatten().min())
     }
 }
 

@@ -116,3 +116,39 @@ fn a_cache_that_is_off_is_out_of_the_way() {
     }
     assert_eq!(runs(&home), 2);
 }
+
+#[test]
+fn a_failure_is_replayed_only_to_those_who_want_failures() {
+    let home = Home::new();
+    let script = format!("{COUNT}exit 4");
+    exec(&home, &["--cache-failures", "1h"], &script).expect(4);
+    exec(&home, &["--cache-failures", "1h"], &script).expect(4);
+    assert_eq!(runs(&home), 1);
+    exec(&home, &["--only-if-cached"], &script).expect(124);
+    exec(&home, &[], &script).expect(4);
+    assert_eq!(runs(&home), 2);
+    exec(&home, &["--cache-failures", "1ms"], &script).expect(4);
+    assert_eq!(runs(&home), 3, "for as long as the reader says");
+}
+
+#[test]
+fn a_failure_is_never_served_past_its_time() {
+    let home = Home::new();
+    let script = format!("{COUNT}exit 4");
+    let flags = ["--cache-failures", "1ms", "--stale-while-revalidate", "1h"];
+    exec(&home, &flags, &script).expect(4);
+    exec(&home, &flags, &script).expect(4);
+    assert_eq!(runs(&home), 2);
+}
+
+#[test]
+fn the_readers_ttl_counts_too() {
+    let home = Home::new();
+    let script = format!("{COUNT}echo x");
+    exec(&home, &[], &script).expect(0);
+    thread::sleep(Duration::from_millis(5));
+    exec(&home, &["--ttl", "1ms"], &script).expect(0);
+    assert_eq!(runs(&home), 2);
+    exec(&home, &["--ttl", "off"], &script).expect(0);
+    assert_eq!(runs(&home), 3, "nothing kept is meant");
+}
