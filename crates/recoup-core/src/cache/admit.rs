@@ -4,7 +4,7 @@
 use crate::entry::{Body, Chunks as _, Draft};
 use crate::error::Result;
 use crate::key::{Id, Part};
-use crate::secrets;
+use crate::secrets::{self, Values};
 
 /// How much of a large body is looked at again with what follows it, so that a
 /// secret across two chunks is seen whole. A private key is the longest.
@@ -12,27 +12,32 @@ const OVERLAP: usize = 32 << 10;
 
 /// The name of the rule that a draft breaks, if it does.
 pub(super) fn secret_in(id: &Id, draft: &Draft) -> Result<Option<&'static str>> {
-    let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
-    if let Some(rule) = words.find_map(|word| secrets::detect(word.as_bytes())) {
+    if let Some(rule) = secret_in_words(id, draft) {
         return Ok(Some(rule));
     }
     for body in std::iter::once(&draft.body).chain(&draft.full) {
-        if let Some(rule) = secret_in_body(body)? {
+        if let Some(rule) = secret_in_body(body, &draft.withheld)? {
             return Ok(Some(rule));
         }
     }
     Ok(None)
 }
 
-fn secret_in_body(body: &Body) -> Result<Option<&'static str>> {
+/// The same of what is known before there is a result.
+pub(super) fn secret_in_words(id: &Id, draft: &Draft) -> Option<&'static str> {
+    let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
+    words.find_map(|word| detect(word.as_bytes(), &draft.withheld))
+}
+
+fn secret_in_body(body: &Body, withheld: &Values) -> Result<Option<&'static str>> {
     if let Body::Whole(bytes) = body {
-        return Ok(secrets::detect(bytes));
+        return Ok(detect(bytes, withheld));
     }
     let (mut rule, mut window) = (None, Vec::new());
     body.each(&mut |chunk| {
         if rule.is_none() {
             window.extend_from_slice(chunk);
-            rule = secrets::detect(&window);
+            rule = detect(&window, withheld);
             window.drain(..window.len().saturating_sub(OVERLAP));
         }
         Ok(())
@@ -40,11 +45,16 @@ fn secret_in_body(body: &Body) -> Result<Option<&'static str>> {
     Ok(rule)
 }
 
+fn detect(text: &[u8], withheld: &Values) -> Option<&'static str> {
+    secrets::detect(text).or_else(|| withheld.detect(text))
+}
+
 /// The same parts, with no secret in what is shown of them.
-pub(super) fn without_secrets(parts: Vec<Part>) -> Vec<Part> {
-    let redacted = |part: Part| Part {
-        preview: part.preview.map(|preview| secrets::redact(&preview).into_owned()),
-        ..part
+pub(super) fn without_secrets(parts: Vec<Part>, withheld: &Values) -> Vec<Part> {
+    let redacted = |preview: String| {
+        let preview = secrets::redact(&preview).into_owned();
+        withheld.redact(&preview).into_owned()
     };
-    parts.into_iter().map(redacted).collect()
+    let cleaned = |part: Part| Part { preview: part.preview.map(redacted), ..part };
+    parts.into_iter().map(cleaned).collect()
 }

@@ -10,6 +10,7 @@
 //! takes over. Claims only save work: whatever is wrong with them, the caller
 //! works.
 
+use std::fmt;
 use std::thread;
 use std::time::Duration;
 
@@ -23,8 +24,72 @@ use crate::store::Claim;
 
 /// The first pause of a waiter.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// A wait that people notice.
+const LONG: Duration = Duration::from_secs(1);
 /// Nobody waits for ever, whatever the options say.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// What a caller does while another works on what it asks for.
+#[derive(Clone, Copy, Default)]
+pub struct Patience<'a> {
+    /// How long it waits; as [`Options::wait`](super::Options::wait) says where this does not.
+    pub wait: Option<Duration>,
+    /// For how many others, one after the other, should they leave nothing behind. What they
+    /// make may not be for keeping, and then nobody need wait for his turn. None: for all.
+    pub leaders: Option<u32>,
+    /// Told once, when the wait turns out to be a long one.
+    pub told: Option<&'a (dyn Fn() + Sync)>,
+}
+
+impl fmt::Debug for Patience<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { wait, leaders, told } = self;
+        let told = told.is_some();
+        f.debug_struct("Patience")
+            .field("wait", wait)
+            .field("leaders", leaders)
+            .field("told", &told)
+            .finish()
+    }
+}
+
+/// A caller while it waits.
+struct Waiter<'a> {
+    patience: Patience<'a>,
+    until: Deadline,
+    /// When it is told that this takes long.
+    telling: Option<Deadline>,
+    /// Whom it waits for, and for how many it has.
+    leader: Option<u64>,
+    leaders: u32,
+}
+
+impl<'a> Waiter<'a> {
+    fn new(patience: Patience<'a>, usual: Duration) -> Self {
+        let until = Deadline::after(patience.wait.unwrap_or(usual).min(LONGEST_WAIT));
+        let telling = patience.told.map(|_| Deadline::after(LONG));
+        Self { patience, until, telling, leader: None, leaders: 0 }
+    }
+
+    /// Whether it has waited for long enough, or for enough others.
+    fn has_enough(&mut self, holder: impl FnOnce() -> Option<u64>) -> bool {
+        let Some(most) = self.patience.leaders else { return self.until.passed() };
+        if let Some(holder) = holder().filter(|holder| self.leader != Some(*holder)) {
+            (self.leader, self.leaders) = (Some(holder), self.leaders + 1);
+        }
+        self.leaders > most || self.until.passed()
+    }
+
+    fn pause(&mut self, pause: Duration) {
+        if self.telling.is_some_and(Deadline::passed) {
+            self.telling = None;
+            if let Some(told) = self.patience.told {
+                told();
+            }
+        }
+        thread::sleep(jittered(pause).min(self.until.remaining()));
+    }
+}
 
 /// The right to work: with the claim, or alone where there is none to be had.
 #[derive(Debug)]
@@ -35,23 +100,28 @@ impl Cache {
     /// this caller is to work.
     pub(super) fn settle(&self, request: &Request<'_>, first: Peek) -> (Peek, Option<Turn>) {
         let asked = self.clock().now();
-        let deadline = Deadline::after(self.inner.options.wait.min(LONGEST_WAIT));
+        let mut waiter = Waiter::new(request.patience, self.inner.options.wait);
         let (mut found, mut pause) = (first, FIRST_PAUSE);
         loop {
-            if let Some(turn) = self.turn_for(request, &found, deadline) {
+            if let Some(turn) = self.turn_for(request, &found, &mut waiter) {
                 return self.start(request, found, turn, asked);
             }
             if let Peek::Hit(_) | Peek::Stale(_) = found {
                 return (found, None);
             }
-            thread::sleep(jittered(pause).min(deadline.remaining()));
+            waiter.pause(pause);
             pause = (pause * 2).min(self.claims().longest_pause());
             found = self.peek_as_of(request, Some(asked));
         }
     }
 
     /// The right to work, if it can be had now.
-    fn turn_for(&self, request: &Request<'_>, found: &Peek, deadline: Deadline) -> Option<Turn> {
+    fn turn_for(
+        &self,
+        request: &Request<'_>,
+        found: &Peek,
+        waiter: &mut Waiter<'_>,
+    ) -> Option<Turn> {
         match found {
             Peek::Hit(_) => return None,
             // What another makes could not be seen, so there is nothing to wait for.
@@ -60,7 +130,8 @@ impl Cache {
         }
         match self.claims().try_claim(request.id) {
             Ok(Some(claim)) => Some(Turn(Some(claim))),
-            Ok(None) if matches!(found, Peek::Stale(_)) || !deadline.passed() => None,
+            Ok(None) if matches!(found, Peek::Stale(_)) => None,
+            Ok(None) if !waiter.has_enough(|| self.claims().holder(request.id)) => None,
             Ok(None) | Err(_) => Some(Turn(None)),
         }
     }
@@ -92,7 +163,7 @@ impl Cache {
     /// and before the work.
     pub(super) fn permit_for(&self, request: &Request<'_>, turn: Turn) -> Result<Permit> {
         let permit = self.permit(request.id, request.view, request.sources)?;
-        Ok(permit.with_claim(turn.0))
+        Ok(permit.of_work(turn.0))
     }
 }
 

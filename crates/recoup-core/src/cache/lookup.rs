@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Cache;
+use super::flight::Patience;
 use super::outcome::{Outcome, Peek, Reason};
 use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
@@ -34,11 +35,15 @@ pub struct Request<'a> {
     pub view: &'a View,
     /// The files that the work will read, for the permit.
     pub sources: &'a [String],
-    /// The oldest that the caller accepts, in milliseconds, whatever the
-    /// entry's own TTL.
+    /// How long such an entry is good for as this caller sees it, in milliseconds:
+    /// the smaller of this and the entry's own TTL counts.
+    pub ttl: Option<u64>,
+    /// How long ago the work for it may have begun, in milliseconds.
     pub max_age: Option<u64>,
     /// How far the cache may be used at all.
     pub mode: Mode,
+    /// What the caller does while another works on the same entry.
+    pub patience: Patience<'a>,
 }
 
 /// How far a caller wants the cache to be used.
@@ -60,7 +65,17 @@ pub enum Mode {
 impl<'a> Request<'a> {
     /// For an entry that depends on no files, at any age.
     pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
-        Self { kind, id, parts: &[], view, sources: &[], max_age: None, mode: Mode::default() }
+        Self {
+            kind,
+            id,
+            parts: &[],
+            view,
+            sources: &[],
+            ttl: None,
+            max_age: None,
+            mode: Mode::default(),
+            patience: Patience::default(),
+        }
     }
 }
 
@@ -202,8 +217,9 @@ impl Cache {
         record.open().map_or_else(|damage| Peek::Miss(Reason::Corrupt(damage)), serve)
     }
 
-    /// The age limit is the smaller of the entry's and the reader's; the grace
-    /// extends only the entry's own.
+    /// The TTL is the smaller of the entry's and the reader's, and counts from when the
+    /// result was there. A reader's limit on the age counts from when the work began:
+    /// nothing that happened since need be in it.
     fn freshness(
         &self,
         header: &Header,
@@ -212,14 +228,14 @@ impl Cache {
     ) -> Freshness {
         let now = self.clock().now();
         let age = now.millis_since(header.created);
-        let ttl = header.ttl.unwrap_or(u64::MAX);
+        let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(u64::MAX);
         if header.ttl.is_some() && header.created > now.plus_millis(MAX_LEAD) {
             return Freshness::Expired(Reason::Expired { age, limit: ttl });
         }
-        let age_then = asked.map_or(age, |asked| asked.millis_since(header.created));
+        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
         match request.max_age {
-            Some(limit) if age_then > limit => {
-                Freshness::Expired(Reason::Expired { age: age_then, limit })
+            Some(limit) if work_age > limit => {
+                Freshness::Expired(Reason::Expired { age: work_age, limit })
             }
             _ if age < ttl => Freshness::Fresh,
             _ if age < ttl.saturating_add(header.grace) => Freshness::Stale,

@@ -28,6 +28,7 @@ use crate::store::{Claims, Filter, Flow, Store, ThreadClaims, Visit};
 
 pub use crate::base::ttl::Ttl;
 pub use compute::{Computed, How};
+pub use flight::Patience;
 pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};

@@ -6,7 +6,8 @@ use std::fmt;
 use super::outcome::Reason;
 use super::sources::{Since, Watched};
 use super::{Cache, Ttl, admit};
-use crate::entry::Draft;
+use crate::base::clock::Timestamp;
+use crate::entry::{Draft, Header};
 use crate::error::{Error, Result};
 use crate::key::Id;
 use crate::store::{Claim, Evicted, EvictionPlan, Info};
@@ -20,6 +21,9 @@ pub struct Permit {
     id: Id,
     watched: Watched,
     claim: Option<Claim>,
+    began: Timestamp,
+    /// Whether what began later, and is there already, stays.
+    yields: bool,
 }
 
 /// What became of a result.
@@ -32,6 +36,8 @@ pub enum Filled {
     Refused(Refusal),
     /// Nothing was stored, because the TTL or the cache is off.
     Off,
+    /// Nothing was stored, because there is one already for which the work began later.
+    Overtaken,
 }
 
 /// Why a result is not kept.
@@ -71,11 +77,13 @@ impl fmt::Display for Refusal {
 
 impl Permit {
     pub(super) fn new(cache: Cache, id: Id, watched: Watched) -> Self {
-        Self { cache, id, watched, claim: None }
+        let began = cache.clock().now();
+        Self { cache, id, watched, claim: None, began, yields: false }
     }
 
-    pub(super) fn with_claim(self, claim: Option<Claim>) -> Self {
-        Self { claim, ..self }
+    /// For work that begins now, and may end after other work that begins later.
+    pub(super) fn of_work(self, claim: Option<Claim>) -> Self {
+        Self { claim, yields: true, ..self }
     }
 
     /// The entry that it is for.
@@ -105,8 +113,13 @@ impl Permit {
 
     /// Stores the result for as long as `ttl` says.
     pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
-        let Self { cache, id, watched, claim } = self;
-        let filled = fill(&cache, id, watched, draft, ttl);
+        let Self { cache, id, watched, claim, began, yields } = self;
+        let draft = Draft { began: Some(began), ..draft };
+        let filled = if yields && is_overtaken(&cache, &id, began) {
+            Ok(Filled::Overtaken)
+        } else {
+            fill(&cache, id, watched, draft, ttl)
+        };
         match claim {
             // Those who wait find it now, or take over.
             Some(claim) if filled.is_ok() => claim.release(),
@@ -115,6 +128,29 @@ impl Permit {
         }
         filled
     }
+}
+
+impl Cache {
+    /// What is wrong with `draft` whatever its body will be, for those who want to
+    /// know before the work is paid for.
+    pub fn check(&self, id: &Id, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
+        grace_of(draft, ttl, self)?;
+        match admit::secret_in_words(id, draft) {
+            Some(rule) => Err(Error::usage(format!("there is a secret among the tags ({rule})"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether there is an entry for which the work began later; not one from the future,
+/// which another clock may have made.
+fn is_overtaken(cache: &Cache, id: &Id, began: Timestamp) -> bool {
+    let now = cache.clock().now();
+    let alive = |header: &Header| header.dead_at().is_none_or(|end| end > now);
+    let later =
+        |header: &Header| header.work_began() > began && header.created <= now && alive(header);
+    // What can't be read is replaced.
+    cache.store().get(id).is_ok_and(|found| found.is_some_and(|it| later(&it.head.header)))
 }
 
 fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Result<Filled> {
@@ -129,7 +165,7 @@ fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Resu
         return Ok(Filled::Refused(Refusal::Secret(rule)));
     }
     let now = cache.clock().now();
-    let parts = admit::without_secrets(draft.parts);
+    let parts = admit::without_secrets(draft.parts, &draft.withheld);
     let draft = Draft { ttl: ttl.as_millis(), grace, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;

@@ -8,6 +8,7 @@ use super::sources::Sources;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::{Kind, Part};
+use crate::secrets::Values;
 
 /// An entry before it is sealed: everything that its producer knows.
 #[derive(Debug, Clone)]
@@ -30,6 +31,10 @@ pub struct Draft {
     pub tags: Vec<String>,
     /// What producing it cost.
     pub cost: Cost,
+    /// When the work began, where that was earlier than now.
+    pub began: Option<Timestamp>,
+    /// What must not be kept with it, however it looks.
+    pub withheld: Values,
 }
 
 impl Draft {
@@ -46,12 +51,15 @@ impl Draft {
             parts: Vec::new(),
             tags: Vec::new(),
             cost: Cost::default(),
+            began: None,
+            withheld: Values::default(),
         }
     }
 
     /// Encodes the body and writes the header.
     pub fn seal(self, sources: Sources, now: Timestamp) -> Result<Record> {
-        let Self { kind, body, full, ttl, grace, identity, parts, tags, cost } = self;
+        let Self { kind, body, full, ttl, grace, identity, parts, tags, cost, began, withheld: _ } =
+            self;
         let (body, payload) = codec::encode(body)?;
         let (full, full_payload) = full.map(codec::encode).transpose()?.unzip();
         let header = Header {
@@ -67,6 +75,7 @@ impl Draft {
             parts,
             tags,
             cost,
+            began: began.filter(|began| *began < now),
         };
         Ok(Record { payload, head: Head::new(header, now), full: full_payload })
     }

@@ -52,6 +52,9 @@ pub struct Header {
     /// What producing it cost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cost: Cost,
+    /// When the work for it began, where that was earlier than `created`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<Timestamp>,
 }
 
 /// How the body is kept.
@@ -114,6 +117,11 @@ impl Header {
     /// What is stored for it: the body and the full result.
     pub fn stored_len(&self) -> u64 {
         self.body.stored_len.saturating_add(self.full.map_or(0, |full| full.stored_len))
+    }
+
+    /// When the work for it began: nothing that happened since need be in it.
+    pub fn work_began(&self) -> Timestamp {
+        self.began.unwrap_or(self.created)
     }
 
     /// When it stops being fresh.

@@ -22,6 +22,7 @@ mod rules;
 mod scan;
 mod url;
 mod value;
+mod values;
 mod words;
 
 pub use plain::detect;
@@ -29,3 +30,4 @@ pub use redact::{redact, redact_bytes};
 pub use rule::Rule;
 pub use rules::rules;
 pub use scan::{Finding, Findings, scan, scan_all};
+pub use values::Values;

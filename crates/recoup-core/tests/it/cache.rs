@@ -1,6 +1,7 @@
 //! The cache over a store: what is fresh, what is a miss and why, and what a
 //! permit takes.
 
+mod began;
 mod controls;
 mod faults;
 mod freshness;
@@ -11,6 +12,7 @@ mod order;
 mod patterns;
 mod since;
 mod sources;
+mod withheld;
 mod worktrees;
 
 use std::fs;

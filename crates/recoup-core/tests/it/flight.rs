@@ -7,6 +7,7 @@ mod files;
 mod handover;
 mod leases;
 mod meetings;
+mod patience;
 mod processes;
 mod stale;
 mod waiting;
@@ -90,6 +91,10 @@ impl Claims for Counted {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
         self.tries.fetch_add(1, Ordering::SeqCst);
         self.inner.try_claim(id)
+    }
+
+    fn holder(&self, id: &Id) -> Option<u64> {
+        self.inner.holder(id)
     }
 
     fn longest_pause(&self) -> Duration {

@@ -14,6 +14,7 @@ use recoup_core::entry::{
     Place, Record, Source, Sources, Stat, Tally,
 };
 use recoup_core::key::{Id, Key, Kind, Part, Scope};
+use recoup_core::secrets::Values;
 use recoup_core::store::{
     Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Memory, Store, Usage, Visit,
 };
@@ -75,6 +76,8 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
             output_tokens: Some(0),
             micro_dollars: Some(1_234_567),
         },
+        began: Some(Timestamp::from_millis(START.as_millis() - 1)),
+        withheld: Values::default(),
     }
 }
 

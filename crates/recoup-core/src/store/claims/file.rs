@@ -5,6 +5,7 @@
 //! DIR/HASH.claim      there while somebody works on the entry with that id
 //! ```
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,6 +39,13 @@ impl FileClaims {
 impl Claims for FileClaims {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
         Ok(PassingLock::try_acquire(&self.path(id))?.map(Claim::new))
+    }
+
+    /// Each owner has a file of its own, except for what a dead one left behind.
+    fn holder(&self, id: &Id) -> Option<u64> {
+        let found = std::fs::symlink_metadata(self.path(id)).ok()?;
+        let times = found.ctime().wrapping_mul(1_000_000_000).wrapping_add(found.ctime_nsec());
+        Some(found.ino() ^ times.cast_unsigned().rotate_left(20))
     }
 
     fn longest_pause(&self) -> Duration {

@@ -24,6 +24,10 @@ pub trait Claims: Send + Sync + fmt::Debug {
     /// waits for that.
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>>;
 
+    /// Who has the claim on `id`, as a number that only tells one owner from the next;
+    /// none when nobody has it, or when that can't be found out.
+    fn holder(&self, id: &Id) -> Option<u64>;
+
     /// The longest that a waiter pauses between two tries: the dearer a try, the
     /// longer.
     fn longest_pause(&self) -> Duration;

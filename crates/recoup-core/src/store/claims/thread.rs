@@ -1,6 +1,7 @@
 //! Claims among the threads of one process.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,11 +12,12 @@ use crate::key::Id;
 /// Claims that nobody outside this process knows of. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadClaims {
-    taken: Arc<Mutex<HashSet<Id>>>,
+    taken: Arc<Mutex<HashMap<Id, u64>>>,
+    owners: Arc<AtomicU64>,
 }
 
 impl ThreadClaims {
-    fn taken(&self) -> MutexGuard<'_, HashSet<Id>> {
+    fn taken(&self) -> MutexGuard<'_, HashMap<Id, u64>> {
         // Ids go in and out whole; no panic leaves half of one.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -23,8 +25,16 @@ impl ThreadClaims {
 
 impl Claims for ThreadClaims {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
-        let free = self.taken().insert(id.clone());
-        Ok(free.then(|| Claim::new(Taken { claims: self.clone(), id: id.clone() })))
+        let mut taken = self.taken();
+        if taken.contains_key(id) {
+            return Ok(None);
+        }
+        taken.insert(id.clone(), self.owners.fetch_add(1, Ordering::Relaxed));
+        Ok(Some(Claim::new(Taken { claims: self.clone(), id: id.clone() })))
+    }
+
+    fn holder(&self, id: &Id) -> Option<u64> {
+        self.taken().get(id).copied()
     }
 
     fn longest_pause(&self) -> Duration {

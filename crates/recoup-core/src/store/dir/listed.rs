@@ -108,6 +108,7 @@ impl Listed {
             parts: Vec::new(),
             tags: Vec::new(),
             cost: Cost::default(),
+            began: None,
         };
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);
         Head { header, stored_at: created, hits: self.hit_count, last_used }

@@ -15,6 +15,7 @@ use super::line::Line;
 use super::scripts::{self, eval};
 use super::target::Target;
 use crate::base::clock::SystemClock;
+use crate::base::digest::Digest;
 use crate::base::ids;
 use crate::error::Result;
 use crate::key::Id;
@@ -64,6 +65,19 @@ impl Claims for RedisClaims {
         kept.keep(&hold);
         let line = Arc::clone(&self.line);
         Ok(Some(Claim::new(Lease { hold, line, kept, released: false })))
+    }
+
+    fn holder(&self, id: &Id) -> Option<u64> {
+        let mut command = redis::cmd("GET");
+        command.arg(self.keys.claim(id));
+        match self.line.ask_one("asking who works on an entry", command).ok()? {
+            Value::BulkString(token) => {
+                let digest = Digest::of(&token);
+                let start: [u8; 8] = digest.as_bytes()[..8].try_into().ok()?;
+                Some(u64::from_le_bytes(start))
+            }
+            _ => None,
+        }
     }
 
     fn longest_pause(&self) -> Duration {

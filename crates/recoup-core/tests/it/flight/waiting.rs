@@ -29,6 +29,9 @@ impl Claims for Untouchable {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
         panic!("{id} was claimed")
     }
+    fn holder(&self, id: &Id) -> Option<u64> {
+        panic!("somebody asked who has {id}")
+    }
     fn longest_pause(&self) -> Duration {
         panic!("nobody waits")
     }
@@ -65,6 +68,9 @@ impl Claims for Overtaken {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
         self.0.put(id, &record("overtaken"))?;
         self.1.try_claim(id)
+    }
+    fn holder(&self, id: &Id) -> Option<u64> {
+        self.1.holder(id)
     }
     fn longest_pause(&self) -> Duration {
         self.1.longest_pause()
@@ -151,7 +157,28 @@ fn what_was_made_while_a_reader_waits_is_not_too_old_for_it() {
         assert!(matches!(waiter.join().unwrap(), Outcome::Hit(_)));
     });
     let outcome = reading.lookup(&request).unwrap();
-    assert!(matches!(outcome, Outcome::Miss(_, Reason::Expired { age: 4_000, limit: 0 })));
+    assert!(matches!(outcome, Outcome::Miss(_, Reason::Expired { age: 5_000, limit: 0 })));
+}
+
+#[test]
+fn a_reader_is_not_served_what_was_begun_too_long_before_it_asked() {
+    let (store, claims) = (memory(), Counted::over(Arc::new(ThreadClaims::default())));
+    let clock = ManualClock::at(START);
+    let cache = assemble(store, claims.clone(), &clock, Options::default());
+    let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
+    clock.advance(Duration::from_secs(2));
+    let (id, view) = (id("key"), nowhere());
+    let request = Request { max_age: Some(1_000), ..Request::new(Kind::Result, &id, &view) };
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| cache.lookup(&request).unwrap());
+        claims.wait_for(1);
+        let _ = leader.fill(draft("too old"), Ttl::days(1)).unwrap();
+        let outcome = waiter.join().unwrap();
+        assert!(
+            matches!(outcome, Outcome::Miss(_, Reason::Expired { age: 2_000, limit: 1_000 })),
+            "{outcome:?}"
+        );
+    });
 }
 
 /// What another made could not be seen, so waiting for it would be for nothing.
