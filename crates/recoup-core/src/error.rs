@@ -16,6 +16,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The caller asked for something that can't be meant: a bad key, TTL, scope or URL.
     Usage,
+    /// What the caller means is not there (any more): no file matches.
+    Absent,
     /// The content itself can't be taken: not JSON, not representable.
     Invalid,
     /// Stored data is damaged.

@@ -25,7 +25,7 @@ use crate::store::Claim;
 /// The first pause of a waiter.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// A wait that people notice.
-const LONG: Duration = Duration::from_secs(1);
+const LONG: Duration = Duration::from_secs(2);
 /// Nobody waits for ever, whatever the options say.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 

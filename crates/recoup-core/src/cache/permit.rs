@@ -36,8 +36,6 @@ pub enum Filled {
     Refused(Refusal),
     /// Nothing was stored, because the TTL or the cache is off.
     Off,
-    /// Nothing was stored, because there is one already for which the work began later.
-    Overtaken,
 }
 
 /// Why a result is not kept.
@@ -47,6 +45,8 @@ pub enum Refusal {
     SourceChanged(Reason),
     /// The sources are not those of the token, or not in that state.
     SourcesDiffer,
+    /// There is one already for which the work began later.
+    Overtaken,
     /// It holds a secret, by this rule.
     Secret(&'static str),
     /// It would take more than all the room there is.
@@ -65,6 +65,9 @@ impl fmt::Display for Refusal {
             Self::SourcesDiffer => f.write_str(
                 "its sources are not those that the token was given out for, or have changed since",
             ),
+            Self::Overtaken => {
+                f.write_str("there is a result already for which the work began later")
+            }
             Self::Secret(rule) => {
                 write!(f, "Secret patterns detected in content - refusing to cache ({rule})")
             }
@@ -116,7 +119,7 @@ impl Permit {
         let Self { cache, id, watched, claim, began, yields } = self;
         let draft = Draft { began: Some(began), ..draft };
         let filled = if yields && is_overtaken(&cache, &id, began) {
-            Ok(Filled::Overtaken)
+            Ok(Filled::Refused(Refusal::Overtaken))
         } else {
             fill(&cache, id, watched, draft, ttl)
         };

@@ -23,7 +23,7 @@ impl Failure {
             ui::hint(remedy);
         }
         match error.kind() {
-            ErrorKind::Usage => USAGE,
+            ErrorKind::Usage | ErrorKind::Absent => USAGE,
             _ => NO,
         }
     }

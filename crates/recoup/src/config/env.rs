@@ -4,9 +4,11 @@
 #![expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use recoup_core::error::IoContext as _;
+use recoup_core::secrets::Values;
 use recoup_core::{Error, Result};
 
 /// A variable that means something to us.
@@ -50,6 +52,10 @@ pub(super) const LOA_MAX_SIZE_MB: EnvVar =
 pub(super) const LOA_TTL_DAYS: EnvVar =
     var("LOA_CACHE_TTL_DAYS", "as RECOUP_CACHE_TTL, which wins, in days");
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
+
+/// What our own processes tell each other: the entries that those above us are
+/// working on. Nobody else sets it.
+const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
 pub const VARIABLES: [EnvVar; 16] = [
@@ -96,6 +102,20 @@ pub(super) fn named(name: &str) -> Option<String> {
 /// A variable that the user named on the command line, as it is.
 pub(crate) fn verbatim(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// The variables whose values must not be kept, if their names are any sign.
+pub(crate) fn credentials() -> Values {
+    let bytes = |(name, value): (OsString, OsString)| (name.into_vec(), value.into_vec());
+    Values::of_credentials(std::env::vars_os().map(bytes))
+}
+
+/// Whether somebody who started us is working on that, and would wait for himself; else
+/// the variable that says so to those whom we start.
+pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
+    let others = std::env::var(WORKING_ON.name).unwrap_or_default();
+    let known = others.split_whitespace().any(|other| other == id);
+    (!known).then(|| (WORKING_ON.name, format!("{others} {id}").trim_start().to_owned()))
 }
 
 /// Where programs are looked for, by us as by everybody.

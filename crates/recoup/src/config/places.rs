@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use recoup_core::{Error, Result};
+use recoup_core::{Error, ErrorKind, Result};
 
 use super::env;
 use super::origin::File;
@@ -36,7 +36,8 @@ fn own_directory(cwd: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
     match (env::path(&env::RECOUP_HOME), user_home) {
         (Some(home), _) => Ok(cwd.join(home)),
         (None, Some(user)) => Ok(user.join(".recoup")),
-        (None, None) => Err(Error::usage(
+        (None, None) => Err(Error::new(
+            ErrorKind::Absent,
             "there is no home directory: set RECOUP_HOME to the directory that recoup may use",
         )),
     }

@@ -1,13 +1,17 @@
 //! Decides whether what a command wrote is kept, and for how long.
 
-use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
-use recoup_core::entry::{Cost, Draft, Identity};
-use recoup_core::key::{Kind, Part};
+use std::fmt;
 
-use super::Teller;
+use recoup_core::Result;
+use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
+use recoup_core::entry::{Body, Cost, Draft, Identity};
+use recoup_core::key::Kind;
+use recoup_core::secrets::Values;
+
 use super::end::End;
 use super::program::Program;
-use super::record::Record;
+use super::run::Outcome;
+use super::{Slot, Teller};
 
 /// What is kept, and for how long.
 #[derive(Debug)]
@@ -21,12 +25,26 @@ pub(crate) struct Keeping {
     pub(crate) tags: Vec<String>,
     /// The most that is kept of anything, in bytes.
     pub(crate) limit: u64,
+    /// Whether an earlier result was passed over.
+    pub(crate) refreshes: bool,
+    /// What must not be kept, however it looks.
+    pub(crate) withheld: Values,
 }
 
 impl Keeping {
     /// Whether there is an end after which anything is kept.
     pub(crate) fn keeps_anything(&self) -> bool {
         self.ttl != Ttl::Off || self.failures != Ttl::Off
+    }
+
+    /// What is known before the command has run.
+    pub(crate) fn draft(&self) -> Draft {
+        Draft {
+            grace: self.grace,
+            tags: self.tags.clone(),
+            withheld: self.withheld.clone(),
+            ..Draft::new(Kind::Command, "")
+        }
     }
 
     /// Whether a result that ended so and is so old is what was asked for: failures
@@ -49,40 +67,93 @@ impl Keeping {
 /// What is known about a command that has run.
 pub(super) struct Done<'a> {
     pub(super) program: &'a Program,
-    pub(super) parts: Vec<Part>,
-    pub(super) record: Record,
+    pub(super) slot: Slot,
     pub(super) end: End,
     /// How long it took, in milliseconds.
     pub(super) took: Option<u64>,
 }
 
-/// Fills the permit, or says in one line why not.
-pub(super) fn keep(permit: Permit, done: Done<'_>, keeping: &Keeping, teller: &dyn Teller) {
-    let Done { program, parts, record, end, took } = done;
-    let Some((exit, ttl)) = keeping.term(end) else { return permit.release() };
-    let body = match record.into_body(exit) {
-        Ok(body) => body,
-        Err(lost) => {
-            teller.note(format_args!("not cached: {lost}"));
-            return permit.release();
+impl Done<'_> {
+    /// Fills the permit, or says in one line why not.
+    pub(super) fn keep(
+        self,
+        permit: Permit,
+        outcome: Outcome,
+        keeping: &Keeping,
+        teller: &dyn Teller,
+    ) -> Result<()> {
+        let not_cached = |why: &dyn fmt::Display| teller.note(format_args!("not cached: {why}"));
+        let record = match outcome {
+            Outcome::Whole(record) => record,
+            unkept => {
+                permit.release();
+                return explain(unkept, teller);
+            }
+        };
+        let Some((exit, ttl)) = keeping.term(self.end) else {
+            permit.release();
+            self.mention_an_earlier_result(keeping, teller);
+            return Ok(());
+        };
+        let body = match record.into_body(exit) {
+            Ok(body) => body,
+            Err(lost) => {
+                permit.release();
+                not_cached(&lost);
+                return Ok(());
+            }
+        };
+        match permit.fill(self.draft(body, exit, keeping), ttl) {
+            Ok(Filled::Stored(_) | Filled::Off) => {}
+            Ok(Filled::Refused(overtaken @ Refusal::Overtaken)) => {
+                teller.aside(format_args!("not cached: {overtaken}"));
+            }
+            Ok(Filled::Refused(Refusal::Secret(rule))) => {
+                not_cached(&format_args!("there is a secret in it ({rule})"));
+            }
+            Ok(Filled::Refused(refusal)) => not_cached(&refusal),
+            Err(error) => teller.warn(&error.context("not cached")),
         }
-    };
-    let name = program.name.to_string_lossy().into_owned();
-    let draft = Draft {
-        // A failure is kept for as long as was said, and no longer.
-        grace: if exit == 0 { keeping.grace } else { 0 },
-        identity: Identity { name: Some(name), ..Identity::default() },
-        parts,
-        tags: keeping.tags.clone(),
-        cost: Cost { millis: took, ..Cost::default() },
-        ..Draft::new(Kind::Command, body)
-    };
-    match permit.fill(draft, ttl) {
-        Ok(Filled::Stored(_) | Filled::Off) => {}
-        Ok(Filled::Refused(Refusal::Secret(rule))) => {
-            teller.note(format_args!("not cached: there is a secret in it ({rule})"));
-        }
-        Ok(Filled::Refused(refusal)) => teller.note(format_args!("not cached: {refusal}")),
-        Err(error) => teller.warn(&error.context("not cached")),
+        Ok(())
     }
+
+    fn draft(self, body: Body, exit: i32, keeping: &Keeping) -> Draft {
+        let name = self.program.name.to_string_lossy().into_owned();
+        Draft {
+            identity: Identity { name: Some(name), ..Identity::default() },
+            parts: self.slot.parts,
+            cost: Cost { millis: self.took, ..Cost::default() },
+            body,
+            // A failure is kept for as long as was said, and no longer.
+            grace: if exit == 0 { keeping.grace } else { 0 },
+            ..keeping.draft()
+        }
+    }
+
+    /// A failure that is not kept leaves an earlier success in its place, and the next
+    /// caller gets that.
+    fn mention_an_earlier_result(&self, keeping: &Keeping, teller: &dyn Teller) {
+        let Slot { cache, id, .. } = &self.slot;
+        if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
+            teller.note(format_args!("the earlier result stays in the cache"));
+        }
+    }
+}
+
+/// Why there is nothing to keep of a command that ran.
+fn explain(unkept: Outcome, teller: &dyn Teller) -> Result<()> {
+    match unkept {
+        Outcome::Unwritable(error) => return Err(error),
+        Outcome::HeldOpen => teller.note(format_args!(
+            "not cached: a process that the command left behind still holds its output open"
+        )),
+        Outcome::Typed => {
+            teller.note(format_args!("not cached: something was typed while it ran"));
+        }
+        Outcome::NotHeard => {
+            teller.aside(format_args!("not cached: nobody read its output to the end"));
+        }
+        Outcome::Whole(_) | Outcome::Interrupted => {}
+    }
+    Ok(())
 }

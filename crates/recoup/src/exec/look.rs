@@ -1,12 +1,12 @@
 //! Looks for a command that has run before. What a store does wrong is told, and
 //! the command runs all the same.
 
-use recoup_core::cache::{Cache, Mode, Outcome, Permit, Reason};
+use recoup_core::cache::{Mode, Outcome, Permit, Reason};
 use recoup_core::entry::Entry;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::Exec;
 use super::transcript::Transcript;
+use super::{Exec, Slot};
 
 /// How often an entry is looked up that others keep replacing while it is read.
 const TRIES: usize = 3;
@@ -23,9 +23,10 @@ pub(super) enum Looked {
 
 impl Exec<'_> {
     pub(super) fn look(&self) -> Result<Looked> {
-        let Some(cache) = &self.cache else { return Ok(self.without_store()) };
+        let Some(slot) = &self.slot else { return Ok(self.without_store()) };
+        let cache = &slot.cache;
         for _ in 0..TRIES {
-            let outcome = match cache.lookup(&self.request(self.job.mode)) {
+            let outcome = match cache.lookup(&slot.request(self.job.mode, &self.waiting())) {
                 Ok(outcome) => outcome,
                 Err(error) => return self.survived(error),
             };
@@ -50,7 +51,16 @@ impl Exec<'_> {
                 }
             }
         }
-        self.nothing_readable(cache)
+        self.nothing_readable(slot)
+    }
+
+    /// A person who waits, and sees nothing, wonders.
+    fn waiting(&self) -> impl Fn() + Sync {
+        || {
+            self.teller.note(format_args!(
+                "waiting for another run of the same command (--wait off runs it at once)"
+            ));
+        }
     }
 
     fn without_store(&self) -> Looked {
@@ -62,6 +72,11 @@ impl Exec<'_> {
 
     /// What the caller got wrong ends it; what a store did does not.
     fn survived(&self, error: Error) -> Result<Looked> {
+        if error.kind() == ErrorKind::Absent {
+            // Generated files may not be there yet.
+            self.teller.warn(&error.context("not cached"));
+            return Ok(self.without_store());
+        }
         if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) {
             return Err(error);
         }
@@ -90,11 +105,11 @@ impl Exec<'_> {
     }
 
     /// There is an entry, and it is of no use: it is replaced.
-    fn nothing_readable(&self, cache: &Cache) -> Result<Looked> {
+    fn nothing_readable(&self, slot: &Slot) -> Result<Looked> {
         if self.job.mode == Mode::OnlyIfCached {
             return Ok(Looked::Nothing(Reason::Absent));
         }
-        match cache.lookup(&self.request(Mode::Refresh)) {
+        match slot.cache.lookup(&slot.request(Mode::Refresh, &|| {})) {
             Ok(Outcome::Miss(permit, _)) => Ok(Looked::Run(Some(permit))),
             Ok(_) => Ok(Looked::Run(None)),
             Err(error) => self.survived(error),

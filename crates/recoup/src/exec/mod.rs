@@ -23,8 +23,9 @@ mod watch;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
-use recoup_core::cache::{Cache, Mode, Outcome, Permit, Request, View};
+use recoup_core::cache::{Cache, Mode, Outcome, Patience, Permit, Request, View};
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::{Error, Result};
 
@@ -36,12 +37,16 @@ pub(crate) use stdin::Stdin;
 
 use keep::Done;
 use look::Looked;
-use run::{NotRun, Ran};
+use run::{Ran, Work};
+use signals::Signals;
 
 /// The exit code for a failure of ours.
 pub(crate) const FAILED: i32 = 125;
 /// The exit code for `--only-if-cached` when there is nothing.
 pub(crate) const NOT_CACHED: i32 = 124;
+/// Of so many others who run the same one after the other, and keep nothing, we wait for
+/// the end; then there is nothing to wait for.
+const LEADERS: u32 = 2;
 
 /// What is said to the person, beside what the command says.
 pub(crate) trait Teller {
@@ -62,28 +67,46 @@ pub(crate) struct Outlets {
     pub(crate) err: BorrowedFd<'static>,
 }
 
-/// What is to be run, and how it is kept.
+/// What is to be run, and what is wanted of it.
 #[derive(Debug)]
 pub(crate) struct Job {
-    pub(crate) id: Id,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) view: View,
     pub(crate) program: Program,
     pub(crate) stdin: Stdin,
     pub(crate) tty: bool,
-    pub(crate) sources: Vec<String>,
     pub(crate) mode: Mode,
-    pub(crate) max_age: Option<u64>,
     pub(crate) keeping: Keeping,
+}
+
+/// Where it is kept.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) cache: Cache,
+    pub(crate) id: Id,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) view: View,
+    pub(crate) sources: Vec<String>,
+    pub(crate) ttl: Option<u64>,
+    pub(crate) max_age: Option<u64>,
+    /// How long we wait for another who runs the same.
+    pub(crate) wait: Option<Duration>,
+    /// Tells those whom the command starts that it is being run.
+    pub(crate) mark: Mark,
+}
+
+/// A variable of the command's environment.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    pub(crate) name: &'static str,
+    pub(crate) value: String,
 }
 
 /// One `recoup exec`.
 pub(crate) struct Exec<'a> {
     pub(crate) job: Job,
-    /// None where the store can't be used: the command runs all the same.
-    pub(crate) cache: Option<Cache>,
+    /// None where nothing can be kept: the command runs all the same.
+    pub(crate) slot: Option<Slot>,
     pub(crate) outlets: Outlets,
-    pub(crate) teller: &'a dyn Teller,
+    pub(crate) teller: &'a (dyn Teller + Sync),
 }
 
 impl Exec<'_> {
@@ -108,9 +131,9 @@ impl Exec<'_> {
 
     /// Refreshes what is stale, unless somebody else does; for nobody to hear.
     pub(crate) fn perform_refresh(self) -> Result<End> {
-        let cache = self.cache.as_ref();
-        let outcome = cache.map(|cache| cache.lookup(&self.request(Mode::Use))).transpose()?;
-        match outcome {
+        let looked =
+            self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
+        match looked.transpose()? {
             Some(Outcome::Stale(_, Some(permit)) | Outcome::Miss(permit, _)) => {
                 self.run(Some(permit))
             }
@@ -118,53 +141,42 @@ impl Exec<'_> {
         }
     }
 
-    fn request(&self, mode: Mode) -> Request<'_> {
-        let Job { id, parts, view, sources, max_age, .. } = &self.job;
-        let max_age = *max_age;
-        Request { parts, sources, max_age, mode, ..Request::new(Kind::Command, id, view) }
-    }
-
     fn run(self, permit: Option<Permit>) -> Result<End> {
-        let Self { job, cache, outlets, teller } = self;
-        let Job { program, stdin, tty, keeping, parts, .. } = job;
-        let now = || cache.as_ref().map(|cache| cache.clock().now());
-        let started = now();
+        let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
+        // What is asked of us from now on is asked of the command; before it starts, so
+        // that it misses nothing.
+        let mut signals = Signals::listen(tty)?;
         let permit = permit.filter(|_| keeping.keeps_anything());
-        let limit = permit.is_some().then_some(keeping.limit);
-        let ran = run::run(&program, &stdin, tty, outlets, limit);
-        // Those who wait for it get their turn, also while we are still ending.
-        let give_up = |permit: Option<Permit>| permit.into_iter().for_each(Permit::release);
-        let Ran { end, outcome } = match ran {
+        let work = Work {
+            program: &program,
+            stdin: &stdin,
+            tty,
+            outlets,
+            limit: permit.is_some().then_some(keeping.limit),
+            mark: slot.as_ref().map(|slot| &slot.mark),
+        };
+        let now = || slot.as_ref().map(|slot| slot.cache.clock().now());
+        let started = now();
+        let Ran { end, outcome } = match work.run(&mut signals) {
             Ok(ran) => ran,
-            Err(NotRun::Failed(error)) => {
+            Err(not_run) => {
                 give_up(permit);
-                return Err(error);
-            }
-            Err(NotRun::Missing(missing)) => {
-                give_up(permit);
-                teller.note(format_args!("{missing}"));
-                return Ok(End::Code(missing.code));
+                return not_run.end(teller);
             }
         };
         let took = now().zip(started).map(|(now, start)| now.millis_since(start));
-        match (outcome, permit) {
-            (run::Outcome::Whole(record), Some(permit)) => {
-                let done = Done { program: &program, parts, record, end, took };
-                keep::keep(permit, done, &keeping, teller);
-            }
-            (run::Outcome::Unwritable(error), permit) => {
-                give_up(permit);
-                return Err(error);
-            }
-            (run::Outcome::HeldOpen, permit @ Some(_)) => {
-                give_up(permit);
-                teller.note(format_args!(
-                    "not cached: a process that the command left behind still holds its output open"
-                ));
-            }
-            (_, permit) => give_up(permit),
+        // Whoever asked for the end while nobody heard it does not want the rest either.
+        if let Some(signal) = signals.asked_to_end() {
+            give_up(permit);
+            return Ok(End::Signal(signal));
         }
-        Ok(end)
+        if let (Some(permit), Some(slot)) = (permit, slot) {
+            let done = Done { program: &program, slot, end, took };
+            done.keep(permit, outcome, &keeping, teller)?;
+        } else if let run::Outcome::Unwritable(error) = outcome {
+            return Err(error);
+        }
+        Ok(signals.asked_to_end().map_or(end, End::Signal))
     }
 
     fn start_refresh(&self) {
@@ -172,4 +184,26 @@ impl Exec<'_> {
             self.teller.warn(&error);
         }
     }
+}
+
+impl Slot {
+    /// `told` when another runs the same, and that takes long.
+    fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
+        let Self { id, parts, view, sources, ttl, max_age, wait, .. } = self;
+        let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
+        Request {
+            parts,
+            sources,
+            ttl: *ttl,
+            max_age: *max_age,
+            mode,
+            patience,
+            ..Request::new(Kind::Command, id, view)
+        }
+    }
+}
+
+/// Those who wait for it get their turn, also while we are still ending.
+fn give_up(permit: Option<Permit>) {
+    permit.into_iter().for_each(Permit::release);
 }

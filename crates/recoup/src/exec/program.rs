@@ -11,9 +11,13 @@ use std::process::Command;
 
 use recoup_core::key::command::Executable;
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 /// Where programs are looked for when `PATH` is not set, as the C library has it.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// What runs scripts that do not say what they are for.
+const SHELL: &str = "/bin/sh";
 
 /// A program and its arguments, ready to be run.
 #[derive(Debug)]
@@ -78,10 +82,24 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).cloned().collect()
     }
 
-    pub(super) fn command(&self) -> Command {
-        let mut command = Command::new(&self.executable.path);
+    /// Starts it as shells do: what the system can't run, because it does not say how,
+    /// is a script of theirs.
+    pub(super) fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> io::Result<T> {
+        let mut command = Command::new(self.path());
         command.arg0(&self.name).args(&self.arguments);
-        command
+        match start(command) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::NOEXEC) => {
+                let mut shell = Command::new(SHELL);
+                shell.arg(self.path()).args(&self.arguments);
+                start(shell)
+            }
+            started => started,
+        }
+    }
+
+    /// As it was called where that was a path: a script sees that.
+    fn path(&self) -> &OsStr {
+        if is_path(&self.name) { &self.name } else { self.executable.path.as_os_str() }
     }
 }
 
@@ -89,7 +107,7 @@ fn locate(name: &OsStr, path: Option<&OsStr>, cwd: &Path) -> Result<Executable, 
     if name.is_empty() {
         return Err(Missing::not_found(name));
     }
-    if name.as_bytes().contains(&b'/') {
+    if is_path(name) {
         return look(&cwd.join(name), name);
     }
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
@@ -103,6 +121,10 @@ fn locate(name: &OsStr, path: Option<&OsStr>, cwd: &Path) -> Result<Executable, 
         }
     }
     Err(missing)
+}
+
+fn is_path(name: &OsStr) -> bool {
+    name.as_bytes().contains(&b'/')
 }
 
 fn look(path: &Path, name: &OsStr) -> Result<Executable, Missing> {

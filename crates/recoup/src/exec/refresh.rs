@@ -2,12 +2,16 @@
 //! again, in a session of its own that nobody waits for.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
 
 use super::stdin::Stdin;
+
+/// The first file descriptor that is not one of the three streams.
+const FIRST_INHERITED: i32 = 3;
 
 /// The hidden flag that makes a process the refresher.
 const FLAG: &str = "--detached";
@@ -16,6 +20,10 @@ const FLAG: &str = "--detached";
 /// what we read.
 pub(super) fn start(stdin: &Stdin) -> Result<()> {
     let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+    // It may have been replaced or removed since we were started; the system still has it.
+    let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
+    // Whoever waits for the end of what we were started with must not wait for it.
+    close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (subcommand, rest) = ours.split_at(1.min(ours.len()));
     Command::new(program)

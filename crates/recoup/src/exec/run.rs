@@ -1,13 +1,14 @@
 //! Runs a command: its output goes on to ours as it comes and is taken down,
 //! signals go to it, and in the end we know how it ended.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
-use super::Outlets;
 use super::end::End;
 use super::program::{Missing, Program};
 use super::record::Record;
@@ -16,6 +17,7 @@ use super::stdin::Stdin;
 use super::transcript::Voice;
 use super::tty::Terminal;
 use super::watch::{Line, Watch, What};
+use super::{Mark, Outlets, Teller};
 
 /// A command that has run.
 #[derive(Debug)]
@@ -29,8 +31,12 @@ pub(super) struct Ran {
 pub(super) enum Outcome {
     /// All that it wrote.
     Whole(Record),
-    /// Nothing: it was asked to end, or nobody wanted to hear it to the end.
+    /// Nothing: it was asked to end, or nobody wanted to hear it.
     Interrupted,
+    /// Nothing: whoever reads its output stopped before its end.
+    NotHeard,
+    /// Nothing: it was told something that the key knows nothing of.
+    Typed,
     /// Nothing: more may be written by whom it left behind.
     HeldOpen,
     /// Nothing: its output could not be passed on.
@@ -52,39 +58,81 @@ impl From<Error> for NotRun {
     }
 }
 
-/// Runs `program` to its end. Up to `limit` bytes of its output are taken down;
-/// none where nothing will be kept.
-pub(super) fn run(
-    program: &Program,
-    stdin: &Stdin,
-    tty: bool,
-    outlets: Outlets,
-    limit: Option<u64>,
-) -> Result<Ran, NotRun> {
-    // Before it starts, so that it misses none.
-    let signals = Signals::listen(tty)?;
-    let record = limit.map(Record::new);
-    let missing = |error| NotRun::Missing(Missing::not_started(&program.name, &error));
-    if tty {
-        let typed = stdin.is_terminal();
-        let (terminal, child) = Terminal::start(program, typed, outlets).map_err(missing)?;
-        let mut lines = vec![Line::new(What::Said(Voice::Out), reader(&terminal)?, outlets.out)];
+impl NotRun {
+    /// How we end then.
+    pub(super) fn end(self, teller: &dyn Teller) -> Result<End> {
+        match self {
+            Self::Failed(error) => Err(error),
+            Self::Missing(missing) => {
+                teller.note(format_args!("{missing}"));
+                Ok(End::Code(missing.code))
+            }
+        }
+    }
+}
+
+/// What is run, and how.
+pub(super) struct Work<'a> {
+    pub(super) program: &'a Program,
+    pub(super) stdin: &'a Stdin,
+    pub(super) tty: bool,
+    pub(super) outlets: Outlets,
+    /// How many bytes of its output are taken down; none where nothing will be kept.
+    pub(super) limit: Option<u64>,
+    /// A variable that it is given.
+    pub(super) mark: Option<&'a Mark>,
+}
+
+impl Work<'_> {
+    /// Runs the program to its end.
+    pub(super) fn run(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
+        if self.tty { self.in_a_terminal(signals) } else { self.with_pipes(signals) }
+    }
+
+    fn in_a_terminal(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
+        let typed = self.stdin.is_terminal();
+        let (terminal, child) =
+            self.start(|command| Terminal::start(command, typed, self.outlets))?;
+        let said = What::Said(Voice::Out);
+        let mut lines = vec![Line::new(said, reader(&terminal)?, self.outlets.out)];
         if typed {
             lines.push(Line::new(What::Typed, typing()?, terminal.writer()));
         }
-        return Ok(Watch::new(child, signals, lines, record, Some(&terminal)).until_its_end()?);
+        let watch = Watch::new(child, signals, lines, self.record(), Some(&terminal));
+        Ok(watch.until_its_end()?)
     }
-    let mut command = program.command();
-    command.stdin(stdin.stdio()?).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(missing)?;
-    let out = child.stdout.take().map(OwnedFd::from);
-    let err = child.stderr.take().map(OwnedFd::from);
-    let said = |voice, pipe: Option<OwnedFd>, outlet| {
-        pipe.map(|pipe| Line::new(What::Said(voice), pipe, outlet))
-    };
-    let lines = said(Voice::Out, out, outlets.out).into_iter();
-    let lines = lines.chain(said(Voice::Err, err, outlets.err)).collect();
-    Ok(Watch::new(child, signals, lines, record, None).until_its_end()?)
+
+    fn with_pipes(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
+        let stdin = self.stdin.for_command()?;
+        let mut child = self.start(|mut command| {
+            let stdin = stdin.as_ref().map(File::try_clone).transpose()?;
+            command.stdin(stdin.map_or_else(|| self.stdin.stdio(), Stdio::from));
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+        })?;
+        let out = child.stdout.take().map(OwnedFd::from);
+        let err = child.stderr.take().map(OwnedFd::from);
+        let said = |voice, pipe: Option<OwnedFd>, outlet| {
+            pipe.map(|pipe| Line::new(What::Said(voice), pipe, outlet))
+        };
+        let lines = said(Voice::Out, out, self.outlets.out).into_iter();
+        let lines = lines.chain(said(Voice::Err, err, self.outlets.err)).collect();
+        Ok(Watch::new(child, signals, lines, self.record(), None).until_its_end()?)
+    }
+
+    fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> Result<T, NotRun> {
+        let prepared = |mut command: Command| {
+            if let Some(Mark { name, value }) = self.mark {
+                command.env(name, value);
+            }
+            start(command)
+        };
+        let missing = |error| NotRun::Missing(Missing::not_started(&self.program.name, &error));
+        self.program.start(prepared).map_err(missing)
+    }
+
+    fn record(&self) -> Option<Record> {
+        self.limit.map(Record::new)
+    }
 }
 
 fn reader(terminal: &Terminal) -> Result<OwnedFd> {

@@ -3,10 +3,12 @@
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
+use rustix::fs::{MemfdFlags, memfd_create};
 
 /// The most that stays in memory.
 const IN_MEMORY: usize = 512 << 10;
@@ -53,15 +55,28 @@ impl Spool {
         Ok(())
     }
 
-    /// As a file that is read from its beginning.
+    /// As a file that is read from its beginning, and can't be written to. What is in
+    /// memory stays there.
     pub(super) fn to_file(&self) -> Result<File> {
-        let mut file = match &self.file {
-            Some(file) => file.try_clone().doing(spooling)?,
-            None => written(&self.memory)?,
+        let in_memory = || {
+            let file = memfd_create("input", MemfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
+            let mut file = File::from(file);
+            file.write_all(&self.memory)?;
+            Ok(file)
         };
-        file.seek(SeekFrom::Start(0)).doing(spooling)?;
-        Ok(file)
+        let file = match &self.file {
+            Some(file) => file.try_clone(),
+            None => in_memory(),
+        };
+        let file = file.doing(spooling)?;
+        File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| from_start(file))
     }
+}
+
+/// Where it can't be opened anew.
+fn from_start(mut file: File) -> Result<File> {
+    file.seek(SeekFrom::Start(0)).doing(spooling)?;
+    Ok(file)
 }
 
 fn written(bytes: &[u8]) -> Result<File> {
@@ -71,5 +86,5 @@ fn written(bytes: &[u8]) -> Result<File> {
 }
 
 fn spooling() -> String {
-    "setting output aside in a temporary file".to_owned()
+    "setting it aside in a temporary file".to_owned()
 }

@@ -1,6 +1,7 @@
 //! What the command reads. Only what is part of the key, or what a person
 //! types, reaches it; anything else would change its answer unseen.
 
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Stdio;
@@ -76,20 +77,25 @@ impl Stdin {
         matches!(self, Self::Terminal)
     }
 
-    /// For the command.
-    pub(super) fn stdio(&self) -> Result<Stdio> {
+    /// What was read, for a command to read again.
+    pub(super) fn for_command(&self) -> Result<Option<File>> {
         match self {
-            Self::Terminal => Ok(Stdio::inherit()),
-            other => other.detached(),
+            Self::Terminal | Self::Empty | Self::LeftOut => Ok(None),
+            Self::Given(given) => given.spool.to_file().map(Some),
+        }
+    }
+
+    /// Where nothing was read.
+    pub(super) fn stdio(&self) -> Stdio {
+        match self {
+            Self::Terminal => Stdio::inherit(),
+            Self::Empty | Self::LeftOut | Self::Given(_) => Stdio::null(),
         }
     }
 
     /// For a command that outlives the person.
     pub(super) fn detached(&self) -> Result<Stdio> {
-        match self {
-            Self::Terminal | Self::Empty | Self::LeftOut => Ok(Stdio::null()),
-            Self::Given(given) => given.spool.to_file().map(Stdio::from),
-        }
+        Ok(self.for_command()?.map_or_else(Stdio::null, Stdio::from))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
@@ -76,6 +76,9 @@ impl<'a> Stream<'a> {
     }
 
     fn write(&mut self) -> &[u8] {
+        if !has_room(self.sink) {
+            return &[];
+        }
         let piece = &self.buffer[self.pending.clone()];
         match rustix::io::write(self.sink, &piece[..piece.len().min(self.most)]) {
             Ok(len) => self.pending.start += len,
@@ -88,6 +91,15 @@ impl<'a> Stream<'a> {
         }
         &[]
     }
+}
+
+/// Looked at right before it is used: another stream, or another process, may have
+/// filled the same pipe since.
+fn has_room(sink: BorrowedFd<'_>) -> bool {
+    let mut sinks = [PollFd::from_borrowed_fd(sink, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // Where that can't be found out, writing says why.
+    poll(&mut sinks, Some(&now)).map_or(true, |ready| ready > 0)
 }
 
 /// How much may be written at once without waiting, where there is room at all.

@@ -3,14 +3,13 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use pty_process::Size;
 use pty_process::blocking::{self, Pty};
 use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr};
 
 use super::Outlets;
-use super::program::Program;
 
 /// Where nobody has a window.
 const USUAL_SIZE: (u16, u16) = (24, 80);
@@ -23,10 +22,10 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `program` in a terminal of its own. What is typed into ours
+    /// Starts `command` in a terminal of its own. What is typed into ours
     /// reaches it; without one it has nothing to read.
     pub(super) fn start(
-        program: &Program,
+        command: Command,
         typed: bool,
         outlets: Outlets,
     ) -> io::Result<(Self, Child)> {
@@ -37,7 +36,7 @@ impl Terminal {
         let raw = if typed { Raw::enter(stdin) } else { None };
         let terminal = Self { pty, window, _raw: raw };
         terminal.fit();
-        let mut command = blocking::Command::from(program.command());
+        let mut command = blocking::Command::from(command);
         if !typed {
             command = command.stdin(Stdio::null());
         }

@@ -53,7 +53,7 @@ impl<'a> Line<'a> {
 /// A command while it runs.
 pub(super) struct Watch<'a> {
     child: Child,
-    signals: Signals,
+    signals: &'a mut Signals,
     lines: Vec<Line<'a>>,
     record: Option<Record>,
     terminal: Option<&'a Terminal>,
@@ -61,18 +61,30 @@ pub(super) struct Watch<'a> {
     /// When the silence after its end has lasted long enough.
     patience: Deadline,
     interrupted: bool,
+    /// Whether anything was typed: what it says may be an answer to that.
+    typed: bool,
 }
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
         child: Child,
-        signals: Signals,
+        signals: &'a mut Signals,
         lines: Vec<Line<'a>>,
         record: Option<Record>,
         terminal: Option<&'a Terminal>,
     ) -> Self {
         let patience = Deadline::after(SILENCE);
-        Self { child, signals, lines, record, terminal, end: None, patience, interrupted: false }
+        Self {
+            child,
+            signals,
+            lines,
+            record,
+            terminal,
+            end: None,
+            patience,
+            interrupted: false,
+            typed: false,
+        }
     }
 
     pub(super) fn until_its_end(mut self) -> Result<Ran> {
@@ -141,7 +153,10 @@ impl<'a> Watch<'a> {
         let Line { what, stream } = &mut self.lines[at];
         let read = stream.step();
         match what {
-            What::Typed => self.interrupted |= tty::asks_to_end(read),
+            What::Typed => {
+                self.interrupted |= tty::asks_to_end(read);
+                self.typed |= !read.is_empty();
+            }
             What::Said(voice) => {
                 if let (Some(record), false) = (&mut self.record, read.is_empty()) {
                     record.push(*voice, read);
@@ -195,12 +210,13 @@ impl<'a> Watch<'a> {
         let held_open = self.is_open();
         let broken = self.lines.into_iter().find_map(|line| line.stream.into_broken());
         match (broken, self.record) {
-            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Interrupted,
+            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::NotHeard,
             (Some(error), _) => Outcome::Unwritable(
                 Error::new(ErrorKind::Io, "the command's output could not be passed on")
                     .with_source(error),
             ),
             _ if self.interrupted => Outcome::Interrupted,
+            _ if self.typed => Outcome::Typed,
             _ if held_open => Outcome::HeldOpen,
             (None, Some(record)) => Outcome::Whole(record),
             (None, None) => Outcome::Interrupted,

@@ -33,9 +33,10 @@ pub(super) fn first_matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBu
         || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
     if files.is_empty() && !waits() {
         let given = pattern.given.as_ref().unwrap_or(&pattern.path);
-        return Err(Error::usage(format!(
+        let message = format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
-        )));
+        );
+        return Err(Error::new(ErrorKind::Absent, message));
     }
     Ok(files)
 }

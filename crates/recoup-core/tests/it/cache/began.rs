@@ -1,7 +1,7 @@
 //! When the work for an entry began: what began later is not overwritten, and a
 //! reader's limit on the age counts from there.
 
-use recoup_core::cache::{Filled, Mode, Outcome, Peek, Permit, Reason, Request};
+use recoup_core::cache::{Filled, Mode, Outcome, Peek, Permit, Reason, Refusal, Request};
 use recoup_core::key::Kind;
 
 use super::{Scene, second, text};
@@ -31,7 +31,7 @@ fn work_that_began_earlier_and_took_longer_does_not_replace_what_began_later() {
     assert!(matches!(refreshing.fill(draft("new"), second()).unwrap(), Filled::Stored(_)));
     scene.pass(10);
     let filled = slow.fill(draft("old"), second()).unwrap();
-    assert!(matches!(filled, Filled::Overtaken), "{filled:?}");
+    assert!(matches!(filled, Filled::Refused(Refusal::Overtaken)), "{filled:?}");
     assert_eq!(scene.body(), "new");
 }
 

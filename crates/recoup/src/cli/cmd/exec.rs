@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::project::Origin;
 use recoup_core::cache::{Mode, Ttl};
 use recoup_core::key::command::CommandRecipe;
 use recoup_core::key::{Id, Recipe as _};
-use recoup_core::{Error, Result};
+use recoup_core::secrets::Values;
+use recoup_core::{Error, ErrorKind, Result};
 
 use super::place::PlaceArgs;
 use crate::cli::app::App;
 use crate::cli::failure::{self, Failure};
 use crate::cli::{Answer, ui};
 use crate::config::env;
-use crate::exec::{self, End, Exec, Job, Keeping, Program, Stdin, Teller};
+use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
 
 /// How long output is kept unless told otherwise: using `exec` is asking for it.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
@@ -34,7 +36,7 @@ pub(in crate::cli) struct ExecArgs {
     /// given several times
     #[arg(long = "source", value_name = "GLOB", allow_hyphen_values = true)]
     sources: Vec<String>,
-    /// A variable that matters; may be given several times. Its value is never stored
+    /// A variable that matters; may be given several times. Its value is only part of the key
     #[arg(long = "env", value_name = "VAR")]
     environment: Vec<String>,
     /// Read stdin to its end first: it matters, and the command gets it. Without this, only a
@@ -56,7 +58,7 @@ pub(in crate::cli) struct ExecArgs {
     /// Never run it: exit 124 when there is nothing to replay
     #[arg(long)]
     only_if_cached: bool,
-    /// Accept nothing older than this, whatever its own duration
+    /// Accept nothing that was begun longer ago than this, whatever its own duration
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_age: Option<String>,
     /// For how much longer it may be replayed while it is run again in the background
@@ -65,6 +67,9 @@ pub(in crate::cli) struct ExecArgs {
     /// Keep exit codes other than 0 too, for this long
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cache_failures: Option<String>,
+    /// How long to wait for another who runs the same at this moment [default: 5m]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    wait: Option<String>,
     /// A word to find it by; may be given several times
     #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
@@ -85,6 +90,10 @@ const AFTER_HELP: &str = "\
 Examples:
   recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
   git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
+
+Worktrees and clones of a repository share what was run in the same directory, and with --scope
+global all projects do: name what a command reads with --source, and contents tell them apart.
+What is typed is not part of the key: a command that asks questions is not for this.
 
 Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
 125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
@@ -121,52 +130,91 @@ impl ExecArgs {
     }
 
     /// Everything that is needed, or the end when there is no such command.
-    fn prepare(self, spoken: &Spoken) -> Result<Result<Exec<'_>, End>, Failure> {
+    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Exec<'_>, End>, Failure> {
+        let limits = self.limits()?;
         let keeping = self.keeping()?;
-        let (mode, max_age) = (self.mode(&keeping), self.max_age(&keeping)?);
+        let mode = self.mode(&keeping);
         let environment = variables(&self.environment)?;
-        let app = App::load(&self.place.overrides())?;
-        let view = app.view();
-        let program = match Program::find(self.command, env::search_path().as_deref(), &view.cwd) {
+        let app = self.load(spoken)?;
+        let cwd = app.map_or_else(|| PathBuf::from("."), |app| app.settings.cwd.clone());
+        let command = std::mem::take(&mut self.command);
+        let program = match Program::find(command, env::search_path().as_deref(), &cwd) {
             Ok(program) => program,
             Err(missing) => {
                 spoken.note(format_args!("{missing}"));
                 return Ok(Err(End::Code(missing.code)));
             }
         };
+        let stdin = self.read_stdin(spoken)?;
+        let tty = self.tty;
+        let mut job = Job { program, stdin, tty, mode, keeping };
+        let slot = match app {
+            Some(app) => self.slot(app, &mut job, environment, &limits, spoken)?,
+            None => None,
+        };
+        Ok(Ok(Exec { job, slot, outlets: ui::outlets(), teller: spoken }))
+    }
+
+    /// The settings; none where there is no place for anything, which stops nobody.
+    fn load(&mut self, spoken: &Spoken) -> Result<Option<&'static App>> {
+        match App::load(&self.place.overrides()) {
+            Ok(app) => Ok(Some(app)),
+            Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Absent) => {
+                spoken.warn(&error.context("not cached"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_stdin(&self, spoken: &Spoken) -> Result<Stdin> {
         let stdin = if self.stdin { Stdin::read()? } else { Stdin::look() };
         if let Stdin::LeftOut = stdin {
             spoken.note(format_args!(
                 "stdin is left out: with --stdin the command gets it, and it matters"
             ));
         }
+        Ok(stdin)
+    }
+
+    /// Where it is kept. What is wrong with that is said before anything is run.
+    fn slot(
+        self,
+        app: &App,
+        job: &mut Job,
+        environment: BTreeMap<String, Option<OsString>>,
+        limits: &Limits,
+        spoken: &Spoken,
+    ) -> Result<Option<Slot>> {
+        job.keeping.limit = app.settings.cache.max_size.bytes();
         let recipe = CommandRecipe {
-            executable: program.executable.clone(),
-            arguments: program.words(),
+            executable: job.program.executable.clone(),
+            arguments: job.program.words(),
             directory: directory(app),
             environment,
-            stdin: stdin.digest(),
+            stdin: job.stdin.digest(),
             sources: self.sources.clone(),
             tty: self.tty,
             extra: self.key_extra,
         };
         let id = Id::new(app.scope(), recipe.key()?);
-        let limit = app.settings.cache.max_size.bytes();
-        let job = Job {
-            id,
-            parts: recipe.parts(),
-            view,
-            program,
-            stdin,
-            tty: self.tty,
-            sources: self.sources,
-            mode,
-            max_age,
-            keeping: Keeping { limit, ..keeping },
+        if job.mode == Mode::Bypass {
+            return Ok(None);
+        }
+        let Some((name, value)) = env::begin_work_on(&id.to_string()) else {
+            spoken.aside(format_args!("not cached: this command is run by itself"));
+            return Ok(None);
         };
         // A store that can't be used does not stop the command.
-        let cache = app.cache_for_writing().map_err(|error| spoken.warn(&error)).ok();
-        Ok(Ok(Exec { job, cache, outlets: ui::outlets(), teller: spoken }))
+        let Ok(cache) = app.cache_for_writing().map_err(|error| spoken.warn(&error)) else {
+            return Ok(None);
+        };
+        job.keeping.withheld = env::credentials();
+        cache.check(&id, &job.keeping.draft(), job.keeping.ttl)?;
+        let Limits { ttl, max_age, wait } = *limits;
+        let mark = Mark { name, value };
+        let (parts, view, sources) = (recipe.parts(), app.view(), self.sources);
+        Ok(Some(Slot { cache, id, parts, view, sources, ttl, max_age, wait, mark }))
     }
 
     fn mode(&self, keeping: &Keeping) -> Mode {
@@ -189,17 +237,27 @@ impl ExecArgs {
             grace: grace.map_or(0, |grace| grace.as_millis().unwrap_or(u64::MAX)),
             tags: self.tags.clone(),
             limit: 0,
+            refreshes: self.refresh,
+            withheld: Values::default(),
         })
     }
 
-    /// The smaller of what the reader says: how old it may be, and how long such a
-    /// result is good for, with the time in which it may be stale.
-    fn max_age(&self, keeping: &Keeping) -> Result<Option<u64>> {
-        let said = duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
-        let ttl = self.ttl.as_ref().and(keeping.ttl.as_millis());
-        let good = ttl.filter(|ttl| *ttl > 0).map(|ttl| ttl.saturating_add(keeping.grace));
-        Ok([said, good].into_iter().flatten().min())
+    /// What this caller accepts, and how long it waits.
+    fn limits(&self) -> Result<Limits> {
+        let ttl = duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
+        let max_age = duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
+        let wait = duration("--wait", self.wait.as_deref())?;
+        let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
+        // Off says that nothing is kept, and not that nothing is good.
+        Ok(Limits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
     }
+}
+
+/// What a caller accepts, in milliseconds, and how long it waits.
+struct Limits {
+    ttl: Option<u64>,
+    max_age: Option<u64>,
+    wait: Option<Duration>,
 }
 
 fn duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {

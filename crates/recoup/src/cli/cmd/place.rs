@@ -6,7 +6,7 @@ use clap::Args;
 use crate::config::Overrides;
 
 /// `--store` and `--scope`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct PlaceArgs {
     /// Where entries are kept [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
@@ -17,8 +17,8 @@ pub(super) struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    pub(super) fn overrides(self) -> Overrides {
-        let Self { store, scope } = self;
+    pub(super) fn overrides(&self) -> Overrides {
+        let Self { store, scope } = self.clone();
         Overrides { store, scope }
     }
 }

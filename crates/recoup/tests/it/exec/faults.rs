@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{COUNT, exec, runs, words};
-use crate::support::{Home, finish};
+use crate::support::{Home, RECOUP, finish};
 
 #[test]
 fn a_command_that_is_not_there_or_can_not_be_run() {
@@ -67,6 +67,55 @@ fn a_secret_reaches_the_user_and_not_the_store() {
         assert_eq!(output.stderr.lines().count(), 1);
     }
     assert_eq!(runs(&home), 2);
+}
+
+#[test]
+fn the_value_of_a_credential_is_not_stored_whatever_it_looks_like() {
+    let home = Home::new();
+    let script = format!("{COUNT}echo the key is $SERVICE_API_KEY");
+    for (value, kept) in [("correct horse 7 battery", false), ("", true)] {
+        let mut command = home.command(&words(&["--env", "SERVICE_API_KEY"], &script));
+        let output = finish(command.env("SERVICE_API_KEY", value)).expect(0);
+        assert_eq!(output.text().trim_end(), format!("the key is {value}").trim_end());
+        let told = "recoup: not cached: there is a secret in it (environment-credential)\n";
+        assert_eq!(output.stderr, if kept { "" } else { told });
+    }
+}
+
+#[test]
+fn without_a_home_or_a_directory_the_command_runs_all_the_same() {
+    let home = Home::new();
+    let words = words(&[], "echo x");
+    let output = finish(home.command(&words).env_remove("HOME").env_remove("RECOUP_HOME"));
+    assert_eq!(output.text(), "x\n");
+    assert!(output.stderr.starts_with("recoup: warning: not cached: "), "{}", output.stderr);
+    output.expect(0);
+    let script = format!("mkdir gone; cd gone; rmdir ../gone; exec {RECOUP} exec -- echo x");
+    let output = finish(&mut home.prepared("sh", &["-c", &script]));
+    assert_eq!(output.text(), "x\n");
+    assert!(output.stderr.contains("recoup: warning: not cached: "), "{}", output.stderr);
+    output.expect(0);
+    let without = finish(
+        home.command(&["exec", "--only-if-cached", "echo"])
+            .env_remove("HOME")
+            .env_remove("RECOUP_HOME"),
+    );
+    without.expect(124);
+}
+
+#[test]
+fn a_script_that_does_not_say_for_what_is_for_the_shell() {
+    let home = Home::new();
+    let make = "printf 'echo plain \"$0\" \"$1\"' > plain; chmod +x plain; \
+                printf '#!/bin/sh\necho named \"$0\"' > named; chmod +x named";
+    assert!(home.prepared("sh", &["-c", make]).status().unwrap().success());
+    for flags in [&[][..], &["--tty"]] {
+        for _ in 0..2 {
+            let run = |words: &[&str]| home.run(&[&["exec"], flags, &["--"], words].concat());
+            assert_eq!(run(&["./plain", "a b"]).expect(0).text().trim_end(), "plain ./plain a b");
+            assert_eq!(run(&["./named"]).expect(0).text().trim_end(), "named ./named");
+        }
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn wrong_usage_is_a_failure_of_ours() {
         &["--refresh", "--no-cache"],
         &["--stdin", "--tty"],
         &["--source", "not-there.rs"],
-        &["--source", "*.none"],
+        &["--wait", "soon"],
     ] {
         let output = exec(&home, flags, COUNT).expect(125);
         assert_eq!(output.text(), "", "{flags:?}");
@@ -105,6 +105,43 @@ fn wrong_usage_is_a_failure_of_ours() {
     home.run(&["exec"]).expect(125);
     home.run(&["exec", "--ttl", "1h", "--"]).expect(125);
     assert_eq!(runs(&home), 0);
+}
+
+/// Files that are made by the way may not be there yet.
+#[test]
+fn a_glob_that_matches_nothing_yet_stops_nobody() {
+    let home = Home::new();
+    for _ in 0..2 {
+        let output = exec(&home, &["--source", "*.none"], &format!("{COUNT}echo x")).expect(0);
+        assert_eq!(output.text(), "x\n");
+        assert!(
+            output.stderr.starts_with("recoup: warning: not cached: the source \"*.none\" matches"),
+            "{}",
+            output.stderr
+        );
+    }
+    assert_eq!(runs(&home), 2);
+}
+
+#[test]
+fn a_tag_with_a_secret_is_refused_before_anything_is_run() {
+    let home = Home::new();
+    let tag = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    let output = exec(&home, &["--tag", &tag], COUNT).expect(125);
+    assert!(output.stderr.contains("there is a secret among the tags"), "{}", output.stderr);
+    assert!(!output.stderr.contains(&tag));
+    assert_eq!(runs(&home), 0);
+}
+
+#[test]
+fn a_refresh_that_fails_says_that_the_earlier_result_stays() {
+    let home = Home::new();
+    let script = format!("{COUNT}[ $(wc -l < ../runs) = 1 ]");
+    exec(&home, &[], &script).said(0, "", "");
+    let told = "recoup: the earlier result stays in the cache\n";
+    exec(&home, &["--refresh"], &script).said(1, "", told);
+    exec(&home, &[], &script).said(0, "", "");
+    exec(&home, &["--refresh"], &format!("{script}; exit 9")).said(9, "", "");
 }
 
 #[test]

@@ -30,6 +30,16 @@ impl crate::support::Output {
 }
 
 #[test]
+fn input_is_for_reading_and_needs_no_temporary_file() {
+    let home = Home::new();
+    let script = "cat; { echo x >&0; } 2> /dev/null || echo ' for reading'";
+    let mut command = home.command(&words(&["--stdin"], script));
+    command.env("TMPDIR", home.path("not-there")).stdin(File::open("/proc/version").unwrap());
+    let output = finish(&mut command).expect(0);
+    assert!(output.text().ends_with(" for reading\n"), "{output:?}");
+}
+
+#[test]
 fn a_stdin_that_is_not_asked_for_is_left_out_and_that_is_told() {
     let home = Home::new();
     let script = format!("{COUNT}cat; echo end");

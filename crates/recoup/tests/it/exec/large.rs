@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{COUNT, exec, runs, words};
-use crate::support::{Home, finish};
+use crate::support::{Home, RECOUP, finish};
 
 /// Bytes of all values, the same each time: among millions of truly random ones
 /// there is now and then what looks like a secret.
@@ -56,11 +56,18 @@ fn without_room_to_set_it_aside_it_passes_and_is_not_kept() {
     let mut command = home.command(&words(&[], &script));
     let output = finish(command.env("TMPDIR", home.path("not-there"))).expect(0);
     assert_eq!(output.stdout.len(), 3_000_000);
-    assert!(
-        output.stderr.starts_with("recoup: not cached: setting output aside"),
-        "{}",
-        output.stderr
+    assert!(output.stderr.starts_with("recoup: not cached: setting it aside"), "{}", output.stderr);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_keeps_it_out_of_the_cache_and_ends_nobody() {
+    let home = Home::new();
+    let script = format!(
+        "ulimit -f 200; exec {RECOUP} exec -- sh -c 'ulimit -f; head -c 3000000 /dev/zero'"
     );
+    let output = finish(&mut home.prepared("sh", &["-c", &script])).expect(0);
+    assert_eq!(output.stdout.len(), 3_000_004);
+    assert!(output.stderr.starts_with("recoup: not cached: "), "{}", output.stderr);
 }
 
 #[test]
@@ -76,9 +83,9 @@ fn nothing_is_left_where_it_was_set_aside() {
 #[test]
 fn much_of_both_by_turns_comes_back() {
     let home = Home::new();
-    let script = "i=0; while [ $i -lt 2000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done";
+    let script = "i=0; while [ $i -lt 40000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done";
     let first = exec(&home, &[], script).expect(0);
     let second = exec(&home, &["--only-if-cached"], script).expect(0);
     assert!(first.stdout == second.stdout && first.stderr == second.stderr);
-    assert_eq!(first.text().lines().count(), 2000);
+    assert_eq!(first.text().lines().count(), 40000);
 }

@@ -94,6 +94,42 @@ fn signals_pass_while_our_reader_is_slow() {
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
+/// Both streams into one pipe that nobody reads: neither fills it for the other.
+#[test]
+fn signals_pass_while_both_streams_share_a_pipe_that_is_full() {
+    let home = Home::new();
+    let script = "trap 'kill $! $a; exit 5' TERM; yes & a=$!; yes >&2 & echo ready > ../pid; wait";
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = heeding(&home, &words(&[], script));
+    command.stdout(writer.try_clone().unwrap()).stderr(writer);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    until("it has begun", || home.path("pid").exists());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    kill_process(pid(&child), Signal::TERM).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    drop(reader);
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
+/// It has said everything; whoever ends us now does not want it kept.
+#[test]
+fn a_signal_while_the_result_is_being_stored_ends_us() {
+    let home = Home::new();
+    exec(&home, &[], "echo first").expect(0);
+    let mut other = home.sql();
+    let lock = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let mut command = heeding(&home, &words(&[], "echo said"));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "said\n");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    kill_process(pid(&child), Signal::TERM).unwrap();
+    drop(lock);
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+}
+
 #[test]
 fn what_we_were_started_without_stays_away_from_the_command() {
     let home = Home::new();

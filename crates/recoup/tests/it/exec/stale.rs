@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{COUNT, exec, runs, until};
-use crate::support::Home;
+use crate::support::{Home, RECOUP, finish};
 
 const FLAGS: [&str; 4] = ["--ttl", "1ms", "--stale-while-revalidate", "1h"];
 
@@ -70,17 +70,40 @@ fn a_refresh_that_fails_leaves_the_old_answer() {
 }
 
 #[test]
-fn many_callers_are_all_served_at_once() {
+fn many_callers_are_all_served_at_once_and_one_run_refreshes_it() {
     let home = Home::new();
-    let script = format!("{COUNT}n=$(wc -l < ../runs); [ $n = 1 ] || sleep 0.5; echo $n");
-    exec(&home, &FLAGS, &script).expect(0);
-    pass_the_ttl();
+    let held = "[ $n = 1 ] || until [ -e ../go ]; do sleep 0.01; done";
+    let script = format!("{COUNT}n=$(wc -l < ../runs); {held}; echo $n");
+    let flags = ["--ttl", "1500ms", "--stale-while-revalidate", "1h"];
+    exec(&home, &flags, &script).expect(0);
+    thread::sleep(Duration::from_millis(1_600));
     thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| exec(&home, &FLAGS, &script).said(0, "1\n", ""));
+            scope.spawn(|| exec(&home, &flags, &script).said(0, "1\n", ""));
         }
     });
-    until("the new answer is there", || kept(&home, &script) != "1\n");
+    until("one has begun", || runs(&home) == 2);
+    fs::write(home.path("go"), "").unwrap();
+    until("the new answer is there", || kept(&home, &script) == "2\n");
+    assert_eq!(runs(&home), 2);
+}
+
+/// Whoever waits for the end of a file that was passed down does not wait for it.
+#[test]
+fn the_refresher_holds_nothing_open() {
+    let home = Home::new();
+    let script =
+        format!("{COUNT}[ $(wc -l < ../runs) = 1 ] || until [ -e ../go ]; do sleep 0.01; done");
+    exec(&home, &FLAGS, &script).expect(0);
+    pass_the_ttl();
+    let shell = format!(
+        "{{ {RECOUP} exec {} -- sh -c '{script}' 3>&1 >/dev/null; }} | cat",
+        FLAGS.join(" ")
+    );
+    let output = finish(&mut home.prepared("sh", &["-c", &shell])).expect(0);
+    assert_eq!(output.text(), "");
+    until("it is refreshed in the background", || runs(&home) == 2);
+    fs::write(home.path("go"), "").unwrap();
 }
 
 #[test]

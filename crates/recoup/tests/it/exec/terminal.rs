@@ -83,6 +83,7 @@ fn what_is_typed_reaches_the_command_and_ours_is_restored() {
     pty.write_all(b"hello\r").unwrap();
     read_until(&mut pty, "got hello");
     assert!(child.wait().unwrap().success());
+    exec(&home, &["--tty", "--only-if-cached"], script).expect(124);
     let after = tcgetattr(&pty).unwrap();
     let modes = |it: &Termios| (it.local_modes, it.output_modes, it.input_modes);
     assert_eq!(modes(&after), modes(&before));
