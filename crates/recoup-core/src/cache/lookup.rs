@@ -245,7 +245,7 @@ impl Cache {
 }
 
 /// Only what both sides know is compared.
-fn is_another(stored: &[Part], asked: &[Part]) -> bool {
+pub(super) fn is_another(stored: &[Part], asked: &[Part]) -> bool {
     fn known(parts: &[Part]) -> impl Iterator<Item = (&str, Digest)> {
         parts.iter().map(|part| (part.name.as_str(), part.digest))
     }

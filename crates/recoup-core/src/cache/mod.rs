@@ -6,6 +6,7 @@
 
 mod admit;
 mod compute;
+mod explain;
 mod flight;
 mod housekeeping;
 mod limits;
@@ -28,13 +29,14 @@ use crate::store::{Claims, Filter, Flow, Store, ThreadClaims, Visit};
 
 pub use crate::base::ttl::Ttl;
 pub use compute::{Computed, How};
+pub use explain::{Cause, Difference, Differs, Explanation, Nearest, Verdict, WordPlace, Wording};
 pub use flight::Patience;
 pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
-pub use sources::{Freshness, Since, View, Watched};
+pub use sources::{Change, Changed, Freshness, Since, View, Watched};
 pub use stats::Stats;
 pub use verify::{Damaged, Verified};
 

@@ -1,6 +1,6 @@
 //! The agent-run key of contract 3: four fields, each closed by a NUL byte.
 
-use super::{Key, Kind, Part, Recipe};
+use super::{Key, Kind, Nature, Part, Recipe};
 use crate::base::digest::Hasher;
 use crate::error::{Error, Result};
 
@@ -46,6 +46,10 @@ impl Recipe for AgentRunRecipe {
 
     fn parts(&self) -> Vec<Part> {
         self.fields().into_iter().map(|(name, value)| Part::shown(name, value)).collect()
+    }
+
+    fn nature(_: &str) -> Nature {
+        Nature::Text
     }
 }
 

@@ -9,9 +9,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::canonical::canonical_value;
-use super::{Key, Kind, Part, Recipe};
+use super::{Key, Kind, NOT_SET, Nature, Part, Recipe, SET};
 use crate::base::digest::{Digest, hex};
 use crate::error::Result;
+
+/// What the parts of variables begin with.
+const VARIABLE: &str = "env ";
 
 /// What determines the output of a command, as far as we are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +91,8 @@ impl Recipe for CommandRecipe {
             vec![executable.part(), Part::shown("directory", &as_typed(directory.as_os_str()))];
         // Of a value not even the digest: it may be short, and secret.
         parts.extend(environment.iter().map(|(name, value)| {
-            let state = if value.is_some() { "set" } else { "not set" };
-            Part::hidden(&format!("env {name}"), state)
+            let state = if value.is_some() { SET } else { NOT_SET };
+            Part::hidden(&format!("{VARIABLE}{name}"), state)
         }));
         parts.extend(stdin.map(|digest| Part::hidden("stdin", &digest.to_hex())));
         if !sources.is_empty() {
@@ -102,6 +105,16 @@ impl Recipe for CommandRecipe {
         let words: Vec<_> = arguments.iter().map(|argument| as_typed(argument)).collect();
         parts.push(Part::shown("arguments", &words.join(" ")));
         parts
+    }
+
+    fn nature(part: &str) -> Nature {
+        match part {
+            "executable" => Nature::File,
+            "sources" => Nature::List(' '),
+            "stdin" | "terminal" => Nature::Hidden,
+            _ if part.starts_with(VARIABLE) => Nature::Switch,
+            _ => Nature::Text,
+        }
     }
 }
 

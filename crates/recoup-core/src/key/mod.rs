@@ -9,12 +9,14 @@ pub mod canonical;
 pub mod command;
 mod id;
 mod kind;
+mod nature;
 mod part;
 pub mod result;
 mod scope;
 
 pub use id::{Id, Key};
 pub use kind::Kind;
+pub use nature::{NOT_SET, Nature, SET};
 pub use part::Part;
 pub use scope::Scope;
 
@@ -31,4 +33,7 @@ pub trait Recipe {
 
     /// The inputs by name, in the order in which people think of them.
     fn parts(&self) -> Vec<Part>;
+
+    /// What the part of that name is, so that two of them can be compared.
+    fn nature(part: &str) -> Nature;
 }

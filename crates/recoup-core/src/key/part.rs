@@ -22,6 +22,11 @@ pub struct Part {
 }
 
 impl Part {
+    /// Whether all of the value is shown.
+    pub fn is_whole(&self) -> bool {
+        self.preview.as_ref().is_some_and(|preview| Digest::of(preview.as_bytes()) == self.digest)
+    }
+
     /// A part that may be shown.
     pub fn shown(name: &str, value: &str) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The result key of contract 1: what was looked at, what was asked, and by
 //! which operation. Fixed by that contract, check vector included.
 
-use super::{Key, Kind, Part, Recipe};
+use super::{Key, Kind, Nature, Part, Recipe};
 use crate::base::digest::Digest;
 use crate::error::Result;
 
@@ -40,6 +40,10 @@ impl Recipe for ResultRecipe {
             Part::shown("query", query),
             Part::shown("operation", operation),
         ]
+    }
+
+    fn nature(part: &str) -> Nature {
+        if part == "paths" { Nature::List(',') } else { Nature::Text }
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::breaker::Breaker;
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Chunks, Payload, Record, Tally};
+use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 
@@ -116,6 +116,10 @@ impl Store for Guarded {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.ask(|store| store.evict(plan))
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.ask(|store| store.nearest(probe))
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

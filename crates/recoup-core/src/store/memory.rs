@@ -8,7 +8,7 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::tallies::Tallies;
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Timestamp;
 use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
 use crate::error::Result;
@@ -143,6 +143,10 @@ impl Store for Memory {
             evicted.least_used += 1;
         }
         Ok(evicted)
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        nearest::by_scan(self, probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -11,6 +11,7 @@ mod file;
 mod folder;
 mod guarded;
 mod memory;
+mod nearest;
 mod plan;
 pub mod redis;
 pub mod sqlite;
@@ -32,6 +33,7 @@ pub use dir::Directory;
 pub use file::{FileCache, Files};
 pub use guarded::Guarded;
 pub use memory::Memory;
+pub use nearest::Probe;
 pub use plan::{Evicted, EvictionPlan, Filter, Usage};
 pub use redis::Redis;
 pub use sqlite::Sqlite;
@@ -78,6 +80,10 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Carries out a plan: what is dead goes first, then what was used least recently.
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
+
+    /// The records that have most parts of their keys in common with the probe's, in no
+    /// particular order; none that has nothing in common.
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>>;
 
     /// How much there is in one scope.
     fn usage(&self, scope: &Scope) -> Result<Usage>;

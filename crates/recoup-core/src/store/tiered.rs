@@ -8,9 +8,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Probe, Store, Usage, Visit};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Chunks, Payload, Record, Tally};
+use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 
@@ -260,6 +260,14 @@ impl Store for Tiered {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.in_both(|store| store.evict(plan))
+    }
+
+    /// The back is the whole; while it is away, the front has some of it.
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.back.nearest(probe).or_else(|error| {
+            self.note(&self.back, &error);
+            self.front.nearest(probe)
+        })
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

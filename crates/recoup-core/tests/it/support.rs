@@ -10,13 +10,13 @@ use recoup_core::base::ids;
 use recoup_core::base::name::Name;
 use recoup_core::base::project::ProjectId;
 use recoup_core::entry::{
-    Batch, Body, Cost, Draft, Event, Happening, Identity, Older, Pattern, PatternKind, Payload,
-    Place, Record, Source, Sources, Stat, Tally,
+    Batch, Body, Cost, Draft, Event, Happening, Head, Identity, Older, Pattern, PatternKind,
+    Payload, Place, Record, Source, Sources, Stat, Tally,
 };
 use recoup_core::key::{Id, Key, Kind, Part, Scope};
 use recoup_core::secrets::Values;
 use recoup_core::store::{
-    Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Memory, Store, Usage, Visit,
+    Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Memory, Probe, Store, Usage, Visit,
 };
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -247,6 +247,10 @@ impl Store for Switched {
 
     fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
         self.inner()?.tallies(scope)
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.inner()?.nearest(probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use recoup_core::Result;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::entry::{Batch, Payload, Record, Tally};
+use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
 use recoup_core::key::{Id, Scope};
 use recoup_core::store::{
-    Evicted, EvictionPlan, Filter, Info, Memory, Store, Tiered, Usage, Visit,
+    Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, Tiered, Usage, Visit,
 };
 
 use crate::support::{Faults, START, body_of, id, record};
@@ -64,6 +64,10 @@ impl Store for Slow {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.inner.evict(plan)
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.inner.nearest(probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -5,10 +5,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{Freshness, View, kept_path};
+use super::{Change, Changed, Freshness, View, kept_path};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Digest, Hasher};
-use crate::cache::outcome::Reason;
 use crate::entry::{Source, Stat};
 use crate::error::{Error, IoContext, Result};
 
@@ -43,15 +42,16 @@ pub(super) fn changed(
     view: &View,
     same_place: bool,
     freshness: Freshness,
-) -> Option<Reason> {
+) -> Option<Change> {
+    let change = |how| Some(Change { path: source.path.clone(), how });
     let path = view.root.join(&source.path);
     let verdict = match look(&path) {
         Ok(Some((size, stat))) => is_unchanged(source, &path, size, stat, same_place, freshness),
-        Ok(None) => return Some(Reason::SourceMissing(source.path.clone())),
+        Ok(None) => return change(Changed::Missing),
         Err(error) => Err(error),
     };
     // What can't be read can't be vouched for.
-    (!verdict.unwrap_or(false)).then(|| Reason::SourceModified(source.path.clone()))
+    if verdict.unwrap_or(false) { None } else { change(Changed::Modified) }
 }
 
 /// Times prove that a file is the same only where they were taken, and only if

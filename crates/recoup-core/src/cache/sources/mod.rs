@@ -108,31 +108,73 @@ impl Watched {
     }
 }
 
+/// A source that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// As it is kept: from the root, or absolute outside it.
+    pub path: String,
+    /// What happened to it.
+    pub how: Changed,
+}
+
+/// What happened to a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changed {
+    /// It is not the same, or can't be looked at.
+    Modified,
+    /// It is gone.
+    Missing,
+    /// It was not there, and matches what is watched.
+    New,
+}
+
+impl From<Change> for Reason {
+    fn from(Change { path, how }: Change) -> Self {
+        match how {
+            Changed::Modified | Changed::New => Self::SourceModified(path),
+            Changed::Missing => Self::SourceMissing(path),
+        }
+    }
+}
+
 /// The first source that is not as it was, seen from `view`.
 pub(super) fn changed(sources: &Sources, view: &View, freshness: Freshness) -> Option<Reason> {
-    let undated = || sources.older.as_ref().and_then(|older| older::changed(older, view));
-    changed_since_taken(sources, view, freshness).or_else(undated)
+    changes(sources, view, freshness).next().map(Reason::from)
 }
 
-fn changed_since_taken(sources: &Sources, view: &View, freshness: Freshness) -> Option<Reason> {
-    let place = sources.place.as_ref()?;
-    let same_place = *place == here(view);
-    let changed = |source| file::changed(source, view, same_place, freshness);
-    sources.files.iter().find_map(changed).or_else(|| added(sources, view))
+/// All of them, each looked for when it is asked for.
+pub(super) fn changes<'a>(
+    sources: &'a Sources,
+    view: &'a View,
+    freshness: Freshness,
+) -> impl Iterator<Item = Change> + 'a {
+    let taken = sources.place.iter().flat_map(move |place| {
+        let same_place = *place == here(view);
+        let changed = move |source| file::changed(source, view, same_place, freshness);
+        sources.files.iter().filter_map(changed).chain(added(sources, view))
+    });
+    let undated = sources.older.iter().flat_map(|older| older::changes(older, view));
+    taken.chain(undated)
 }
 
-/// A file that matches a pattern and was not there.
-fn added(sources: &Sources, view: &View) -> Option<Reason> {
-    let known: BTreeSet<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
-    sources.patterns.iter().find_map(|pattern| match pattern::matches(pattern, view) {
-        // A name that can't be kept was not there before.
-        Ok(found) => found.iter().find_map(|path| match kept_path(view, path) {
-            Ok(path) if known.contains(path.as_str()) => None,
-            Ok(path) => Some(Reason::SourceModified(path)),
-            Err(_) => Some(Reason::SourceModified(path.display().to_string())),
-        }),
-        // What can't be listed can't be vouched for.
-        Err(_) => Some(Reason::SourceModified(pattern.path.clone())),
+/// Files that match a pattern and were not there.
+fn added<'a>(sources: &'a Sources, view: &'a View) -> impl Iterator<Item = Change> + 'a {
+    let known: BTreeSet<&str> = match sources.patterns.len() {
+        0 => BTreeSet::new(),
+        _ => sources.files.iter().map(|file| file.path.as_str()).collect(),
+    };
+    sources.patterns.iter().flat_map(move |pattern| {
+        let new = |path| Change { path, how: Changed::New };
+        let Ok(found) = pattern::matches(pattern, view) else {
+            // What can't be listed can't be vouched for.
+            let change = Change { path: pattern.path.clone(), how: Changed::Modified };
+            return Vec::from([change]).into_iter();
+        };
+        let paths = found.iter().map(|path| {
+            // A name that can't be kept was not there before.
+            kept_path(view, path).unwrap_or_else(|_| path.display().to_string())
+        });
+        paths.filter(|path| !known.contains(path.as_str())).map(new).collect::<Vec<_>>().into_iter()
     })
 }
 

@@ -9,8 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::file::is_absence;
-use super::{View, pattern};
-use crate::cache::outcome::Reason;
+use super::{Change, Changed, View, pattern};
 use crate::entry::{Older, Pattern, PatternKind};
 use crate::error::Result;
 
@@ -21,12 +20,15 @@ enum Found {
     Missing,
 }
 
-pub(super) fn changed(older: &Older, view: &View) -> Option<Reason> {
-    older.paths.iter().find_map(|path| match look(path, older.than, view) {
-        Ok(Found::Unchanged) => None,
-        Ok(Found::Missing) => Some(Reason::SourceMissing(path.clone())),
-        // What can't be looked at can't be vouched for.
-        Ok(Found::Changed) | Err(_) => Some(Reason::SourceModified(path.clone())),
+pub(super) fn changes<'a>(older: &'a Older, view: &'a View) -> impl Iterator<Item = Change> + 'a {
+    older.paths.iter().filter_map(|path| {
+        let how = match look(path, older.than, view) {
+            Ok(Found::Unchanged) => return None,
+            Ok(Found::Missing) => Changed::Missing,
+            // What can't be looked at can't be vouched for.
+            Ok(Found::Changed) | Err(_) => Changed::Modified,
+        };
+        Some(Change { path: path.clone(), how })
     })
 }
 

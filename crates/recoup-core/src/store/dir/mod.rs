@@ -48,8 +48,8 @@ use std::sync::Arc;
 use self::layout::Layout;
 use self::parsed::Parsed;
 use super::folder::Folder;
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
-use crate::entry::{Batch, Payload, Record, Tally};
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
+use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
@@ -128,6 +128,10 @@ impl Store for Directory {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         evict::carry_out(self, plan)
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        nearest::by_scan(self, probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -29,7 +29,7 @@ use self::format::{Parsed, Whose};
 use self::list::Named;
 use self::look::Nature;
 use super::folder::Folder;
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Clock;
 use crate::base::fsx::{self, Stamp};
 use crate::entry::{Batch, Body, Head, Payload, Record, Tally};
@@ -170,6 +170,10 @@ impl Store for Files {
     }
 
     /// With what other programs keep here, as a scan shows it.
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        nearest::by_scan(self, probe)
+    }
+
     fn usage(&self, scope: &Scope) -> Result<Usage> {
         let mut usage = Usage::default();
         for Named { path, .. } in list::entries_in(&self.folder.of(scope))? {

@@ -21,8 +21,8 @@ mod write;
 
 use std::sync::Arc;
 
-use super::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
-use crate::entry::{Batch, Payload, Record, Tally};
+use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
+use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use keys::Keys;
@@ -86,6 +86,10 @@ impl Store for Redis {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         evict::carry_out(&self.shared, plan)
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        nearest::by_scan(self, probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Store, Usage, Visit};
-use crate::entry::{Batch, Payload, Record, Tally};
+use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
+use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use pool::Pool;
@@ -95,6 +95,10 @@ impl Store for Sqlite {
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.pool.write_existing(|writer| evict::carry_out(writer, plan))
+    }
+
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        nearest::by_scan(self, probe)
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
-use recoup_core::entry::{Batch, Chunks, INLINE_MAX, Payload, Record, Tally};
+use recoup_core::entry::{Batch, Chunks, Head, INLINE_MAX, Payload, Record, Tally};
 use recoup_core::key::{Id, Kind, Scope};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Memory, Store, Usage, Visit};
+use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, Usage, Visit};
 use recoup_core::{Error, ErrorKind, Result};
 
 use crate::support::{id, noise, record};
@@ -58,6 +58,10 @@ impl Store for Failing {
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.0.evict(plan)
     }
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.0.nearest(probe)
+    }
+
     fn usage(&self, scope: &Scope) -> Result<Usage> {
         self.0.usage(scope)
     }

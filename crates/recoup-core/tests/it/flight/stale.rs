@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::cache::{Cache, Filled, Limits, Options, Outcome, Reason, Request, Ttl, View};
-use recoup_core::entry::{Batch, Draft, Payload, Record, Tally};
+use recoup_core::entry::{Batch, Draft, Head, Payload, Record, Tally};
 use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{
-    Evicted, EvictionPlan, Filter, Info, Memory, Store, ThreadClaims, Tiered, Usage, Visit,
+    Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, ThreadClaims, Tiered, Usage, Visit,
 };
 use recoup_core::{ErrorKind, Result};
 
@@ -184,6 +184,10 @@ impl Store for Fleeting {
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
         self.0.evict(plan)
     }
+    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.0.nearest(probe)
+    }
+
     fn usage(&self, scope: &Scope) -> Result<Usage> {
         self.0.usage(scope)
     }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-use recoup_core::entry::{Batch, Payload, Record, Tally};
+use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
 use recoup_core::key::{Id, Scope};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Store, Usage, Visit};
+use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit};
 use recoup_core::{Error, ErrorKind, Result};
 
 /// A server that answers, or not, and counts how often it was asked.
@@ -62,6 +62,10 @@ impl Store for Fake {
     fn evict(&self, _: &EvictionPlan) -> Result<Evicted> {
         self.answer()
     }
+    fn nearest(&self, _: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+        self.answer()
+    }
+
     fn usage(&self, _: &Scope) -> Result<Usage> {
         self.answer()
     }

@@ -1,0 +1,188 @@
+//! Why a look-up is a hit or a miss: what is wrong with the entry that is there;
+//! where there is none, what became of it, and how the nearest one differs.
+
+mod difference;
+mod nearest;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+pub use difference::{Difference, How as Differs, WordPlace, Wording};
+pub use nearest::Nearest;
+
+use super::lookup::{Request, is_another};
+use super::outcome::{Peek, Reason};
+use super::sources::{self, Change, View};
+use super::{Cache, Mode};
+use crate::base::clock::Timestamp;
+use crate::entry::{Damage, Event, Header};
+use crate::error::{Error, ErrorKind};
+use crate::key::{Id, Kind};
+
+/// Why a look-up ends as it does.
+#[derive(Debug)]
+pub struct Explanation {
+    /// What was asked for.
+    pub id: Id,
+    /// Of which kind.
+    pub kind: Kind,
+    /// How the look-up would end now.
+    pub verdict: Verdict,
+    /// What stands in the way of a hit; all of it, not only what is found first.
+    pub causes: Vec<Cause>,
+    /// What happened to this entry before, the latest first.
+    pub past: Vec<Event>,
+    /// Where there is no such entry: the one that is most like it.
+    pub nearest: Option<Nearest>,
+}
+
+/// How a look-up would end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It would be served.
+    Hit {
+        /// How old it is, in milliseconds.
+        age: u64,
+        /// How long it stays fresh, in milliseconds; none is for ever.
+        left: Option<u64>,
+    },
+    /// It would be served, and refreshed.
+    Stale {
+        /// How long ago it stopped being fresh, in milliseconds.
+        since: u64,
+    },
+    /// It would not.
+    Miss,
+}
+
+/// What stands in the way of a hit.
+#[derive(Debug)]
+pub enum Cause {
+    /// The cache is switched off.
+    Disabled,
+    /// The caller did not want to look.
+    Asked,
+    /// There is no such entry.
+    Absent,
+    /// The entry of that key answers another question.
+    AnotherQuestion(Vec<Difference>),
+    /// A source is not as it was.
+    Source {
+        /// Which one, and what happened.
+        change: Change,
+        /// When the file last changed, where it is there.
+        at: Option<Timestamp>,
+    },
+    /// Its time is up.
+    Expired {
+        /// For how long, in milliseconds.
+        since: u64,
+        /// How long it was good for: its own or the reader's, whichever is shorter.
+        ttl: u64,
+    },
+    /// It was begun longer ago than the reader accepts.
+    TooOld {
+        /// How long ago, in milliseconds.
+        age: u64,
+        /// How long ago it may have been.
+        limit: u64,
+    },
+    /// The stored bytes are damaged.
+    Damaged(Damage),
+    /// The store could not answer.
+    Unavailable(Error),
+}
+
+impl Cache {
+    /// Why this look-up ends as it does. Counts as none: it leaves no trace.
+    pub fn explain(&self, request: &Request<'_>) -> Explanation {
+        let (verdict, causes) = self.judge_fully(request);
+        let absent = matches!(causes[..], [Cause::Absent | Cause::AnotherQuestion(_)]);
+        Explanation {
+            id: request.id.clone(),
+            kind: request.kind,
+            verdict,
+            nearest: if absent { self.nearest(request) } else { None },
+            causes,
+            past: self.past(request.id),
+        }
+    }
+
+    fn judge_fully(&self, request: &Request<'_>) -> (Verdict, Vec<Cause>) {
+        if !self.enabled() {
+            return (Verdict::Miss, vec![Cause::Disabled]);
+        }
+        if let Mode::Refresh | Mode::Bypass = request.mode {
+            return (Verdict::Miss, vec![Cause::Asked]);
+        }
+        let record = match self.store().get(request.id) {
+            Ok(Some(record)) => record,
+            Ok(None) => return (Verdict::Miss, vec![Cause::Absent]),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                return (Verdict::Miss, vec![Cause::Damaged(Damage::Unreadable)]);
+            }
+            Err(error) => return (Verdict::Miss, vec![Cause::Unavailable(error)]),
+        };
+        let header = &record.head.header;
+        let mut causes = self.causes(header, request);
+        match self.peek(request) {
+            Peek::Hit(_) if causes.is_empty() => (self.hit(header, request), causes),
+            Peek::Stale(_) if causes.is_empty() => {
+                let since = self.clock().now().millis_since(header.fresh_until());
+                (Verdict::Stale { since }, causes)
+            }
+            Peek::Miss(Reason::Corrupt(damage)) if causes.is_empty() => {
+                causes.push(Cause::Damaged(damage));
+                (Verdict::Miss, causes)
+            }
+            _ => (Verdict::Miss, causes),
+        }
+    }
+
+    fn hit(&self, header: &Header, request: &Request<'_>) -> Verdict {
+        let age = self.clock().now().millis_since(header.created);
+        let ttl = header.ttl.into_iter().chain(request.ttl).min();
+        Verdict::Hit { age, left: ttl.map(|ttl| ttl.saturating_sub(age)) }
+    }
+
+    /// Everything that is wrong, in the order in which a look-up checks it.
+    fn causes(&self, header: &Header, request: &Request<'_>) -> Vec<Cause> {
+        if is_another(&header.parts, request.parts) {
+            let differences = difference::between(request.kind, &header.parts, request.parts);
+            return vec![Cause::AnotherQuestion(differences)];
+        }
+        let freshness = self.inner.options.freshness;
+        let changes = sources::changes(&header.sources, request.view, freshness);
+        let mut causes: Vec<Cause> = changes
+            .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
+            .collect();
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
+        if let Some(ttl) = header.ttl.into_iter().chain(request.ttl).min()
+            && age >= ttl.saturating_add(header.grace)
+        {
+            causes.push(Cause::Expired { since: age - ttl, ttl });
+        }
+        let work_age = now.millis_since(header.work_began());
+        if let Some(limit) = request.max_age.filter(|limit| work_age > *limit) {
+            causes.push(Cause::TooOld { age: work_age, limit });
+        }
+        causes
+    }
+
+    /// What can't be read is only not told.
+    fn past(&self, id: &Id) -> Vec<Event> {
+        let _ = id;
+        Vec::new()
+    }
+}
+
+/// When a file last changed in any way.
+fn changed_at(change: &Change, view: &View) -> Option<Timestamp> {
+    let found = fs::metadata(view.root.join(&change.path)).ok()?;
+    let millis =
+        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
+    let (mtime, ctime) =
+        (millis(found.mtime(), found.mtime_nsec()), millis(found.ctime(), found.ctime_nsec()));
+    Some(Timestamp::from_millis(mtime.max(ctime)))
+}
