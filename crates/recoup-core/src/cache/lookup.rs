@@ -9,7 +9,7 @@ use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::entry::{Body, Damage, Entry, Header, Record};
+use crate::entry::{Body, Damage, Entry, Header, Identity, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Part};
 
@@ -27,6 +27,8 @@ pub struct Request<'a> {
     pub kind: Kind,
     /// Which entry.
     pub id: &'a Id,
+    /// Who asks, where the caller knows: for those who read what happened.
+    pub identity: Option<&'a Identity>,
     /// What its key was made from, where the caller knows: an entry that was
     /// made from something else is another, though their keys be the same.
     pub parts: &'a [Part],
@@ -60,7 +62,16 @@ pub enum Mode {
 impl<'a> Request<'a> {
     /// For an entry that depends on no files, at any age.
     pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
-        Self { kind, id, parts: &[], view, sources: &[], max_age: None, mode: Mode::default() }
+        Self {
+            kind,
+            id,
+            identity: None,
+            parts: &[],
+            view,
+            sources: &[],
+            max_age: None,
+            mode: Mode::default(),
+        }
     }
 }
 

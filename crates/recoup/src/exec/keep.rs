@@ -1,7 +1,7 @@
 //! Decides whether what a command wrote is kept, and for how long.
 
 use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
-use recoup_core::entry::{Cost, Draft, Identity};
+use recoup_core::entry::{Cost, Draft};
 use recoup_core::key::{Kind, Part};
 
 use super::Teller;
@@ -67,11 +67,10 @@ pub(super) fn keep(permit: Permit, done: Done<'_>, keeping: &Keeping, teller: &d
             return permit.release();
         }
     };
-    let name = program.name.to_string_lossy().into_owned();
     let draft = Draft {
         // A failure is kept for as long as was said, and no longer.
         grace: if exit == 0 { keeping.grace } else { 0 },
-        identity: Identity { name: Some(name), ..Identity::default() },
+        identity: program.identity(),
         parts,
         tags: keeping.tags.clone(),
         cost: Cost { millis: took, ..Cost::default() },

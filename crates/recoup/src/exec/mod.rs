@@ -25,6 +25,7 @@ use std::fmt;
 use std::os::fd::BorrowedFd;
 
 use recoup_core::cache::{Cache, Mode, Outcome, Permit, Request, View};
+use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::{Error, Result};
 
@@ -66,6 +67,7 @@ pub(crate) struct Outlets {
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) id: Id,
+    pub(crate) identity: Identity,
     pub(crate) parts: Vec<Part>,
     pub(crate) view: View,
     pub(crate) program: Program,
@@ -119,9 +121,9 @@ impl Exec<'_> {
     }
 
     fn request(&self, mode: Mode) -> Request<'_> {
-        let Job { id, parts, view, sources, max_age, .. } = &self.job;
-        let max_age = *max_age;
-        Request { parts, sources, max_age, mode, ..Request::new(Kind::Command, id, view) }
+        let Job { id, identity, parts, view, sources, max_age, .. } = &self.job;
+        let (identity, max_age) = (Some(identity), *max_age);
+        Request { identity, parts, sources, max_age, mode, ..Request::new(Kind::Command, id, view) }
     }
 
     fn run(self, permit: Option<Permit>) -> Result<End> {

@@ -154,6 +154,7 @@ impl ExecArgs {
         let limit = app.settings.cache.max_size.bytes();
         let job = Job {
             id,
+            identity: program.identity(),
             parts: recipe.parts(),
             view,
             program,
