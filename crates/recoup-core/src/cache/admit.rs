@@ -1,7 +1,7 @@
 //! What may be kept: nothing with a secret in it. What people read of a question
 //! is redacted; results, full results, keys and tags with a secret are refused.
 
-use crate::entry::{Body, Chunks as _, Draft};
+use crate::entry::{Body, Chunks as _, Draft, Identity};
 use crate::error::Result;
 use crate::key::{Id, Part};
 use crate::secrets::{self, Values};
@@ -47,6 +47,13 @@ fn secret_in_body(body: &Body, withheld: &Values) -> Result<Option<&'static str>
 
 fn detect(text: &[u8], withheld: &Values) -> Option<&'static str> {
     secrets::detect(text).or_else(|| withheld.detect(text))
+}
+
+/// The same names, with no secret in them.
+pub(super) fn named_without_secrets(identity: Identity) -> Identity {
+    let redacted = |text: Option<String>| text.map(|text| secrets::redact(&text).into_owned());
+    let Identity { name, namespace, hash } = identity;
+    Identity { name: redacted(name), namespace: redacted(namespace), hash: redacted(hash) }
 }
 
 /// The same parts, with no secret in what is shown of them.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Cache, Limits};
-use crate::entry::{Happening, Header, Sources};
+use crate::entry::{Header, Sources};
 use crate::error::{Error, Result};
 use crate::key::{Id, Kind, Part, Scope};
 use crate::store::{Evicted, Flow};
@@ -82,7 +82,7 @@ impl Cache {
         let mut removed = 0;
         for (kind, ids) in &found {
             let gone = self.store().remove(ids)?;
-            self.note_event(*kind, &ids[0], Happening::Removed, gone as u64);
+            self.note_removed(*kind, ids, gone);
             removed += gone;
         }
         Ok(removed)
@@ -97,11 +97,16 @@ impl Cache {
         let mut all = Evicted::default();
         for kind in Kind::ALL {
             loop {
-                let evicted = self.store().evict(&limits.plan(scope, kind, now))?;
-                all.expired += evicted.expired;
-                all.least_used += evicted.least_used;
-                all.bytes += evicted.bytes;
-                if evicted.expired == 0 {
+                let plan = limits.plan(scope, kind, now);
+                let evicted = self.store().evict(&plan)?;
+                self.note_evicted(&plan, &evicted);
+                let Evicted { expired, least_used, bytes, mut gone } = evicted;
+                all.expired += expired;
+                all.least_used += least_used;
+                all.bytes += bytes;
+                all.gone.append(&mut gone);
+                all.gone.truncate(Evicted::NAMED);
+                if expired == 0 {
                     break;
                 }
             }

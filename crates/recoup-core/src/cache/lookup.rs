@@ -10,7 +10,7 @@ use super::permit::Permit;
 use super::sources::{self, Since, View, Watched};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::entry::{Body, Damage, Entry, Header, Record};
+use crate::entry::{Body, Damage, Entry, Header, Identity, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Part};
 
@@ -28,6 +28,8 @@ pub struct Request<'a> {
     pub kind: Kind,
     /// Which entry.
     pub id: &'a Id,
+    /// Who asks, where the caller knows: for those who read what happened.
+    pub identity: Option<&'a Identity>,
     /// What its key was made from, where the caller knows: an entry that was
     /// made from something else is another, though their keys be the same.
     pub parts: &'a [Part],
@@ -68,6 +70,7 @@ impl<'a> Request<'a> {
         Self {
             kind,
             id,
+            identity: None,
             parts: &[],
             view,
             sources: &[],

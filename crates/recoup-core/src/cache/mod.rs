@@ -11,6 +11,7 @@ mod flight;
 mod housekeeping;
 mod limits;
 mod lookup;
+mod note;
 mod outcome;
 mod permit;
 mod sources;

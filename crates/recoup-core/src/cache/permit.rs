@@ -9,7 +9,7 @@ use super::{Cache, Ttl, admit};
 use crate::base::clock::Timestamp;
 use crate::entry::{Draft, Header};
 use crate::error::{Error, Result};
-use crate::key::Id;
+use crate::key::{Id, Kind};
 use crate::store::{Claim, Evicted, EvictionPlan, Info};
 
 /// Permission to fill one entry, once. While it is there, others who miss that
@@ -97,12 +97,18 @@ impl Permit {
     /// The same permit, if the sources are still as they were at `since`.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
         if since.is_after(self.cache.clock().now()) {
-            return Err(Refusal::SourcesDiffer);
+            return Err(self.refuse(Refusal::SourcesDiffer));
         }
         match self.watched.changed_since(since) {
             None => Ok(self),
-            Some(refusal) => Err(refusal),
+            Some(refusal) => Err(self.refuse(refusal)),
         }
+    }
+
+    /// Tokens are for results that are filed by hand.
+    fn refuse(&self, refusal: Refusal) -> Refusal {
+        self.cache.note_refused(Kind::Result, &self.id, None, &refusal);
+        refusal
     }
 
     /// Leaves the work to others, who need not wait any longer when this returns.
@@ -117,12 +123,16 @@ impl Permit {
     /// Stores the result for as long as `ttl` says.
     pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
         let Self { cache, id, watched, claim, began, yields } = self;
+        let (kind, by) = (draft.kind, draft.identity.clone());
         let draft = Draft { began: Some(began), ..draft };
         let filled = if yields && is_overtaken(&cache, &id, began) {
             Ok(Filled::Refused(Refusal::Overtaken))
         } else {
-            fill(&cache, id, watched, draft, ttl)
+            fill(&cache, &id, watched, draft, ttl)
         };
+        if let Ok(Filled::Refused(refusal)) = &filled {
+            cache.note_refused(kind, &id, Some(&by), refusal);
+        }
         match claim {
             // Those who wait find it now, or take over.
             Some(claim) if filled.is_ok() => claim.release(),
@@ -156,7 +166,7 @@ fn is_overtaken(cache: &Cache, id: &Id, began: Timestamp) -> bool {
     cache.store().get(id).is_ok_and(|found| found.is_some_and(|it| later(&it.head.header)))
 }
 
-fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Result<Filled> {
+fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Result<Filled> {
     if !cache.inner.options.enabled || ttl == Ttl::Off {
         return Ok(Filled::Off);
     }
@@ -164,12 +174,13 @@ fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Resu
     if let Some(reason) = watched.changed(cache.inner.options.freshness) {
         return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
     }
-    if let Some(rule) = admit::secret_in(&id, &draft)? {
+    if let Some(rule) = admit::secret_in(id, &draft)? {
         return Ok(Filled::Refused(Refusal::Secret(rule)));
     }
     let now = cache.clock().now();
     let parts = admit::without_secrets(draft.parts, &draft.withheld);
-    let draft = Draft { ttl: ttl.as_millis(), grace, parts, ..draft };
+    let identity = admit::named_without_secrets(draft.identity);
+    let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;
     let limits = cache.inner.options.limits;
@@ -179,11 +190,14 @@ fn fill(cache: &Cache, id: Id, watched: Watched, draft: Draft, ttl: Ttl) -> Resu
     if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
         return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
     }
-    cache.store().put(&id, &record)?;
+    cache.store().put(id, &record)?;
     // Before the eviction, which goes by who was used.
     cache.fold_ledger_if_due();
-    let plan = EvictionPlan { keep: Some(id.key), ..limits.plan(&id.scope, kind, now) };
-    cache.store().evict(&plan).map(Filled::Stored)
+    cache.note_stored(id, header);
+    let plan = EvictionPlan { keep: Some(id.key.clone()), ..limits.plan(&id.scope, kind, now) };
+    let evicted = cache.store().evict(&plan)?;
+    cache.note_evicted(&plan, &evicted);
+    Ok(Filled::Stored(evicted))
 }
 
 /// What is fresh for ever has none. A store that would lose it must not look as if

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Cache;
-use super::lookup::Request;
-use super::outcome::Peek;
-use crate::entry::{Event, Happening};
+use crate::entry::Happening;
 use crate::error::Result;
-use crate::key::{Id, Kind, Scope};
+use crate::key::Scope;
 use crate::ledger::Ledger;
 use crate::store::Usage;
 
@@ -30,8 +28,7 @@ impl Stats {
 
     /// Look-ups that were not, for whatever reason.
     pub fn misses(&self) -> u64 {
-        let counted = |what: &Happening| !matches!(what, Happening::Hit | Happening::Removed);
-        self.counts.iter().filter(|(what, _)| counted(what)).map(|(_, count)| count).sum()
+        self.counts.iter().filter(|(what, _)| what.is_miss()).map(|(_, count)| count).sum()
     }
 
     /// Entries that were no longer true: found so, or said to be so.
@@ -70,26 +67,6 @@ impl Cache {
     pub(super) fn fold_ledger_if_due(&self) {
         if self.inner.ledger.as_ref().is_some_and(Ledger::is_due) {
             let _ = self.fold_ledger();
-        }
-    }
-
-    /// What can't be noted is only not counted: no look-up fails for it.
-    pub(super) fn note(&self, request: &Request<'_>, found: &Peek) {
-        let (kind, what) = match found {
-            Peek::Hit(entry) | Peek::Stale(entry) => {
-                (entry.head().header.kind, Some(Happening::Hit))
-            }
-            Peek::Miss(reason) => (request.kind, reason.happening()),
-        };
-        if let Some(what) = what {
-            self.note_event(kind, request.id, what, 1);
-        }
-    }
-
-    pub(super) fn note_event(&self, kind: Kind, id: &Id, what: Happening, count: u64) {
-        if let Some(ledger) = &self.inner.ledger {
-            let event = Event { at: self.clock().now(), id: id.clone(), kind, what, count };
-            let _ = ledger.note(&event);
         }
     }
 }

@@ -113,6 +113,13 @@ pub struct Cost {
     pub micro_dollars: Option<u64>,
 }
 
+impl Cost {
+    /// Whether nothing is known of it.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Header {
     /// What is stored for it: the body and the full result.
     pub fn stored_len(&self) -> u64 {

@@ -6,6 +6,7 @@
 
 mod body;
 mod codec;
+mod detail;
 mod draft;
 mod frame;
 mod header;
@@ -15,6 +16,7 @@ mod usage;
 
 pub use body::{Body, Chunks};
 pub use codec::Damage;
+pub use detail::{Detail, Why};
 pub use draft::Draft;
 pub use frame::CHUNK_LEN;
 pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::detail::Detail;
 use crate::base::clock::Timestamp;
 use crate::base::name::Name;
 use crate::key::{Id, Kind, Scope};
@@ -24,11 +25,19 @@ pub enum Happening {
     Unavailable,
     /// Nobody looked: it was invalidated by hand.
     Removed,
+    /// A result was kept.
+    Stored,
+    /// A result was not kept.
+    Refused,
+    /// It gave way to others.
+    Evicted,
+    /// It was removed because its time was up.
+    Purged,
 }
 
 impl Happening {
     /// Every one there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Hit,
         Self::Absent,
         Self::Expired,
@@ -36,6 +45,10 @@ impl Happening {
         Self::Corrupt,
         Self::Unavailable,
         Self::Removed,
+        Self::Stored,
+        Self::Refused,
+        Self::Evicted,
+        Self::Purged,
     ];
 
     /// The word.
@@ -48,7 +61,34 @@ impl Happening {
             Self::Corrupt => "corrupt",
             Self::Unavailable => "unavailable",
             Self::Removed => "removed",
+            Self::Stored => "stored",
+            Self::Refused => "refused",
+            Self::Evicted => "evicted",
+            Self::Purged => "purged",
         }
+    }
+
+    /// Whether somebody asked for an entry and did not get it.
+    pub fn is_miss(self) -> bool {
+        match self {
+            Self::Absent
+            | Self::Expired
+            | Self::Invalidated
+            | Self::Corrupt
+            | Self::Unavailable => true,
+            Self::Hit
+            | Self::Removed
+            | Self::Stored
+            | Self::Refused
+            | Self::Evicted
+            | Self::Purged => false,
+        }
+    }
+
+    /// Whether it says what became of an entry: such events are kept after they
+    /// were counted.
+    pub fn is_fate(self) -> bool {
+        !matches!(self, Self::Hit | Self::Absent | Self::Unavailable)
     }
 
     /// The one that the word names.
@@ -76,6 +116,25 @@ pub struct Event {
     pub what: Happening,
     /// How often.
     pub count: u64,
+    /// What more is known.
+    pub detail: Detail,
+}
+
+impl Event {
+    /// Something that happened once, of which nothing more is known.
+    pub fn new(at: Timestamp, id: Id, kind: Kind, what: Happening) -> Self {
+        Self { at, id, kind, what, count: 1, detail: Detail::default() }
+    }
+}
+
+/// `evicted: over 100 MB`
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail.why {
+            Some(why) => write!(f, "{}: {why}", self.what),
+            None => self.what.fmt(f),
+        }
+    }
 }
 
 /// Events that are told to a store together, and count once however often they

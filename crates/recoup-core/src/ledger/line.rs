@@ -1,24 +1,48 @@
-//! One event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`. None of the fields
-//! can hold a space or a line break, so none needs quoting.
+//! One event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`, and where more is
+//! known, a JSON object after that. None of the first fields can hold a space or
+//! a line break, and JSON without white space has no line break: nothing is quoted.
 
 use crate::base::clock::Timestamp;
-use crate::entry::{Event, Happening};
+use crate::entry::{Detail, Event, Happening};
 use crate::key::{Id, Key, Kind, Scope};
 
 pub(super) fn write(event: &Event) -> String {
-    let Event { at, id, kind, what, count } = event;
-    format!("{} {what} {count} {kind} {} {}\n", at.as_millis(), id.scope, id.key)
+    let Event { at, id, kind, what, count, detail } = event;
+    let mut line = format!("{} {what} {count} {kind} {} {}", at.as_millis(), id.scope, id.key);
+    if !detail.is_empty() {
+        line.push(' ');
+        line.push_str(&serde_json::to_string(detail).expect("text and numbers always serialize"));
+    }
+    line.push('\n');
+    line
 }
 
-/// `None` for what is no such line.
+/// `None` for what is no such line. What a later version adds to the object is
+/// passed over; what is no object was cut off, or is somebody else's.
 pub(super) fn read(line: &str) -> Option<Event> {
-    let mut fields = line.split(' ');
+    let mut fields = line.splitn(7, ' ');
     let at = Timestamp::from_millis(fields.next()?.parse().ok()?);
     let what = Happening::from_name(fields.next()?)?;
     let count = fields.next()?.parse().ok()?;
     let kind = Kind::from_name(fields.next()?)?;
     let scope = Scope::parse(fields.next()?).ok()?;
     let key = Key::parse(fields.next()?).ok()?;
-    let event = Event { at, id: Id::new(scope, key), kind, what, count };
-    fields.next().is_none().then_some(event)
+    let detail = match fields.next() {
+        None => Detail::default(),
+        Some(json) if json.starts_with('{') => serde_json::from_str(json).ok()?,
+        Some(_) => return None,
+    };
+    Some(Event { at, id: Id::new(scope, key), kind, what, count, detail })
+}
+
+/// All whole lines of a log that can be read.
+pub(super) fn read_all(text: &[u8]) -> impl Iterator<Item = Event> + '_ {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
+    whole.filter_map(read)
+}
+
+/// What stands in the lines of `id`, and nearly only there.
+pub(super) fn mark_of(id: &Id) -> String {
+    format!(" {} {}", id.scope, id.key)
 }

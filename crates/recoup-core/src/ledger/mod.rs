@@ -1,90 +1,246 @@
-//! What readers have to say: a hit, a miss and why. A read appends one line;
-//! the next write hands all lines to the store, each exactly once.
+//! What readers and writers have to say: a hit, a miss and why, what was kept and
+//! what gave way. Each appends a line; the next write hands all lines to the
+//! store, each exactly once.
 //!
 //! ```text
 //! DIR/open.log        lines are appended here
 //! DIR/NAME.batch      closed; on its way into the store
+//! DIR/NAME.told       told; left for those who watch, and soon removed
 //! DIR/fold.lock       held by the one process that folds
+//! DIR/history/        what became of entries, for as long as there is room
+//! DIR/../watch.lock   shared by those who watch
 //! ```
-//! A batch that was handed over is deleted. If we die in between, the store is
-//! told again and passes over it, because it knows the batch's name.
+//! A batch that was handed over goes. If we die in between, the store is told
+//! again and passes over it, because it knows the batch's name; so does the history.
 
+mod history;
+mod hits;
 mod line;
+mod outbox;
 mod segment;
+mod watchers;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memchr::memmem;
 
 use crate::base::clock::SystemClock;
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::base::name::Name;
-use crate::entry::{Batch, Event};
+use crate::entry::{Batch, Event, Happening};
 use crate::error::{IoContext as _, Result};
+use crate::key::Id;
+use history::History;
+use outbox::{Lines, Outbox};
+
+pub use hits::{Hit, HitLog};
 
 const OPEN: &str = "open.log";
 const CLOSED: &str = "batch";
+const TOLD: &str = "told";
 
-/// A directory of events that a store has not been told yet.
+/// An open log of this length is folded at the next write, whatever is in it.
+const LONG: usize = 32 << 10;
+
+/// A directory of events that a store has not been told yet. Clones share what
+/// waits to be appended.
 #[derive(Debug, Clone)]
 pub struct Ledger {
+    inner: Arc<Inner>,
+}
+
+/// When lines are appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appends {
+    /// Each at once: for a command, which may end any moment.
+    AtOnce,
+    /// Some together: for a process that lives long. Those that wait are appended
+    /// within a second, at a fold, at [`Ledger::flush`], and when the last clone goes.
+    Together,
+}
+
+#[derive(Debug)]
+struct Inner {
     dir: PathBuf,
+    hits: Option<HitLog>,
+    outbox: Option<Outbox>,
 }
 
 impl Ledger {
     /// The ledger in `dir`, which is created when there is something to note.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self::open(dir, None, Appends::AtOnce)
+    }
+
+    /// The same, with a log of hits and another way to append.
+    pub fn open(dir: impl Into<PathBuf>, hits: Option<HitLog>, appends: Appends) -> Self {
+        let outbox = (appends == Appends::Together).then(Outbox::default);
+        Self { inner: Arc::new(Inner { dir: dir.into(), hits, outbox }) }
     }
 
     /// Appends an event.
     pub fn note(&self, event: &Event) -> Result<()> {
-        segment::append(&self.open_log(), line::write(event).as_bytes())
+        self.note_all(std::slice::from_ref(event))
+    }
+
+    /// Appends events in one piece.
+    pub fn note_all(&self, events: &[Event]) -> Result<()> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let lines: String = events.iter().map(line::write).collect();
+        match &self.inner.outbox {
+            None => self.inner.append(lines.as_bytes()),
+            Some(outbox) => self.collect(outbox, |waiting| {
+                waiting.events.extend_from_slice(lines.as_bytes());
+                events.len()
+            }),
+        }
+    }
+
+    /// Whether hits are written down one by one.
+    pub fn logs_hits(&self) -> bool {
+        self.inner.hits.is_some()
+    }
+
+    /// Writes a hit down, where that is wanted.
+    pub fn log_hit(&self, hit: &Hit<'_>) -> Result<()> {
+        match (&self.inner.hits, &self.inner.outbox) {
+            (None, _) => Ok(()),
+            (Some(log), None) => log.append(&hits::line(hit)),
+            (Some(_), Some(outbox)) => self.collect(outbox, |waiting| {
+                waiting.hits.extend_from_slice(&hits::line(hit));
+                1
+            }),
+        }
+    }
+
+    fn collect(&self, outbox: &Outbox, add: impl FnOnce(&mut Lines) -> usize) -> Result<()> {
+        if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
+    }
+
+    /// Appends what waits.
+    pub fn flush(&self) -> Result<()> {
+        self.inner.flush()
     }
 
     /// Hands everything that was noted to `tell`, batch by batch; says how many
     /// events that were. When another process is at it, it is left to that one.
     pub fn fold(&self, mut tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
-        if !self.dir.is_dir() {
+        self.flush()?;
+        let Inner { dir, .. } = &*self.inner;
+        if !dir.is_dir() {
             return Ok(0);
         }
-        let Some(_lock) = FileLock::try_acquire(&self.dir.join("fold.lock"))? else {
+        let Some(_lock) = FileLock::try_acquire(&dir.join("fold.lock"))? else {
             return Ok(0);
         };
-        let name = ids::fresh(&SystemClock);
-        segment::close(&self.open_log(), &self.dir.join(format!("{name}.{CLOSED}")))?;
+        let fresh = ids::fresh(&SystemClock);
+        segment::close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
         let mut events = 0;
-        for (name, path) in self.closed()? {
+        for (name, path) in self.inner.named(CLOSED)? {
             let batch = Batch { name, events: read(&path)? };
             tell(&batch)?;
-            fsx::remove(&path)?;
+            // Counts are what matters: a history that can't be written ends here.
+            let is_left = batch.name.as_str() != fresh;
+            let _ = History::of(dir).add(&batch.name, &batch.events, is_left);
+            watchers::put_away(&path)?;
             events += batch.events.len();
+        }
+        for (_, path) in self.inner.named(TOLD)? {
+            watchers::remove_if_old(&path)?;
         }
         Ok(events)
     }
 
-    /// Whether something was noted lately: one look at the disk. What a process
-    /// left behind when it died waits until then, or for a [`Ledger::fold`].
+    /// Whether a store should be told before it decides what goes: something was
+    /// served or found damaged, or much has been noted. One look at the disk. What a
+    /// process left behind when it died waits until then, or for a [`Ledger::fold`].
     pub fn is_due(&self) -> bool {
-        self.open_log().exists()
+        let _ = self.flush();
+        let Ok(text) = fsx::read_start(&self.inner.open_log(), LONG as u64) else { return false };
+        let has = |what: Happening| memmem::find(&text, format!(" {what} ").as_bytes()).is_some();
+        text.len() >= LONG || has(Happening::Hit) || has(Happening::Corrupt)
     }
 
+    /// What became of an entry, the latest first: when it was stored, refused,
+    /// evicted, found changed or removed, as far back as there was room. Hits are
+    /// in the entry itself and in the hit log.
+    pub fn history(&self, id: &Id) -> Result<Vec<Event>> {
+        self.flush()?;
+        // Against the way that lines go: one that moves on meanwhile is seen twice.
+        let mut logs = vec![self.inner.open_log()];
+        logs.extend(self.inner.named(CLOSED)?.into_iter().rev().map(|(_, path)| path));
+        logs.extend(History::of(&self.inner.dir).logs()?.into_iter().rev());
+        let mut found: Vec<Event> = Vec::new();
+        for log in logs {
+            let older = history::events_in(&log, id)?;
+            let news = older.into_iter().rev().filter(|event| !found.contains(event));
+            let news: Vec<Event> = news.collect();
+            found.extend(news);
+        }
+        found.sort_by_key(|event| std::cmp::Reverse(event.at));
+        Ok(found)
+    }
+}
+
+impl Inner {
     fn open_log(&self) -> PathBuf {
         self.dir.join(OPEN)
     }
 
-    /// Also those that a process left behind when it died; the oldest first.
-    /// What has no name of ours is somebody else's.
-    fn closed(&self) -> Result<Vec<(Name, PathBuf)>> {
-        let listing = || format!("listing {}", self.dir.display());
-        let mut batches = Vec::new();
-        for entry in std::fs::read_dir(&self.dir).doing(listing)? {
-            let path = entry.doing(listing)?.path();
-            if path.extension().is_some_and(|extension| extension == CLOSED) && path.is_file() {
-                batches.extend(name_of(&path).map(|name| (name, path)));
+    fn append(&self, lines: &[u8]) -> Result<()> {
+        segment::append(&self.open_log(), lines)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let Some(outbox) = &self.outbox else { return Ok(()) };
+        let mut lines = outbox.take();
+        let mut done = Ok(());
+        if !lines.events.is_empty() {
+            match self.append(&lines.events) {
+                Ok(()) => lines.events.clear(),
+                failed => done = failed,
             }
         }
-        batches.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
-        Ok(batches)
+        if let Some(hits) = self.hits.as_ref().filter(|_| !lines.hits.is_empty()) {
+            match hits.append(&lines.hits) {
+                Ok(()) => lines.hits.clear(),
+                failed => done = done.and(failed),
+            }
+        }
+        if done.is_err() {
+            outbox.put_back(lines);
+        }
+        done
+    }
+
+    /// The closed logs in one state, also those that a process left behind when it
+    /// died; the oldest first. What has no name of ours is somebody else's.
+    fn named(&self, state: &str) -> Result<Vec<(Name, PathBuf)>> {
+        let listing = || format!("listing {}", self.dir.display());
+        let entries = match std::fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.doing(listing)?,
+        };
+        let mut logs = Vec::new();
+        for entry in entries {
+            let path = entry.doing(listing)?.path();
+            if path.extension().is_some_and(|extension| extension == state) && path.is_file() {
+                logs.extend(name_of(&path).map(|name| (name, path)));
+            }
+        }
+        logs.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
+        Ok(logs)
+    }
+}
+
+/// The end of a process that lives long: nothing is lost.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let _ = self.flush();
     }
 }
 
@@ -97,7 +253,5 @@ fn name_of(path: &Path) -> Option<Name> {
 fn read(path: &Path) -> Result<Vec<Event>> {
     // Two who append at once may go a little over the limit, each by a line.
     let text = fsx::read_start(path, segment::MAX_LEN)?;
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
-    Ok(whole.filter_map(line::read).collect())
+    Ok(line::read_all(&text).collect())
 }

@@ -8,7 +8,7 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::tallies::Tallies;
-use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
+use super::{Cause, Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Timestamp;
 use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
 use crate::error::Result;
@@ -59,9 +59,11 @@ impl Memory {
         self.records.iter().filter(|(id, record)| wanted(id, &record.head)).collect()
     }
 
-    fn drop_one(&self, id: &Id, head: &Head, evicted: &mut Evicted) {
+    fn drop_one(&self, id: &Id, head: &Head, cause: Cause, evicted: &mut Evicted) {
         self.records.invalidate(id);
         evicted.bytes = evicted.bytes.saturating_add(stored_bytes(head));
+        evicted.add(cause);
+        evicted.name(id.clone(), head.header.kind, cause);
     }
 }
 
@@ -123,8 +125,7 @@ impl Store for Memory {
         let is_dead =
             |record: &Record| record.head.header.dead_at().is_some_and(|at| at <= plan.now);
         for (id, record) in self.matching(&Filter::default()).iter().filter(|(_, r)| is_dead(r)) {
-            self.drop_one(id, &record.head, &mut evicted);
-            evicted.expired += 1;
+            self.drop_one(id, &record.head, Cause::Dead, &mut evicted);
         }
         let filter = Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind) };
         let mut alive = self.matching(&filter);
@@ -134,13 +135,10 @@ impl Store for Memory {
         let mut total = sizes.fold(0, u64::saturating_add);
         let spared = |id: &Id| plan.keep.as_ref() == Some(&id.key);
         for (id, record) in alive.iter().filter(|(id, _)| !spared(id)) {
-            if plan.allows(entries, total) {
-                break;
-            }
-            self.drop_one(id, &record.head, &mut evicted);
+            let Some(limit) = plan.excess(entries, total) else { break };
+            self.drop_one(id, &record.head, Cause::Over(limit), &mut evicted);
             entries -= 1;
             total = total.saturating_sub(stored_bytes(&record.head));
-            evicted.least_used += 1;
         }
         Ok(evicted)
     }

@@ -34,7 +34,7 @@ pub use file::{FileCache, Files};
 pub use guarded::Guarded;
 pub use memory::Memory;
 pub use nearest::Probe;
-pub use plan::{Evicted, EvictionPlan, Filter, Usage};
+pub use plan::{Cause, Evicted, EvictionPlan, Filter, Gone, Limit, Usage};
 pub use redis::Redis;
 pub use sqlite::Sqlite;
 pub use tiered::Tiered;
@@ -79,6 +79,7 @@ pub trait Store: Send + Sync + fmt::Debug {
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()>;
 
     /// Carries out a plan: what is dead goes first, then what was used least recently.
+    /// Says what went, and why.
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
 
     /// The records that have most parts of their keys in common with the probe's, in no

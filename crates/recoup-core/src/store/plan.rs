@@ -1,7 +1,7 @@
 //! What stores are asked for when many records are concerned.
 
 use crate::base::clock::Timestamp;
-use crate::key::{Key, Kind, Scope};
+use crate::key::{Id, Key, Kind, Scope};
 
 /// Which records a scan shows. Empty shows all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,8 +33,15 @@ pub struct EvictionPlan {
 impl EvictionPlan {
     /// Whether that much may stay.
     pub(crate) fn allows(&self, entries: u64, bytes: u64) -> bool {
-        self.max_entries.is_none_or(|max| entries <= max)
-            && self.max_bytes.is_none_or(|max| bytes <= max)
+        self.excess(entries, bytes).is_none()
+    }
+
+    /// The limit that so much is over, if any.
+    pub(crate) fn excess(&self, entries: u64, bytes: u64) -> Option<Limit> {
+        if self.max_bytes.is_some_and(|max| bytes > max) {
+            return Some(Limit::Bytes);
+        }
+        self.max_entries.is_some_and(|max| entries > max).then_some(Limit::Entries)
     }
 }
 
@@ -47,8 +54,37 @@ pub struct Usage {
     pub bytes: u64,
 }
 
+/// One of a plan's two limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The most records.
+    Entries,
+    /// The most bytes.
+    Bytes,
+}
+
+/// Why a record went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It was dead.
+    Dead,
+    /// It was used least recently, and there was more than this allows.
+    Over(Limit),
+}
+
+/// One record that went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// Which one.
+    pub id: Id,
+    /// Of which kind it was.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+}
+
 /// What went.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evicted {
     /// Dead ones.
     pub expired: u64,
@@ -56,4 +92,26 @@ pub struct Evicted {
     pub least_used: u64,
     /// The bytes of both.
     pub bytes: u64,
+    /// Which ones, as far as they are known: the first [`Evicted::NAMED`] of them.
+    pub gone: Vec<Gone>,
+}
+
+impl Evicted {
+    /// How many are named at most.
+    pub const NAMED: usize = 1_000;
+
+    /// Counts one that went.
+    pub(crate) fn add(&mut self, cause: Cause) {
+        match cause {
+            Cause::Dead => self.expired += 1,
+            Cause::Over(_) => self.least_used += 1,
+        }
+    }
+
+    /// Names one that went.
+    pub(crate) fn name(&mut self, id: Id, kind: Kind, cause: Cause) {
+        if self.gone.len() < Self::NAMED {
+            self.gone.push(Gone { id, kind, cause });
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub(super) type Counted<'a> = (&'a Scope, Kind, i64, Happening);
 impl<'a> Sums<'a> {
     pub(super) fn of(batch: &'a Batch) -> Self {
         let mut sums = Self::default();
-        for Event { at, id, kind, what, count } in &batch.events {
+        for Event { at, id, kind, what, count, detail: _ } in &batch.events {
             let counted = sums.counts.entry((&id.scope, *kind, day_of(*at), *what)).or_default();
             *counted = counted.saturating_add(*count);
             match what {

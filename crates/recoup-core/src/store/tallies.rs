@@ -19,7 +19,7 @@ impl Tallies {
         if !self.seen.insert(batch.name.clone()) {
             return false;
         }
-        for Event { at, id, kind, what, count } in &batch.events {
+        for Event { at, id, kind, what, count, detail: _ } in &batch.events {
             *self.counts.entry((id.scope.clone(), *kind, day_of(*at), *what)).or_default() += count;
         }
         true

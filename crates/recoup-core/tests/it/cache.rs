@@ -7,6 +7,7 @@ mod faults;
 mod freshness;
 mod ignored;
 mod limits;
+mod notes;
 mod older;
 mod order;
 mod patterns;

@@ -19,7 +19,7 @@ use recoup_core::base::clock::ManualClock;
 use recoup_core::base::digest::Digest;
 use recoup_core::base::name::Name;
 use recoup_core::cache::{Cache, Options, Parts, Peek, Reason, Request, View};
-use recoup_core::entry::{Batch, Body, Event, Happening, Record, Sources};
+use recoup_core::entry::{Batch, Body, Detail, Event, Happening, Record, Sources};
 use recoup_core::key::{Id, Kind};
 use recoup_core::store::{Directory, Filter, Store, ThreadClaims};
 use serde_json::{Value, json};
@@ -107,6 +107,7 @@ impl Scene {
             kind: Kind::Result,
             what: *what,
             count: *count,
+            detail: Detail::default(),
         };
         let name = Name::parse("batch", name).unwrap();
         self.store.fold(&Batch { name, events: events.iter().map(event).collect() }).unwrap();

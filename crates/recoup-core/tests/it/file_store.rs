@@ -17,7 +17,7 @@ use recoup_core::ErrorKind;
 use recoup_core::FileCache;
 use recoup_core::base::clock::{ManualClock, Timestamp};
 use recoup_core::base::name::Name;
-use recoup_core::entry::{Batch, Event, Happening, Record, Sources};
+use recoup_core::entry::{Batch, Detail, Event, Happening, Record, Sources};
 use recoup_core::key::{Id, Kind};
 use recoup_core::store::{Files, Filter, Flow, Store as _};
 use tempfile::TempDir;
@@ -74,7 +74,14 @@ impl Scene {
     }
 
     fn tell(&self, name: &str, id: &Id, what: Happening, at: Timestamp) {
-        let event = Event { at, id: id.clone(), kind: Kind::Result, what, count: 1 };
+        let event = Event {
+            at,
+            id: id.clone(),
+            kind: Kind::Result,
+            what,
+            count: 1,
+            detail: Detail::default(),
+        };
         let name = Name::parse("batch", name).unwrap();
         self.store.fold(&Batch { name, events: vec![event] }).unwrap();
     }

@@ -2,7 +2,11 @@
 //! folding or dying at the time.
 
 mod crashes;
+mod details;
+mod history;
+mod hit_log;
 mod lines;
+mod together;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +15,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-use recoup_core::entry::{Event, Happening};
+use recoup_core::entry::{Detail, Event, Happening};
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
 use tempfile::TempDir;
@@ -19,7 +23,14 @@ use tempfile::TempDir;
 use crate::support::{START, id, later};
 
 fn event(key: &str, count: u64) -> Event {
-    Event { at: START, id: id(key), kind: Kind::Result, what: Happening::Hit, count }
+    Event {
+        at: START,
+        id: id(key),
+        kind: Kind::Result,
+        what: Happening::Hit,
+        count,
+        detail: Detail::default(),
+    }
 }
 
 /// A ledger, and the directory that it is in.
@@ -46,7 +57,8 @@ fn told(ledger: &Ledger) -> Vec<Event> {
 fn files(dir: &Path) -> Vec<PathBuf> {
     let Ok(listing) = fs::read_dir(dir.join("ledger")) else { return Vec::new() };
     let paths = listing.map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|end| end != "lock")).collect()
+    let holds_events = |path: &PathBuf| path.extension().is_some_and(|end| end != "lock");
+    paths.filter(|path| path.is_file() && holds_events(path)).collect()
 }
 
 #[test]
@@ -59,7 +71,14 @@ fn what_is_noted_is_told_once_in_order_and_whole() {
     for (n, what) in Happening::ALL.into_iter().enumerate() {
         for (kind, scope) in Kind::ALL.into_iter().zip(crate::support::scopes()) {
             let id = crate::support::id_in(&scope, &format!("k.{n}_-"));
-            events.push(Event { at: later(n as u64), id, kind, what, count: n as u64 });
+            events.push(Event {
+                at: later(n as u64),
+                id,
+                kind,
+                what,
+                count: n as u64,
+                detail: Detail::default(),
+            });
         }
     }
     for event in &events {

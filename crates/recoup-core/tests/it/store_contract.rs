@@ -49,6 +49,7 @@ macro_rules! every_law {
             scans::an_empty_store_has_nothing_to_show,
             eviction::nothing_goes_while_all_is_within_limits,
             eviction::the_dead_go_first_and_may_be_enough,
+            eviction::what_went_is_named_with_its_kind_and_cause,
             eviction::an_entry_is_dead_from_its_last_moment_on,
             eviction::then_the_least_recently_used_go_by_count,
             eviction::a_touched_entry_outlives_a_newer_one,

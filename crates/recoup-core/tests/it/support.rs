@@ -10,8 +10,8 @@ use recoup_core::base::ids;
 use recoup_core::base::name::Name;
 use recoup_core::base::project::ProjectId;
 use recoup_core::entry::{
-    Batch, Body, Cost, Draft, Event, Happening, Head, Identity, Older, Pattern, PatternKind,
-    Payload, Place, Record, Source, Sources, Stat, Tally,
+    Batch, Body, Cost, Detail, Draft, Event, Happening, Head, Identity, Older, Pattern,
+    PatternKind, Payload, Place, Record, Source, Sources, Stat, Tally,
 };
 use recoup_core::key::{Id, Key, Kind, Part, Scope};
 use recoup_core::secrets::Values;
@@ -165,6 +165,7 @@ pub(crate) trait Touch: Store {
             kind: Kind::Result,
             what: Happening::Hit,
             count: 1,
+            detail: Detail::default(),
         };
         self.fold(&Batch { name, events: hits.iter().map(event).collect() })
     }

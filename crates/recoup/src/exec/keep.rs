@@ -4,12 +4,11 @@ use std::fmt;
 
 use recoup_core::Result;
 use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
-use recoup_core::entry::{Body, Cost, Draft, Identity};
+use recoup_core::entry::{Body, Cost, Draft};
 use recoup_core::key::Kind;
 use recoup_core::secrets::Values;
 
 use super::end::End;
-use super::program::Program;
 use super::run::Outcome;
 use super::{Slot, Teller};
 
@@ -65,15 +64,14 @@ impl Keeping {
 }
 
 /// What is known about a command that has run.
-pub(super) struct Done<'a> {
-    pub(super) program: &'a Program,
+pub(super) struct Done {
     pub(super) slot: Slot,
     pub(super) end: End,
     /// How long it took, in milliseconds.
     pub(super) took: Option<u64>,
 }
 
-impl Done<'_> {
+impl Done {
     /// Fills the permit, or says in one line why not.
     pub(super) fn keep(
         self,
@@ -118,9 +116,8 @@ impl Done<'_> {
     }
 
     fn draft(self, body: Body, exit: i32, keeping: &Keeping) -> Draft {
-        let name = self.program.name.to_string_lossy().into_owned();
         Draft {
-            identity: Identity { name: Some(name), ..Identity::default() },
+            identity: self.slot.identity,
             parts: self.slot.parts,
             cost: Cost { millis: self.took, ..Cost::default() },
             body,

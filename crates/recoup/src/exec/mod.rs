@@ -26,6 +26,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use recoup_core::cache::{Cache, Mode, Outcome, Patience, Permit, Request, View};
+use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::{Error, Result};
 
@@ -82,6 +83,7 @@ pub(crate) struct Job {
 pub(crate) struct Slot {
     pub(crate) cache: Cache,
     pub(crate) id: Id,
+    pub(crate) identity: Identity,
     pub(crate) parts: Vec<Part>,
     pub(crate) view: View,
     pub(crate) sources: Vec<String>,
@@ -171,7 +173,7 @@ impl Exec<'_> {
             return Ok(End::Signal(signal));
         }
         if let (Some(permit), Some(slot)) = (permit, slot) {
-            let done = Done { program: &program, slot, end, took };
+            let done = Done { slot, end, took };
             done.keep(permit, outcome, &keeping, teller)?;
         } else if let run::Outcome::Unwritable(error) = outcome {
             return Err(error);
@@ -189,9 +191,10 @@ impl Exec<'_> {
 impl Slot {
     /// `told` when another runs the same, and that takes long.
     fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
-        let Self { id, parts, view, sources, ttl, max_age, wait, .. } = self;
+        let Self { id, identity, parts, view, sources, ttl, max_age, wait, .. } = self;
         let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
         Request {
+            identity: Some(identity),
             parts,
             sources,
             ttl: *ttl,

@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use recoup_core::entry::Identity;
 use recoup_core::key::command::Executable;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -75,6 +76,11 @@ impl Program {
         let name = words.next().unwrap_or_default();
         let executable = locate(&name, path, cwd)?;
         Ok(Self { name, arguments: words.collect(), executable })
+    }
+
+    /// What its results are known by.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity { name: Some(shown(&self.name)), ..Identity::default() }
     }
 
     /// All words of the command, its name first.

@@ -55,8 +55,9 @@ fn each_look_up_is_counted_by_how_it_went() {
     assert_eq!((&stats["hits"], &stats["misses"]), (&2.into(), &4.into()));
     assert_eq!(stats["invalidations"], 1);
     assert_eq!(stats["hit_rate_pct"], "33.33");
-    let counts: Value =
-        serde_json::json!({"hit": 2, "absent": 1, "expired": 1, "invalidated": 1, "corrupt": 1});
+    let counts: Value = serde_json::json!(
+        {"hit": 2, "absent": 1, "expired": 1, "invalidated": 1, "corrupt": 1, "stored": 4}
+    );
     assert_eq!(stats["counts"], counts);
     assert_eq!(self::stats(&home), stats, "asking counts nothing");
 }
@@ -81,7 +82,7 @@ fn entries_invalidated_by_hand_count_as_invalidations_and_not_as_misses() {
     home.cache(&["invalidate", "--tag", "t"]).expect(0);
     let stats = stats(&home);
     assert_eq!((&stats["invalidations"], &stats["misses"]), (&3.into(), &0.into()));
-    assert_eq!(stats["counts"], serde_json::json!({"removed": 3}));
+    assert_eq!(stats["counts"], serde_json::json!({"removed": 3, "stored": 3}));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_store_elsewhere_by_flag_and_by_environment() {
     let url = url.to_str().unwrap();
     home.cache(&["set", "--key", "k", "--condensed", "1", "--store", url]).expect(0);
     assert!(place.is_file());
-    assert!(!home.recoup().exists(), "our own home is not needed then");
+    assert!(!home.path(".recoup/cache.db").exists(), "nothing is kept in our own home then");
     home.cache(&["--store", url, "get", "--key", "k"]).expect_hit("1");
     finish(home.command(&["cache", "get", "--key", "k"]).env("RECOUP_STORE", url)).expect_hit("1");
     home.get("k").expect_miss();

@@ -153,6 +153,12 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_dir(parent(to))
 }
 
+/// The same without waiting for the disk: for what is told again after a power failure.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
+pub fn rename_unsynced(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))
+}
+
 /// Removes a file; `false` when there was none.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are removed")]
 pub fn remove(path: &Path) -> Result<bool> {

@@ -8,8 +8,8 @@ use super::layout::Layout;
 use super::shelf::Shelf;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::key::{Key, Scope};
-use crate::store::{Evicted, EvictionPlan};
+use crate::key::{Id, Key, Kind, Scope};
+use crate::store::{Cause, Evicted, EvictionPlan};
 
 pub(super) fn carry_out(dir: &Directory, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
@@ -21,9 +21,9 @@ pub(super) fn carry_out(dir: &Directory, plan: &EvictionPlan) -> Result<Evicted>
     for scope in &due {
         let mut shelf = Shelf::open(dir, scope)?;
         let before = Sum::of(shelf.facts.values()).usage.bytes;
-        evicted.expired += remove_dead(&mut shelf, plan.now)?;
+        remove_dead(&mut shelf, scope, plan.now, &mut evicted)?;
         if *scope == plan.scope {
-            evicted.least_used += remove_least_used(&mut shelf, plan)?;
+            remove_least_used(&mut shelf, plan, &mut evicted)?;
         }
         // The difference, because full results go with their last entry.
         let left = Sum::of(shelf.facts.values()).usage.bytes;
@@ -66,17 +66,28 @@ fn sum_of_kind(facts: &Facts, plan: &EvictionPlan) -> Sum {
     Sum::of(facts.values().filter(|fact| fact.kind == plan.kind))
 }
 
-fn remove_dead(shelf: &mut Shelf<'_>, now: Timestamp) -> Result<u64> {
+fn remove_dead(
+    shelf: &mut Shelf<'_>,
+    scope: &Scope,
+    now: Timestamp,
+    evicted: &mut Evicted,
+) -> Result<()> {
     let dead = shelf.facts.iter().filter(|(_, fact)| fact.is_dead(now));
     let dead = dead.filter(|(key, _)| shelf.obstacle(key).is_none());
-    let dead: Vec<Key> = dead.map(|(key, _)| key.clone()).collect();
-    for key in &dead {
-        shelf.remove(key)?;
+    let dead: Vec<(Key, Kind)> = dead.map(|(key, fact)| (key.clone(), fact.kind)).collect();
+    for (key, kind) in dead {
+        shelf.remove(&key)?;
+        evicted.add(Cause::Dead);
+        evicted.name(Id::new(scope.clone(), key), kind, Cause::Dead);
     }
-    Ok(dead.len() as u64)
+    Ok(())
 }
 
-fn remove_least_used(shelf: &mut Shelf<'_>, plan: &EvictionPlan) -> Result<u64> {
+fn remove_least_used(
+    shelf: &mut Shelf<'_>,
+    plan: &EvictionPlan,
+    evicted: &mut Evicted,
+) -> Result<()> {
     let mut sum = sum_of_kind(&shelf.facts, plan);
     let candidates = shelf
         .facts
@@ -85,17 +96,15 @@ fn remove_least_used(shelf: &mut Shelf<'_>, plan: &EvictionPlan) -> Result<u64> 
     let mut candidates: Vec<_> =
         candidates.map(|(key, fact)| (key.clone(), fact.clone())).collect();
     candidates.sort_by_key(|(_, fact)| fact.used);
-    let mut removed = 0;
     for (key, fact) in candidates {
-        if plan.allows(sum.usage.entries, sum.usage.bytes) {
-            break;
-        }
+        let Some(limit) = plan.excess(sum.usage.entries, sum.usage.bytes) else { break };
         if shelf.obstacle(&key).is_some() {
             continue;
         }
         shelf.remove(&key)?;
         sum.subtract(&fact);
-        removed += 1;
+        evicted.add(Cause::Over(limit));
+        evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
     }
-    Ok(removed)
+    Ok(())
 }

@@ -29,6 +29,9 @@ impl Stats {
             | Happening::Expired
             | Happening::Corrupt
             | Happening::Unavailable => (0, count, 0),
+            Happening::Stored | Happening::Refused | Happening::Evicted | Happening::Purged => {
+                (0, 0, 0)
+            }
         };
         Self { hits, misses, invalidations }
     }

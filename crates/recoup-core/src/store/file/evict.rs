@@ -12,8 +12,9 @@ use super::note::{self, Next};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::fsx::{self, Found};
 use crate::error::Result;
+use crate::key::Id;
 use crate::store::folder::Folder;
-use crate::store::{Evicted, EvictionPlan};
+use crate::store::{Cause, Evicted, EvictionPlan};
 
 pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
@@ -59,12 +60,11 @@ fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
     let mut next: Option<Timestamp> = None;
     for scope in folder.scopes()? {
         let dir = folder.of(&scope);
-        for Named { path, .. } in list::entries_in(&dir)? {
+        for Named { key, path } in list::entries_in(&dir)? {
             let Some(ours) = look::ours_at(&path)? else { continue };
             let Some(death) = ours.head.header.dead_at() else { continue };
-            if death <= now && drop_one(&path, &ours, evicted)? {
-                evicted.expired += 1;
-            } else {
+            let id = Id::new(scope.clone(), key);
+            if death > now || !drop_one(&path, id, &ours, Cause::Dead, evicted)? {
                 next = Some(next.map_or(death, |next| next.min(death)));
             }
         }
@@ -82,10 +82,12 @@ fn tidy(folder: &Folder) -> Result<()> {
     Ok(())
 }
 
-fn drop_one(path: &Path, ours: &Ours, evicted: &mut Evicted) -> Result<bool> {
+fn drop_one(path: &Path, id: Id, ours: &Ours, cause: Cause, evicted: &mut Evicted) -> Result<bool> {
     let dropped = fsx::remove_same(path, ours.stamp)?;
     if dropped {
         evicted.bytes = evicted.bytes.saturating_add(ours.bytes);
+        evicted.add(cause);
+        evicted.name(id, ours.head.header.kind, cause);
     }
     Ok(dropped)
 }
@@ -113,11 +115,9 @@ fn remove_least_used(folder: &Folder, plan: &EvictionPlan, evicted: &mut Evicted
     }
     let spared = |named: &Named| plan.keep.as_ref() == Some(&named.key);
     for (named, ours) in ours.iter().filter(|(named, _)| !spared(named)) {
-        if plan.allows(entries, bytes) {
-            break;
-        }
-        if drop_one(&named.path, ours, evicted)? {
-            evicted.least_used += 1;
+        let Some(limit) = plan.excess(entries, bytes) else { break };
+        let id = Id::new(plan.scope.clone(), named.key.clone());
+        if drop_one(&named.path, id, ours, Cause::Over(limit), evicted)? {
             entries -= 1;
             bytes = bytes.saturating_sub(ours.bytes);
         }

@@ -8,24 +8,27 @@ use super::Shared;
 use super::keys::parse_id;
 use super::read::Fields;
 use super::scripts::{self, eval};
-use super::write::{BATCH, Removed, remove_by};
+use super::write::{BATCH, Removal, Removed, remove_by};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::{Id, Key};
-use crate::store::{Evicted, EvictionPlan};
+use crate::store::{Cause, Evicted, EvictionPlan, Limit};
 
 pub(super) fn carry_out(shared: &Shared, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
     loop {
         let dead = take_dead(shared, plan.now)?;
-        for removed in remove_by(shared, &dead, scripts::REMOVE_DEAD)? {
-            match removed {
-                Removed::Gone(bytes) => {
-                    evicted.expired += 1;
-                    evicted.bytes = evicted.bytes.saturating_add(bytes);
-                }
-                Removed::Absent => evicted.expired += 1,
-                Removed::Kept => {}
+        let removed = remove_by(shared, &dead, scripts::REMOVE_DEAD)?;
+        for ((id, _), Removal { outcome, kind }) in dead.iter().zip(removed) {
+            match outcome {
+                Removed::Gone(bytes) => evicted.bytes = evicted.bytes.saturating_add(bytes),
+                // The server was faster.
+                Removed::Absent => {}
+                Removed::Kept => continue,
+            }
+            evicted.add(Cause::Dead);
+            if let Some(kind) = kind {
+                evicted.name(id.clone(), kind, Cause::Dead);
             }
         }
         if dead.len() < BATCH {
@@ -59,9 +62,12 @@ fn remove_least_used(
         if ids.is_empty() {
             return Ok(());
         }
-        for removed in remove_by(shared, &ids, scripts::REMOVE)? {
-            if let Removed::Gone(bytes) = removed {
-                evicted.least_used += 1;
+        let removed = remove_by(shared, &ids, scripts::REMOVE)?;
+        for ((id, _), removal) in ids.iter().zip(removed) {
+            if let Removed::Gone(bytes) = removal.outcome {
+                let cause = Cause::Over(Limit::Entries);
+                evicted.add(cause);
+                evicted.name(id.clone(), plan.kind, cause);
                 evicted.bytes = evicted.bytes.saturating_add(bytes);
             }
         }

@@ -69,7 +69,10 @@ impl Store for Redis {
     fn remove(&self, ids: &[Id]) -> Result<usize> {
         let ids: Vec<_> = ids.iter().map(|id| (id.clone(), None)).collect();
         let removed = write::remove_by(&self.shared, &ids, scripts::REMOVE)?;
-        Ok(removed.iter().filter(|removed| matches!(removed, write::Removed::Gone(_))).count())
+        Ok(removed
+            .iter()
+            .filter(|removed| matches!(removed.outcome, write::Removed::Gone(_)))
+            .count())
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {

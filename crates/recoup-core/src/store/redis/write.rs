@@ -159,12 +159,19 @@ pub(super) enum Removed {
     Kept,
 }
 
+/// The same, with the kind by whose list it was known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Removal {
+    pub(super) outcome: Removed,
+    pub(super) kind: Option<Kind>,
+}
+
 /// Removes records by a script of that form, and takes them off all lists.
 pub(super) fn remove_by(
     shared: &Shared,
     ids: &[(Id, Option<Timestamp>)],
     script: &str,
-) -> Result<Vec<Removed>> {
+) -> Result<Vec<Removal>> {
     let mut removed = Vec::with_capacity(ids.len());
     for ids in ids.chunks(BATCH) {
         let commands = ids.iter().map(|(id, at)| {
@@ -175,18 +182,30 @@ pub(super) fn remove_by(
             command
         });
         let answers = shared.line.ask("removing records", commands.collect())?;
+        let outcomes: Vec<Removed> = answers.into_iter().map(removal).collect();
         let mut unlisted = Vec::new();
-        for ((id, _), answer) in ids.iter().zip(answers) {
-            let outcome = removal(answer);
+        for ((id, _), outcome) in ids.iter().zip(&outcomes) {
             if !matches!(outcome, Removed::Kept) {
                 unlisted.extend(unlist(shared, id, |_| true));
                 unlisted.push(not_dying(shared, id));
             }
-            removed.push(outcome);
         }
-        shared.line.ask("removing records", unlisted)?;
+        let mut lists = shared.line.ask("removing records", unlisted)?.into_iter();
+        removed.extend(outcomes.into_iter().map(|outcome| {
+            let answers = match outcome {
+                Removed::Kept => Vec::new(),
+                _ => lists.by_ref().take(Kind::ALL.len() + 1).collect(),
+            };
+            Removal { outcome, kind: listed_kind(&answers) }
+        }));
     }
     Ok(removed)
+}
+
+/// The kind in whose list a record was, from the answers to [`unlist`].
+fn listed_kind(answers: &[Value]) -> Option<Kind> {
+    let mut lists = Kind::ALL.into_iter().zip(answers);
+    lists.find(|(_, answer)| **answer == Value::Int(1)).map(|(kind, _)| kind)
 }
 
 fn not_dying(shared: &Shared, id: &Id) -> Cmd {

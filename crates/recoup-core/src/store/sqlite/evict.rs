@@ -1,13 +1,13 @@
 //! Carrying out an eviction plan. Finding out that nothing is due takes two
 //! look-ups in indexes, whatever the size of the store.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::fault;
 use super::write::in_transaction;
 use crate::error::{Error, Result};
-use crate::key::Key;
-use crate::store::{Evicted, EvictionPlan};
+use crate::key::{Id, Key, Kind, Scope};
+use crate::store::{Cause, Evicted, EvictionPlan};
 
 /// How many records are looked at, or found dead and removed, in one go: a write
 /// that comes after a long time must not pay for all of that time.
@@ -18,12 +18,13 @@ pub(super) fn carry_out(writer: &mut Connection, plan: &EvictionPlan) -> Result<
         return Ok(Evicted::default());
     }
     in_transaction(writer, "evicting records", |writer| {
+        let mut evicted = Evicted::default();
         let before = all_bytes(writer)?;
-        let expired = remove_dead(writer, plan)?;
-        let least_used = remove_least_used(writer, plan)?;
+        remove_dead(writer, plan, &mut evicted)?;
+        remove_least_used(writer, plan, &mut evicted)?;
         // The difference, because full results go with their last record.
-        let bytes = before.saturating_sub(all_bytes(writer)?);
-        Ok(Evicted { expired, least_used, bytes })
+        evicted.bytes = before.saturating_sub(all_bytes(writer)?);
+        Ok(evicted)
     })
 }
 
@@ -63,32 +64,49 @@ fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
         .map_err(evicting)
 }
 
-fn remove_dead(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
+fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
     const SQL: &str = "DELETE FROM entries WHERE rowid IN
-                       (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
-    writer
-        .prepare_cached(SQL)
-        .and_then(|mut delete| delete.execute(params![plan.now.as_millis(), BATCH]))
-        .map(|gone| gone as u64)
-        .map_err(evicting)
+                       (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
+                       RETURNING scope, key, kind";
+    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
+    let mut rows = delete.query(params![plan.now.as_millis(), BATCH]).map_err(evicting)?;
+    while let Some(row) = rows.next().map_err(evicting)? {
+        evicted.add(Cause::Dead);
+        if let Some((id, kind)) = named(row).map_err(evicting)? {
+            evicted.name(id, kind, Cause::Dead);
+        }
+    }
+    Ok(())
 }
 
-fn remove_least_used(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
+/// None for the kinds of a later version, which are its to name.
+fn named(row: &Row<'_>) -> rusqlite::Result<Option<(Id, Kind)>> {
+    let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+    let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
+    let kind = Kind::from_name(row.get_ref(2)?.as_str()?);
+    Ok(id.zip(kind).map(|((scope, key), kind)| (Id::new(scope, key), kind)))
+}
+
+fn remove_least_used(
+    writer: &Connection,
+    plan: &EvictionPlan,
+    evicted: &mut Evicted,
+) -> Result<()> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
     let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
-    let mut removed = 0;
     let (mut entries, mut bytes) = totals(writer, plan)?;
     while !plan.allows(entries, bytes) {
         let candidates = least_used(writer, plan)?;
         if candidates.is_empty() {
             break;
         }
-        for Candidate { row, size, has_full } in candidates {
-            if plan.allows(entries, bytes) {
-                break;
-            }
+        for Candidate { row, key, size, has_full } in candidates {
+            let Some(limit) = plan.excess(entries, bytes) else { break };
             delete.execute([row]).map_err(evicting)?;
-            removed += 1;
+            evicted.add(Cause::Over(limit));
+            if let Some(key) = key {
+                evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
+            }
             // Whether a full result went too, only the totals know.
             (entries, bytes) = if has_full {
                 totals(writer, plan)?
@@ -97,17 +115,19 @@ fn remove_least_used(writer: &Connection, plan: &EvictionPlan) -> Result<u64> {
             };
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 struct Candidate {
     row: i64,
+    /// None if it is no key of ours.
+    key: Option<Key>,
     size: u64,
     has_full: bool,
 }
 
 fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<Candidate>> {
-    const SQL: &str = "SELECT rowid, bytes, full IS NOT NULL FROM entries
+    const SQL: &str = "SELECT rowid, bytes, full IS NOT NULL, key FROM entries
                        WHERE scope = ?1 AND kind = ?2 AND key IS NOT ?3
                        ORDER BY last_used LIMIT ?4";
     let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
@@ -115,7 +135,8 @@ fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<Candidate>
     let values = params![plan.scope.as_str(), plan.kind.as_str(), keep, BATCH];
     let rows = statement.query_map(values, |row| {
         let size = row.get::<_, i64>(1)?.max(0).cast_unsigned();
-        Ok(Candidate { row: row.get(0)?, size, has_full: row.get(2)? })
+        let key = Key::parse(row.get_ref(3)?.as_str()?).ok();
+        Ok(Candidate { row: row.get(0)?, key, size, has_full: row.get(2)? })
     });
     rows.map_err(evicting)?.collect::<rusqlite::Result<_>>().map_err(evicting)
 }

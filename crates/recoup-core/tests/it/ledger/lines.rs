@@ -7,7 +7,7 @@ use super::{event, ledger, told};
 
 /// What is told when `bytes` stand between two good lines.
 #[track_caller]
-fn assert_passed_over(bytes: &[u8]) {
+pub(super) fn assert_passed_over(bytes: &[u8]) {
     let (dir, ledger) = ledger();
     ledger.note(&event("first", 1)).unwrap();
     let path = dir.path().join("ledger/open.log");

@@ -3,7 +3,7 @@
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::name::Name;
-use recoup_core::entry::{Batch, Event, Happening, Tally, day_of};
+use recoup_core::entry::{Batch, Detail, Event, Happening, Tally, day_of};
 use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{Filter, Store};
 
@@ -13,7 +13,7 @@ use crate::support::{START, id, id_in, later, noise_text, record, scanned, scope
 const DAY: u64 = 86_400_000;
 
 fn event(id: &Id, at: Timestamp, what: Happening, count: u64) -> Event {
-    Event { at, id: id.clone(), kind: Kind::Result, what, count }
+    Event { at, id: id.clone(), kind: Kind::Result, what, count, detail: Detail::default() }
 }
 
 fn batch(name: &str, events: Vec<Event>) -> Batch {

@@ -4,7 +4,7 @@
 use recoup_core::base::clock::Timestamp;
 use recoup_core::entry::{Record, Sources};
 use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Store};
+use recoup_core::store::{Cause, Evicted, EvictionPlan, Filter, Gone, Limit, Store};
 
 use super::stores::Factory;
 use crate::support::Touch as _;
@@ -29,7 +29,7 @@ fn left(store: &dyn Store) -> Vec<Id> {
     scanned(store, &Filter::default())
 }
 
-fn counts(evicted: Evicted) -> (u64, u64) {
+fn counts(evicted: &Evicted) -> (u64, u64) {
     (evicted.expired, evicted.least_used)
 }
 
@@ -59,9 +59,33 @@ pub(super) fn the_dead_go_first_and_may_be_enough<F: Factory>() {
     store.put(&id("deader"), &mortal(later(51), 1, 0)).unwrap();
     let plan = EvictionPlan { max_entries: Some(3), ..evict_plan(later(100)) };
     let evicted = store.evict(&plan).unwrap();
-    assert_eq!(counts(evicted), (2, 0));
+    assert_eq!(counts(&evicted), (2, 0));
     assert!(evicted.bytes > 0);
     assert_eq!(left(&*store), ["0", "1", "2"].map(id));
+}
+
+/// Sorted by id: which goes first of those that go together is the store's business.
+fn gone(evicted: Evicted) -> Vec<Gone> {
+    let mut gone = evicted.gone;
+    gone.sort_by(|a, b| a.id.cmp(&b.id));
+    gone
+}
+
+pub(super) fn what_went_is_named_with_its_kind_and_cause<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    fill(&*store, 4, "body");
+    let scope = scopes()[1].clone();
+    let mut dead = draft("mortal");
+    (dead.kind, dead.ttl) = (Kind::AgentRun, Some(1));
+    let dead = dead.seal(Sources::default(), later(5)).unwrap();
+    store.put(&id_in(&scope, "dead"), &dead).unwrap();
+    let plan = EvictionPlan { max_entries: Some(2), ..evict_plan(later(100)) };
+    let over =
+        |key: &str| Gone { id: id(key), kind: Kind::Result, cause: Cause::Over(Limit::Entries) };
+    let dead = Gone { id: id_in(&scope, "dead"), kind: Kind::AgentRun, cause: Cause::Dead };
+    assert_eq!(gone(store.evict(&plan).unwrap()), [over("0"), over("1"), dead]);
+    assert_eq!(gone(store.evict(&plan).unwrap()), []);
 }
 
 pub(super) fn an_entry_is_dead_from_its_last_moment_on<F: Factory>() {
@@ -69,7 +93,7 @@ pub(super) fn an_entry_is_dead_from_its_last_moment_on<F: Factory>() {
     let store = factory.store();
     store.put(&id("a"), &mortal(START, 10, 5)).unwrap();
     assert_eq!(store.evict(&evict_plan(later(14))).unwrap(), Evicted::default(), "in its grace");
-    assert_eq!(counts(store.evict(&evict_plan(later(15))).unwrap()), (1, 0));
+    assert_eq!(counts(&store.evict(&evict_plan(later(15))).unwrap()), (1, 0));
     store.put(&id("b"), &mortal(START, u64::MAX, u64::MAX)).unwrap();
     assert_eq!(store.evict(&evict_plan(later(1 << 60))).unwrap(), Evicted::default());
     assert_eq!(left(&*store), [id("b")]);
@@ -81,11 +105,11 @@ pub(super) fn then_the_least_recently_used_go_by_count<F: Factory>() {
     fill(&*store, 6, "body");
     store.put(&id("dead"), &mortal(later(50), 1, 0)).unwrap();
     let plan = EvictionPlan { max_entries: Some(4), ..evict_plan(later(100)) };
-    assert_eq!(counts(store.evict(&plan).unwrap()), (1, 2));
+    assert_eq!(counts(&store.evict(&plan).unwrap()), (1, 2));
     assert_eq!(left(&*store), ["2", "3", "4", "5"].map(id));
     assert_eq!(store.evict(&plan).unwrap(), Evicted::default(), "once is enough");
     let plan = EvictionPlan { max_entries: Some(0), ..plan };
-    assert_eq!(counts(store.evict(&plan).unwrap()), (0, 4));
+    assert_eq!(counts(&store.evict(&plan).unwrap()), (0, 4));
     assert_eq!(left(&*store), []);
 }
 
@@ -97,7 +121,8 @@ pub(super) fn the_least_recently_used_go_by_bytes<F: Factory>() {
     fill(&*store, 6, &noise_text(10_000, 1));
     let plan = EvictionPlan { max_bytes: Some(31_500), ..evict_plan(later(100)) };
     let evicted = store.evict(&plan).unwrap();
-    assert_eq!(counts(evicted), (0, 3));
+    assert_eq!(counts(&evicted), (0, 3));
+    assert!(evicted.gone.iter().all(|gone| gone.cause == Cause::Over(Limit::Bytes)));
     assert!((3 * 8_000..3 * 11_000).contains(&evicted.bytes), "{evicted:?}");
     assert_eq!(left(&*store), ["3", "4", "5"].map(id));
     assert_eq!(store.evict(&plan).unwrap(), Evicted::default(), "once is enough");
@@ -109,7 +134,7 @@ pub(super) fn a_touched_entry_outlives_a_newer_one<F: Factory>() {
     fill(&*store, 4, "body");
     store.touch(&[(id("0"), later(20)), (id("2"), later(21))]).unwrap();
     let plan = EvictionPlan { max_entries: Some(2), ..evict_plan(later(100)) };
-    assert_eq!(counts(store.evict(&plan).unwrap()), (0, 2));
+    assert_eq!(counts(&store.evict(&plan).unwrap()), (0, 2));
     assert_eq!(left(&*store), ["0", "2"].map(id));
 }
 
@@ -133,7 +158,7 @@ pub(super) fn other_scopes_and_kinds_neither_count_nor_go<F: Factory>() {
         max_entries: Some(1),
         ..evict_plan(later(100))
     };
-    assert_eq!(counts(store.evict(&plan).unwrap()), (0, 2));
+    assert_eq!(counts(&store.evict(&plan).unwrap()), (0, 2));
     let kept = scanned(&*store, &Filter { scope: Some(scope), kind: Some(Kind::AgentRun) });
     assert_eq!(kept.iter().map(|id| id.key.as_str()).collect::<Vec<_>>(), ["agent-run-2"]);
     assert_eq!(left(&*store).len(), 4 * Kind::ALL.len() * 3 - 2);
@@ -147,7 +172,7 @@ pub(super) fn the_dead_go_in_every_scope<F: Factory>() {
         store.put(&id_in(&scope, "dead"), &mortal(START, 1, 0)).unwrap();
         store.put(&id_in(&scope, "alive"), &mortal(START, 1_000, 0)).unwrap();
     }
-    assert_eq!(counts(store.evict(&evict_plan(later(10))).unwrap()), (4, 0));
+    assert_eq!(counts(&store.evict(&evict_plan(later(10))).unwrap()), (4, 0));
     let mut alive = scopes().map(|scope| id_in(&scope, "alive"));
     alive.sort();
     assert_eq!(left(&*store), alive);
@@ -158,7 +183,9 @@ pub(super) fn more_than_a_batch_can_go_at_once<F: Factory>() {
     let store = factory.store();
     fill(&*store, 1_203, "b");
     let plan = EvictionPlan { max_entries: Some(2), ..evict_plan(later(9_999)) };
-    assert_eq!(counts(store.evict(&plan).unwrap()), (0, 1_201));
+    let evicted = store.evict(&plan).unwrap();
+    assert_eq!(counts(&evicted), (0, 1_201));
+    assert_eq!(evicted.gone.len(), Evicted::NAMED, "no more are named than anyone reads");
     assert_eq!(left(&*store), ["1201", "1202"].map(id));
 }
 

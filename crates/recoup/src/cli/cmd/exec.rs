@@ -213,8 +213,9 @@ impl ExecArgs {
         cache.check(&id, &job.keeping.draft(), job.keeping.ttl)?;
         let Limits { ttl, max_age, wait } = *limits;
         let mark = Mark { name, value };
+        let identity = job.program.identity();
         let (parts, view, sources) = (recipe.parts(), app.view(), self.sources);
-        Ok(Some(Slot { cache, id, parts, view, sources, ttl, max_age, wait, mark }))
+        Ok(Some(Slot { cache, id, identity, parts, view, sources, ttl, max_age, wait, mark }))
     }
 
     fn mode(&self, keeping: &Keeping) -> Mode {

@@ -41,6 +41,7 @@ struct Miss<'a> {
 impl GetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
+        let identity = named.identity();
         let id = Id::new(app.scope(), named.key);
         let (cache, view) = (app.cache(), app.view());
         let max_age =
@@ -48,6 +49,7 @@ impl GetArgs {
         let max_age = max_age.and_then(Ttl::as_millis);
         match cache.read(&Request {
             max_age,
+            identity: Some(&identity),
             parts: &named.parts,
             ..Request::new(Kind::Result, &id, &view)
         }) {

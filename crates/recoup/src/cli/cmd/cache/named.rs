@@ -1,6 +1,7 @@
 //! Which result is meant: a key, or the parts that a key is made from.
 
 use clap::Args;
+use recoup_core::entry::Identity;
 use recoup_core::key::result::ResultRecipe;
 use recoup_core::key::{Key, Part, Recipe as _};
 use recoup_core::{Error, Result};
@@ -27,6 +28,14 @@ pub(super) struct NamedArgs {
 pub(super) struct Named {
     pub(super) key: Key,
     pub(super) parts: Vec<Part>,
+}
+
+impl Named {
+    /// The operation, where there is one: that is who asks, and who answered.
+    pub(super) fn identity(&self) -> Identity {
+        let operation = self.parts.iter().find(|part| part.name == "operation");
+        Identity { name: operation.and_then(|part| part.preview.clone()), ..Identity::default() }
+    }
 }
 
 impl NamedArgs {

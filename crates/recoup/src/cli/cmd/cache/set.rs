@@ -58,11 +58,13 @@ impl SetArgs {
             return Ok(Answer::Yes);
         }
         check_json(&body)?;
+        let identity = named.identity();
         let id = Id::new(app.scope(), named.key);
         let permit =
             app.cache_for_writing()?.permit(&id, &app.view(), &listed(self.sources.as_deref()))?;
         let draft = Draft {
             full: self.full.as_deref().map(read_full).transpose()?,
+            identity,
             parts: named.parts,
             tags: self.tags,
             ..Draft::new(Kind::Result, body)

@@ -1,0 +1,136 @@
+//! What became of entries, after it was counted: stored, refused, evicted, and
+//! why. Bounded: the oldest goes first. Hits and look-ups for what never was
+//! there are left out, so that a few megabytes reach back far.
+//!
+//! ```text
+//! DIR/history/current.log   lines are added here, batch by batch, each behind its name: `# NAME`
+//! DIR/history/NAME.log      closed; NAME is that of the first batch after it
+//! ```
+//! Only who holds the fold's lock writes. A batch that was added before its
+//! folder died is known by its name, and not added again.
+
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+
+use super::line;
+use crate::base::fsx;
+use crate::base::name::Name;
+use crate::entry::Event;
+use crate::error::{ErrorKind, IoContext as _, Result};
+use crate::key::Id;
+
+/// A log is closed when it has grown to this.
+const PART_LEN: u64 = 1 << 20;
+/// How many closed ones are kept.
+const PARTS: usize = 3;
+const CURRENT: &str = "current.log";
+
+/// The events of a ledger that outlive their counting.
+#[derive(Debug)]
+pub(super) struct History {
+    dir: PathBuf,
+}
+
+impl History {
+    pub(super) fn of(ledger: &Path) -> Self {
+        Self { dir: ledger.join("history") }
+    }
+
+    /// Adds what a batch says about the fate of entries. One that is `left` over
+    /// from another process may have been added by that.
+    pub(super) fn add(&self, name: &Name, events: &[Event], left: bool) -> Result<()> {
+        let fates = events.iter().filter(|event| event.what.is_fate());
+        let lines: Vec<String> = fates.map(line::write).collect();
+        if lines.is_empty() || (left && self.has(name)?) {
+            return Ok(());
+        }
+        let current = self.dir.join(CURRENT);
+        if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
+            self.close(name)?;
+        }
+        // What was cut off before it may look whole, but not with a space at its end.
+        let mut text = format!(" \n# {name}\n");
+        text.extend(newest(&lines).iter().map(String::as_str));
+        fsx::append_shared(&current, text.as_bytes(), u64::MAX).map(drop)
+    }
+
+    fn has(&self, name: &Name) -> Result<bool> {
+        let mark = format!("\n# {name}\n");
+        for log in self.logs()? {
+            if memmem::find(&contents(&log)?, mark.as_bytes()).is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn close(&self, name: &Name) -> Result<()> {
+        fsx::rename(&self.dir.join(CURRENT), &self.dir.join(format!("{name}.log")))?;
+        let closed = self.logs()?;
+        for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
+            fsx::remove(oldest)?;
+        }
+        Ok(())
+    }
+
+    /// All of them, the oldest first.
+    pub(super) fn logs(&self) -> Result<Vec<PathBuf>> {
+        let listing = || format!("listing {}", self.dir.display());
+        let entries = match std::fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.doing(listing)?,
+        };
+        let mut logs = Vec::new();
+        for entry in entries {
+            let path = entry.doing(listing)?.path();
+            let is_log = path.extension().is_some_and(|extension| extension == "log");
+            if is_log && path.is_file() {
+                logs.push(path);
+            }
+        }
+        // Names begin with a digit, and so come before `current.log`.
+        logs.sort_unstable();
+        Ok(logs)
+    }
+}
+
+/// So many of the last lines as fit into one part.
+fn newest(lines: &[String]) -> &[String] {
+    let mut room = usize::try_from(PART_LEN).unwrap_or(usize::MAX);
+    let fits = |line: &&String| {
+        let left = room.checked_sub(line.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let count = lines.iter().rev().take_while(fits).count();
+    &lines[lines.len() - count..]
+}
+
+/// The events of `id` in one log, in its order. Only lines that name it are parsed.
+pub(super) fn events_in(log: &Path, id: &Id) -> Result<Vec<Event>> {
+    let text = contents(log)?;
+    let mark = line::mark_of(id);
+    let (mut events, mut seen) = (Vec::new(), 0);
+    for at in memmem::find_iter(&text, mark.as_bytes()) {
+        // A key may be part of another, or of what is said about one.
+        if at < seen {
+            continue;
+        }
+        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+        let Some(len) = memchr::memchr(b'\n', &text[at..]) else { break };
+        seen = at + len;
+        let line = str::from_utf8(&text[start..seen]).ok();
+        let event = line.and_then(line::read);
+        events.extend(event.filter(|event| event.id == *id && event.what.is_fate()));
+    }
+    Ok(events)
+}
+
+/// What somebody folded away meanwhile is further on.
+fn contents(log: &Path) -> Result<Vec<u8>> {
+    match fsx::read_start(log, super::segment::MAX_LEN) {
+        Err(error) if error.kind() == ErrorKind::Io && !log.exists() => Ok(Vec::new()),
+        read => read,
+    }
+}

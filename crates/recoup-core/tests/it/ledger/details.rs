@@ -1,0 +1,93 @@
+//! What more is known about an event travels with it, and lines without it, or
+//! with more of it than we know, are read all the same.
+
+use std::fs;
+
+use recoup_core::entry::{Cost, Detail, Event, Happening, Why};
+
+use super::{event, ledger, told};
+
+fn all_reasons() -> Vec<Why> {
+    let path = || "src/ä b.rs\n{\"".to_owned();
+    vec![
+        Why::SourceModified(path()),
+        Why::SourceMissing(path()),
+        Why::SourcesDiffer,
+        Why::TooOld { age: u64::MAX, limit: 0 },
+        Why::IntegrityMismatch,
+        Why::Unreadable,
+        Why::StoreUnavailable,
+        Why::Secret("github-token".to_owned()),
+        Why::TooLarge { bytes: 7, limit: 6 },
+        Why::MaxEntries(5_000),
+        Why::MaxBytes(100 << 20),
+    ]
+}
+
+#[test]
+fn everything_that_is_known_is_told() {
+    let (_dir, ledger) = ledger();
+    let cost = Cost {
+        millis: Some(u64::MAX),
+        input_tokens: Some(0),
+        output_tokens: Some(2),
+        micro_dollars: Some(3),
+    };
+    let events: Vec<Event> = all_reasons()
+        .into_iter()
+        .map(|why| Detail {
+            by: Some("my \"agent\"\n1 hit 1 result global a".to_owned()),
+            stored_by: Some("another".to_owned()),
+            age: Some(1),
+            ttl: Some(2),
+            why: Some(why),
+            cost,
+        })
+        .map(|detail| Event { detail, ..event("a", 1) })
+        .collect();
+    ledger.note_all(&events).unwrap();
+    assert_eq!(told(&ledger), events);
+}
+
+#[test]
+fn lines_of_earlier_and_later_versions_are_read() {
+    let (dir, ledger) = ledger();
+    fs::create_dir_all(dir.path().join("ledger")).unwrap();
+    let lines = "\
+        4100000000123 hit 1 result global a\n\
+        4100000000123 hit 1 result global a {}\n\
+        4100000000123 hit 1 result global a {\"why\":{\"moon_phase\":3},\"mood\":[1]}\n";
+    fs::write(dir.path().join("ledger/open.log"), lines).unwrap();
+    assert_eq!(told(&ledger), vec![event("a", 1); 3]);
+}
+
+#[test]
+fn a_detail_that_is_cut_off_or_no_object_makes_no_event() {
+    for detail in ["{", "{\"age\":1", "[]", "1", "\"a\"", "{\"age\":-1}", "{} {}"] {
+        super::lines::assert_passed_over(
+            format!("4100000000123 hit 1 result global a {detail}\n").as_bytes(),
+        );
+    }
+}
+
+#[test]
+fn reasons_are_said_in_a_few_words() {
+    let said: Vec<String> = all_reasons().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(said.join("\n").replace("\n{\"", "…"), @"
+    src/ä b.rs… changed
+    src/ä b.rs… is missing
+    other sources than the token's, or changed since
+    for ever old, good for 0 ms
+    damaged: another checksum
+    damaged: unreadable
+    the store could not answer
+    secret (github token)
+    7 B is over 6 B
+    over 5000 entries
+    over 100 MB
+    ");
+    let of = |why: Why| Event { detail: Detail::because(why), ..event("a", 1) }.to_string();
+    assert!(of(Why::MaxBytes(1)).starts_with("hit: over 1 B"));
+    assert_eq!(event("a", 1).to_string(), "hit");
+    assert_eq!(Event { what: Happening::Stored, ..event("a", 1) }.to_string(), "stored");
+}
