@@ -3,6 +3,7 @@
 
 mod began;
 mod controls;
+mod explain;
 mod faults;
 mod freshness;
 mod ignored;

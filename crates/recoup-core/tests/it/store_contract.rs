@@ -11,6 +11,7 @@ mod durability;
 mod eviction;
 mod full;
 mod model;
+mod nearest;
 mod round_trips;
 mod scans;
 pub(crate) mod stores;
@@ -65,6 +66,9 @@ macro_rules! every_law {
             counts::what_was_stored_anew_since_it_was_found_damaged_stays,
             counts::other_happenings_change_no_record,
             counts::usage_is_counted_for_each_scope,
+            nearest::what_has_most_in_common_is_nearest,
+            nearest::other_scopes_and_kinds_are_not_near,
+            nearest::of_many_that_are_alike_the_youngest_are_shown,
             full::full_results_of_every_size_come_back,
             full::a_shared_full_result_goes_with_the_last_that_has_it,
             full::overwriting_replaces_the_full_result,

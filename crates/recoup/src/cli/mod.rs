@@ -3,6 +3,7 @@
 
 mod app;
 mod cmd;
+mod explain;
 mod failure;
 mod human;
 mod input;

@@ -25,7 +25,7 @@ use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use recoup_core::cache::{Cache, Mode, Outcome, Patience, Permit, Request, View};
+use recoup_core::cache::{Cache, Explanation, Mode, Outcome, Patience, Permit, Request, View};
 use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::{Error, Result};
@@ -129,6 +129,12 @@ impl Exec<'_> {
             }
             Looked::Run(permit) => self.run(permit),
         }
+    }
+
+    /// Why it would be replayed or run; none where nothing is looked up.
+    pub(crate) fn explain(&self) -> Option<Explanation> {
+        let slot = self.slot.as_ref()?;
+        Some(slot.cache.explain(&slot.request(self.job.mode, &|| {})))
     }
 
     /// Refreshes what is stale, unless somebody else does; for nobody to hear.

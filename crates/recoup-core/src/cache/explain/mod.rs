@@ -13,11 +13,12 @@ pub use nearest::Nearest;
 use super::lookup::{Request, is_another};
 use super::outcome::{Peek, Reason};
 use super::sources::{self, Change, View};
-use super::{Cache, Mode};
+use super::{Cache, Mode, admit};
 use crate::base::clock::Timestamp;
 use crate::entry::{Damage, Event, Header};
 use crate::error::{Error, ErrorKind};
 use crate::key::{Id, Kind};
+use crate::secrets::Values;
 
 /// Why a look-up ends as it does.
 #[derive(Debug)]
@@ -96,6 +97,9 @@ pub enum Cause {
 impl Cache {
     /// Why this look-up ends as it does. Counts as none: it leaves no trace.
     pub fn explain(&self, request: &Request<'_>) -> Explanation {
+        // What is shown of the question is without secrets, as what is kept of it.
+        let parts = admit::without_secrets(request.parts.to_vec(), &Values::default());
+        let request = &Request { parts: &parts, ..request.clone() };
         let (verdict, causes) = self.judge_fully(request);
         let absent = matches!(causes[..], [Cause::Absent | Cause::AnotherQuestion(_)]);
         Explanation {

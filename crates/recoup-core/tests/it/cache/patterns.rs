@@ -167,11 +167,18 @@ fn a_root_with_special_characters_is_only_a_name() {
 }
 
 #[test]
-fn a_glob_that_is_none_or_matches_nothing_is_a_usage_error() {
+fn a_glob_that_is_none_or_matches_nothing_is_refused() {
     let scene = four_files();
-    for glob in ["src/*.py", "gone/**", "src/[a.rs", "src/{a,b", "src/a.rs/*"] {
+    let (none, nothing) = (ErrorKind::Usage, ErrorKind::Absent);
+    for (glob, kind) in [
+        ("src/*.py", nothing),
+        ("gone/**", nothing),
+        ("src/a.rs/*", nothing),
+        ("src/[a.rs", none),
+        ("src/{a,b", none),
+    ] {
         let error = scene.try_permit(&id("key"), &["src/a.rs", glob]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Usage, "{glob}: {error}");
+        assert_eq!(error.kind(), kind, "{glob}: {error}");
         assert!(error.to_string().contains(glob), "{glob}: {error}");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::project::Origin;
-use recoup_core::cache::{Mode, Ttl};
+use recoup_core::cache::{Explanation, Mode, Ttl};
 use recoup_core::key::command::CommandRecipe;
 use recoup_core::key::{Id, Recipe as _};
 use recoup_core::secrets::Values;
@@ -16,6 +16,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::place::PlaceArgs;
 use crate::cli::app::App;
+use crate::cli::explain::Report;
 use crate::cli::failure::{self, Failure};
 use crate::cli::{Answer, ui};
 use crate::config::env;
@@ -76,6 +77,9 @@ pub(in crate::cli) struct ExecArgs {
     /// Say on stderr whether it was a hit
     #[arg(short, long)]
     verbose: bool,
+    /// Say on stderr why it is a hit or a miss
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     place: PlaceArgs,
     /// Be the process that refreshes what is stale.
@@ -115,8 +119,14 @@ impl ExecArgs {
 
     fn perform(self) -> Result<End, Failure> {
         let spoken = Spoken { verbose: self.verbose };
+        let explain = self.explain;
         match self.prepare(&spoken)? {
-            Ok(exec) => Ok(exec.perform()?),
+            Ok(exec) => {
+                if let Some(explanation) = exec.explain().filter(|_| explain) {
+                    Report::new(&explanation).lines().iter().for_each(ui::say);
+                }
+                Ok(exec.perform()?)
+            }
             Err(end) => Ok(end),
         }
     }
@@ -126,6 +136,18 @@ impl ExecArgs {
         match self.prepare(&Spoken { verbose: false })? {
             Ok(exec) => Ok(exec.perform_refresh()?),
             Err(end) => Ok(end),
+        }
+    }
+
+    /// Why it would be replayed or run, or the exit code when there is no such command.
+    pub(in crate::cli) fn explain(self) -> Result<Result<Explanation, i32>, Failure> {
+        let spoken = Spoken { verbose: self.verbose };
+        match self.prepare(&spoken)? {
+            Ok(exec) => match exec.explain() {
+                Some(explanation) => Ok(Ok(explanation)),
+                None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
+            },
+            Err(end) => Ok(Err(end.leave())),
         }
     }
 

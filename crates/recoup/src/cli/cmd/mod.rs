@@ -4,6 +4,7 @@ mod cache;
 mod completions;
 mod config;
 mod exec;
+mod explain;
 mod key;
 mod man;
 mod place;
@@ -27,6 +28,8 @@ pub(super) enum Command {
     /// arguments in the same directory of the project, with the same --env, --stdin, --source and
     /// --key-extra.
     Exec(exec::ExecArgs),
+    /// Say why something is a hit or a miss
+    Explain(explain::ExplainArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
     /// Show and check the configuration
@@ -47,6 +50,7 @@ impl Command {
     pub(super) fn run(self) -> Ended {
         match self {
             Self::Exec(args) => Ok(args.run()),
+            Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),

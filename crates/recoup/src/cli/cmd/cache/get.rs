@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::named::{NamedArgs, listed};
 use crate::cli::app::App;
+use crate::cli::explain::Report;
 use crate::cli::{Answer, Ended, failure, ui};
 
 /// Print a result that is still true; exit 1 on a miss.
@@ -17,7 +18,10 @@ pub(super) struct GetArgs {
     /// On a miss, say why as JSON; a hit prints the result in either form
     #[arg(long)]
     json: bool,
-    /// Accept nothing older than this, whatever its own duration: 30m, 12h, 7d
+    /// Say on stderr why it is a hit or a miss
+    #[arg(long)]
+    explain: bool,
+    /// Accept nothing that was begun longer ago, whatever its own duration: 30m, 12h, 7d
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_age: Option<String>,
     /// On a miss, print a token for `set --since`: it remembers how the sources are now
@@ -47,12 +51,16 @@ impl GetArgs {
         let max_age =
             self.max_age.as_deref().map(|age| Ttl::parse("--max-age", age)).transpose()?;
         let max_age = max_age.and_then(Ttl::as_millis);
-        match cache.read(&Request {
+        let request = Request {
             max_age,
             identity: Some(&identity),
             parts: &named.parts,
             ..Request::new(Kind::Result, &id, &view)
-        }) {
+        };
+        if self.explain {
+            Report::new(&cache.explain(&request)).lines().iter().for_each(ui::say);
+        }
+        match cache.read(&request) {
             Peek::Hit(entry) | Peek::Stale(entry) => {
                 ui::body(entry.body())?;
                 Ok(Answer::Yes)
@@ -72,7 +80,7 @@ impl GetArgs {
             let (status, reason) = (reason.status(), reason.code());
             ui::json(&Miss { status, key: key.as_str(), reason, token })?;
         } else {
-            if !matches!(reason, Reason::Unavailable(_)) {
+            if !self.explain && !matches!(reason, Reason::Unavailable(_)) {
                 ui::aside(format_args!("{}: {reason}", reason.status()));
             }
             token.map_or(Ok(()), ui::line)?;

@@ -7,7 +7,7 @@ mod delete;
 mod get;
 mod invalidate;
 mod ls;
-mod named;
+pub(in crate::cli) mod named;
 mod report;
 mod set;
 mod show;

@@ -8,7 +8,7 @@ use recoup_core::{Error, Result};
 
 /// `--key`, or `--paths --query --operation`, or both.
 #[derive(Debug, Args)]
-pub(super) struct NamedArgs {
+pub(in crate::cli) struct NamedArgs {
     /// The entry's key
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
@@ -25,9 +25,9 @@ pub(super) struct NamedArgs {
 
 /// A key, and the parts it was made from where they are known.
 #[derive(Debug)]
-pub(super) struct Named {
-    pub(super) key: Key,
-    pub(super) parts: Vec<Part>,
+pub(in crate::cli) struct Named {
+    pub(in crate::cli) key: Key,
+    pub(in crate::cli) parts: Vec<Part>,
 }
 
 impl Named {
@@ -39,7 +39,13 @@ impl Named {
 }
 
 impl NamedArgs {
-    pub(super) fn resolve(&self) -> Result<Named> {
+    /// The same with a key that was given by itself.
+    pub(in crate::cli) fn with_key(mut self, key: Option<String>) -> Self {
+        self.key = key.or(self.key);
+        self
+    }
+
+    pub(in crate::cli) fn resolve(&self) -> Result<Named> {
         let key = self.key.as_deref().map(Key::parse).transpose()?;
         match (key, self.recipe()?) {
             (Some(key), None) => Ok(Named { key, parts: Vec::new() }),

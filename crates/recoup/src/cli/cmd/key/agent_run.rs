@@ -1,6 +1,7 @@
 //! `recoup key agent-run`.
 
 use clap::Args;
+use recoup_core::Result;
 use recoup_core::key::Recipe as _;
 use recoup_core::key::agent_run::AgentRunRecipe;
 
@@ -25,10 +26,14 @@ pub(in crate::cli) struct AgentRunArgs {
 
 impl AgentRunArgs {
     pub(in crate::cli) fn run(self) -> Ended {
+        ui::line(self.recipe()?.key()?)?;
+        Ok(Answer::Yes)
+    }
+
+    pub(in crate::cli) fn recipe(self) -> Result<AgentRunRecipe> {
         let Self { agent, system, user, model } = self;
         let system = input::utf8("--system", input::typed("--system", &system)?)?;
         let user = input::utf8("--user", input::typed("--user", &user)?)?;
-        ui::line(AgentRunRecipe { agent, system, user, model }.key()?)?;
-        Ok(Answer::Yes)
+        Ok(AgentRunRecipe { agent, system, user, model })
     }
 }

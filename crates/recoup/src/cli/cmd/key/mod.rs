@@ -1,6 +1,6 @@
 //! `recoup key`: prints any of our keys.
 
-mod agent_run;
+pub(in crate::cli) mod agent_run;
 mod canonical;
 pub(in crate::cli) mod result;
 

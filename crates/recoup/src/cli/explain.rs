@@ -1,0 +1,281 @@
+//! An explanation in words: for people, and with the same words for programs.
+
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::base::text::shortened;
+use recoup_core::cache::{
+    Cause, Changed, Difference, Differs, Explanation, Nearest, Verdict, WordPlace, Wording,
+};
+use recoup_core::entry::{Event, Happening, Why};
+use recoup_core::key::Kind;
+use serde::Serialize;
+
+use super::human;
+
+/// How much of a value is quoted to people.
+const QUOTED: usize = 60;
+/// How many sources are named; of the others only their number.
+const NAMED: usize = 10;
+
+/// How much of what happened before is told to people.
+const PAST: usize = 3;
+
+/// Why a look-up ends as it does.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    key: String,
+    scope: String,
+    kind: Kind,
+    status: &'static str,
+    text: String,
+    causes: Vec<Said>,
+    past: Vec<Past>,
+    nearest: Option<Near>,
+}
+
+/// One thing that is to be known.
+#[derive(Debug, Serialize)]
+struct Said {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
+    text: String,
+}
+
+/// Something that happened to the entry.
+#[derive(Debug, Serialize)]
+struct Past {
+    at: String,
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+    text: String,
+}
+
+/// The entry that is most like it.
+#[derive(Debug, Serialize)]
+struct Near {
+    key: String,
+    created_at: String,
+    text: String,
+    differences: Vec<Said>,
+}
+
+impl Report {
+    pub(super) fn new(explanation: &Explanation) -> Self {
+        let Explanation { id, kind, verdict, causes, past, nearest } = explanation;
+        let now = SystemClock.now();
+        Self {
+            key: id.key.to_string(),
+            scope: id.scope.to_string(),
+            kind: *kind,
+            status: status(*verdict),
+            text: heading(*verdict, causes),
+            causes: causes.iter().flat_map(|cause| said(cause, now)).collect(),
+            past: past.iter().filter_map(|event| told(event, now)).collect(),
+            nearest: nearest.as_ref().map(|nearest| near(nearest, now)),
+        }
+    }
+
+    /// As people read it: what matters first, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.text.clone()];
+        let indented = |said: &Said| format!("  {}", said.text);
+        let (sources, others): (Vec<&Said>, Vec<&Said>) =
+            self.causes.iter().partition(|said| said.path.is_some());
+        lines.extend(sources.iter().take(NAMED).map(|said| indented(said)));
+        if sources.len() > NAMED {
+            lines.push(format!("  sources: and {} more", sources.len() - NAMED));
+        }
+        lines.extend(others.iter().map(|said| indented(said)));
+        // Why there is nothing: what happened last comes first.
+        if self.causes.is_empty() && self.status == "miss" {
+            lines.extend(self.past.iter().take(PAST).map(|past| format!("  {}", past.text)));
+        }
+        if let Some(near) = &self.nearest {
+            lines.push(near.text.clone());
+            lines.extend(near.differences.iter().map(indented));
+        }
+        lines
+    }
+}
+
+fn status(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Hit { .. } => "hit",
+        Verdict::Stale { .. } => "stale",
+        Verdict::Miss => "miss",
+    }
+}
+
+fn heading(verdict: Verdict, causes: &[Cause]) -> String {
+    match verdict {
+        Verdict::Hit { age, left: None } => format!("hit: {} old, good for ever", human::long(age)),
+        Verdict::Hit { age, left: Some(left) } => {
+            format!("hit: {} old, good for another {}", human::long(age), human::long(left))
+        }
+        Verdict::Stale { since } => format!(
+            "stale: good until {} ago; it is served, and run again in the background",
+            human::long(since)
+        ),
+        Verdict::Miss => match causes {
+            [Cause::Absent] => "miss: there is no such entry".to_owned(),
+            [Cause::AnotherQuestion(_)] => {
+                "miss: the entry of that key answers another question".to_owned()
+            }
+            [Cause::Disabled] => "miss: the cache is switched off".to_owned(),
+            [Cause::Asked] => "miss: a fresh result was asked for".to_owned(),
+            _ => "miss: the entry is there, and not good".to_owned(),
+        },
+    }
+}
+
+impl Said {
+    fn new(code: &'static str, text: String) -> Self {
+        Self { code, part: None, path: None, at: None, now: None, was: None, text }
+    }
+}
+
+/// What the heading has said is not said again.
+fn said(cause: &Cause, now: Timestamp) -> Vec<Said> {
+    let ago = |at: Timestamp| human::long(now.millis_since(at));
+    let one = match cause {
+        Cause::Disabled | Cause::Asked | Cause::Absent => return Vec::new(),
+        Cause::AnotherQuestion(differences) => return differences.iter().map(differing).collect(),
+        Cause::Source { change, at } => {
+            let (code, what) = match (change.how, at) {
+                (Changed::Modified, Some(at)) => {
+                    ("source_modified", format!("changed {} ago", ago(*at)))
+                }
+                (Changed::Modified, None) => ("source_modified", "changed".to_owned()),
+                (Changed::Missing, _) => ("source_missing", "is gone".to_owned()),
+                (Changed::New, Some(at)) => {
+                    ("source_new", format!("is new, from {} ago", ago(*at)))
+                }
+                (Changed::New, None) => ("source_new", "is new".to_owned()),
+            };
+            let text = format!("sources: {} {what}", change.path);
+            Said {
+                part: Some("sources".to_owned()),
+                path: Some(change.path.clone()),
+                at: at.map(|at| at.to_string()),
+                ..Said::new(code, text)
+            }
+        }
+        Cause::Expired { since, ttl } => {
+            let text = format!("expired {} ago (ttl {})", human::long(*since), human::span(*ttl));
+            Said::new("expired", text)
+        }
+        Cause::TooOld { age, limit } => {
+            let (age, limit) = (human::long(*age), human::span(*limit));
+            Said::new("too_old", format!("begun {age} ago, longer than accepted (max-age {limit})"))
+        }
+        Cause::Damaged(damage) => Said::new("corrupt", format!("the entry is damaged: {damage}")),
+        Cause::Unavailable(error) => {
+            Said::new("store_unavailable", format!("the store could not answer: {error}"))
+        }
+    };
+    vec![one]
+}
+
+/// Hits and misses say nothing about why there is nothing.
+fn told(event: &Event, now: Timestamp) -> Option<Past> {
+    if let Happening::Hit | Happening::Absent | Happening::Unavailable = event.what {
+        return None;
+    }
+    Some(Past {
+        at: event.at.to_string(),
+        what: event.what.as_str(),
+        why: event.detail.why.as_ref().map(Why::code),
+        text: format!("{event}, {} ago", human::long(now.millis_since(event.at))),
+    })
+}
+
+fn near(nearest: &Nearest, now: Timestamp) -> Near {
+    let Nearest { id, created, differences } = nearest;
+    let ago = human::long(now.millis_since(*created));
+    let short: String = id.key.as_str().chars().take(16).collect();
+    let text = match differences.len() {
+        0 => format!("nearest: {short}, made {ago} ago by another version of recoup"),
+        _ => format!("nearest: {short}, made {ago} ago, which differs in"),
+    };
+    Near {
+        key: id.key.to_string(),
+        created_at: created.to_string(),
+        text,
+        differences: differences.iter().map(differing).collect(),
+    }
+}
+
+fn differing(difference: &Difference) -> Said {
+    let Difference { part, how } = difference;
+    let quoted = |text: &str| format!("\u{201c}{}\u{201d}", shortened(text, QUOTED));
+    let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
+    let (code, (now, was), what) = match how {
+        Differs::Text(Wording::Words { place, now, was }) => {
+            ("words", both(now, was), words(*place, now, was, &quoted))
+        }
+        Differs::Text(Wording::Other { now, was }) => {
+            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
+        }
+        Differs::Text(Wording::Beyond { chars }) => {
+            ("text", (None, None), format!("differs after the first {chars} characters"))
+        }
+        Differs::Items { added, gone } => {
+            let signed = |sign: char, items: &[String]| -> Vec<String> {
+                items.iter().map(|item| format!("{sign}{item}")).collect()
+            };
+            let items = [signed('+', added), signed('-', gone)].concat();
+            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
+        }
+        Differs::Switched { on: true } => {
+            ("set", both("set", "unset"), "set, was unset".to_owned())
+        }
+        Differs::Switched { on: false } => {
+            ("unset", both("unset", "set"), "unset, was set".to_owned())
+        }
+        Differs::Replaced { path } => {
+            ("replaced", both(path, path), format!("{path} has another size or time"))
+        }
+        Differs::Added { now: Some(now) } => {
+            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
+        }
+        Differs::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
+        Differs::Gone { was: Some(was) } => {
+            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
+        }
+        Differs::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        Differs::Hidden => ("content", (None, None), "other content".to_owned()),
+        Differs::Value { of } => {
+            let names: Vec<&str> =
+                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
+            ("value", (None, None), format!("another value of {}", names.join(" or ")))
+        }
+    };
+    Said { part: Some(part.clone()), now, was, ..Said::new(code, format!("{part}: {what}")) }
+}
+
+fn words(place: WordPlace, now: &str, was: &str, quoted: &dyn Fn(&str) -> String) -> String {
+    let count = |text: &str| text.split_whitespace().count();
+    let many = count(now).max(count(was));
+    let place = match (place, many) {
+        (WordPlace::First, 1) => "the first word".to_owned(),
+        (WordPlace::First, many) => format!("the first {many} words"),
+        (WordPlace::Last, 1) => "the last word".to_owned(),
+        (WordPlace::Last, many) => format!("the last {many} words"),
+        (WordPlace::Nth(at), 1) => format!("word {at}"),
+        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
+    };
+    match (now.is_empty(), was.is_empty()) {
+        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
+        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
+        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
+    }
+}
