@@ -11,6 +11,7 @@ mod config_support;
 mod damaged;
 mod directories;
 mod exec;
+mod explain;
 mod files;
 mod forget;
 mod full;

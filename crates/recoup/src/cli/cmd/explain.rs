@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand};
 use recoup_core::cache::{Explanation, Request};
 use recoup_core::key::{Id, Key, Kind, Part, Recipe};
+use recoup_core::{Error, ErrorKind, Result};
 
+use super::cache::find::find;
 use super::cache::named::NamedArgs;
 use super::exec::ExecArgs;
 use super::key::agent_run::AgentRunArgs;
@@ -14,11 +16,11 @@ use crate::cli::{Answer, Ended, ui};
 
 /// Say why something is a hit or a miss.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct ExplainArgs {
     #[command(subcommand)]
     asked: Option<Asked>,
-    /// The entry's key
+    /// The entry's key, or enough of its beginning
     #[arg(value_name = "KEY", conflicts_with = "key")]
     entry: Option<String>,
     #[command(flatten)]
@@ -50,22 +52,21 @@ enum Asked {
 impl ExplainArgs {
     pub(in crate::cli) fn run(self) -> Ended {
         let Self { asked, entry, named, json, place } = self;
-        let explanation = match asked {
-            Some(Asked::Exec(args)) => match args.explain()? {
+        if asked.is_some() && (entry.is_some() || named.is_given()) {
+            return Err(Error::usage("explain either an entry or a command").into());
+        }
+        let app = || App::load(&place.overrides());
+        let explanation = match (asked, entry) {
+            (Some(Asked::Exec(args)), _) => match args.explain()? {
                 Ok(explanation) => explanation,
                 Err(end) => return Ok(Answer::Exit(end)),
             },
-            Some(Asked::AgentRun(args)) => {
-                let recipe = args.recipe()?;
-                let app = App::load(&place.overrides())?;
-                explain(app, recipe.key()?, &recipe.parts(), Some(Kind::AgentRun))
-            }
-            None => {
-                let named = named.with_key(entry).resolve()?;
-                let app = App::load(&place.overrides())?;
-                let kind = (!named.parts.is_empty()).then_some(Kind::Result);
-                explain(app, named.key, &named.parts, kind)
-            }
+            (Some(Asked::AgentRun(args)), _) => explain(app()?, &args.recipe()?)?,
+            (None, Some(key)) => explain_typed(app()?, &key)?,
+            (None, None) => match named.resolve()? {
+                named if named.parts.is_empty() => explain_typed(app()?, named.key.as_str())?,
+                named => explain_parts(app()?, named.key, &named.parts, Kind::Result),
+            },
         };
         let report = Report::new(&explanation);
         if json {
@@ -77,10 +78,24 @@ impl ExplainArgs {
     }
 }
 
+fn explain<R: Recipe>(app: &App, recipe: &R) -> Result<Explanation> {
+    Ok(explain_parts(app, recipe.key()?, &recipe.parts(), R::KIND))
+}
+
 /// Of a bare key the kind is known if the entry is there.
-fn explain(app: &App, key: Key, parts: &[Part], kind: Option<Kind>) -> Explanation {
+fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
+    // What is wrong with the store is part of the explanation.
+    let found = match find(app, &app.cache(), typed) {
+        Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
+        found => found.ok().flatten(),
+    };
+    Ok(match found {
+        Some((id, head)) => explain_parts(app, id.key, &[], head.header.kind),
+        None => explain_parts(app, Key::parse(typed)?, &[], Kind::Result),
+    })
+}
+
+fn explain_parts(app: &App, key: Key, parts: &[Part], kind: Kind) -> Explanation {
     let (cache, view, id) = (app.cache(), app.view(), Id::new(app.scope(), key));
-    let stored = || cache.head(&id).ok().flatten().map(|head| head.header.kind);
-    let kind = kind.or_else(stored).unwrap_or(Kind::Result);
     cache.explain(&Request { parts, ..Request::new(kind, &id, &view) })
 }

@@ -4,6 +4,7 @@
 mod cleanup;
 mod clear;
 mod delete;
+pub(in crate::cli) mod find;
 mod get;
 mod invalidate;
 mod ls;

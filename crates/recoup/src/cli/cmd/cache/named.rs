@@ -39,10 +39,9 @@ impl Named {
 }
 
 impl NamedArgs {
-    /// The same with a key that was given by itself.
-    pub(in crate::cli) fn with_key(mut self, key: Option<String>) -> Self {
-        self.key = key.or(self.key);
-        self
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        let Self { key, paths, query, operation } = self;
+        [key, paths, query, operation].into_iter().any(Option::is_some)
     }
 
     pub(in crate::cli) fn resolve(&self) -> Result<Named> {

@@ -3,11 +3,10 @@
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Request};
 use recoup_core::entry::{Head, Source};
-use recoup_core::key::{Id, Key, Part};
-use recoup_core::store::Flow;
-use recoup_core::{Error, Result};
+use recoup_core::key::{Id, Part};
 use serde::Serialize;
 
+use super::find::find;
 use super::report::Report;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, human, ui};
@@ -40,7 +39,7 @@ struct Shown {
 impl ShowArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let cache = app.cache();
-        let Some((id, head)) = self.find(app, &cache)? else {
+        let Some((id, head)) = find(app, &cache, &self.key)? else {
             ui::error(format_args!("there is no entry whose key begins with {}", self.key));
             return Ok(Answer::No);
         };
@@ -54,29 +53,6 @@ impl ShowArgs {
             ui::fields(&fields(&shown))?;
         }
         Ok(Answer::Yes)
-    }
-
-    /// The entry of that very key, else the only one whose key begins so.
-    fn find(&self, app: &App, cache: &Cache) -> Result<Option<(Id, Head)>> {
-        let wanted = Key::parse(&self.key)?;
-        let id = Id::new(app.scope(), wanted.clone());
-        if let Some(head) = cache.head(&id)? {
-            return Ok(Some((id, head)));
-        }
-        let mut found: Vec<(Id, Head)> = Vec::new();
-        cache.scan(&app.scope(), &mut |id, head| {
-            let Ok(head) = head else { return Flow::Continue(()) };
-            if id.key.as_str().starts_with(wanted.as_str()) {
-                found.push((id.clone(), head.clone()));
-            }
-            Flow::Continue(())
-        })?;
-        match found.len() {
-            0 | 1 => Ok(found.pop()),
-            many => Err(Error::usage(format!(
-                "{many} keys begin with {wanted}; give more of the one that you mean"
-            ))),
-        }
     }
 }
 
