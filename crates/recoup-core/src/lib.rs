@@ -34,6 +34,7 @@
 
 pub mod base;
 pub mod cache;
+mod database;
 pub mod entry;
 pub mod error;
 pub mod key;

@@ -3,8 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::fault;
-use super::write::in_transaction;
+use crate::database::{fault, in_transaction};
 use crate::error::{Error, Result};
 use crate::key::{Id, Key, Kind, Scope};
 use crate::store::{Cause, Evicted, EvictionPlan};

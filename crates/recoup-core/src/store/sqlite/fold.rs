@@ -3,8 +3,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::fault;
-use super::write::in_transaction;
+use crate::database::{fault, in_transaction};
 use crate::entry::{Batch, Happening, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};

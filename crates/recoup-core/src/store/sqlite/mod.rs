@@ -4,43 +4,23 @@
 //! (no checkpoint on close: writers do it now and then). A file that is damaged
 //! is set aside and begun anew; one from a newer version is left alone.
 
-mod busy;
-mod connection;
 mod evict;
-mod fault;
 mod fold;
-mod pool;
 mod read;
-mod recover;
 mod schema;
 mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
+use crate::database::{Pool, Teller};
 use crate::entry::{Batch, Head, Payload, Record, Tally};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
-use pool::Pool;
 
+pub use crate::database::Waits;
 pub use schema::VERSION;
-
-/// How long a command waits for others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waits {
-    /// A reader: it is only ever held up while somebody recovers the log.
-    pub read: Duration,
-    /// A writer: others may be writing.
-    pub write: Duration,
-}
-
-impl Default for Waits {
-    fn default() -> Self {
-        Self { read: Duration::from_millis(250), write: Duration::from_secs(10) }
-    }
-}
 
 /// Records in an SQLite file.
 #[derive(Debug)]
@@ -52,12 +32,27 @@ impl Sqlite {
     /// The store at `path`. Opened at its first use, created at its first
     /// write. What it survived is told to `faults`.
     pub fn at(path: impl Into<PathBuf>, waits: Waits, faults: Arc<dyn FaultLog>) -> Self {
-        Self { pool: Pool::new(path.into(), waits, faults) }
+        let path = path.into();
+        let told = Arc::new(Told { faults, path: path.clone() });
+        Self { pool: Pool::new(path, &schema::LAYOUT, waits, told) }
     }
 
     /// Where the file is.
     pub fn path(&self) -> &Path {
         self.pool.path()
+    }
+}
+
+/// Tells a fault log what the database survived.
+#[derive(Debug)]
+struct Told {
+    faults: Arc<dyn FaultLog>,
+    path: PathBuf,
+}
+
+impl Teller for Told {
+    fn tell(&self, error: &Error) {
+        self.faults.fault(&info(&self.path), error);
     }
 }
 

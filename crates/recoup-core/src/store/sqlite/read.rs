@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{busy, connection, fault};
 use crate::base::clock::Timestamp;
+use crate::database::{busy, connection, fault};
 use crate::entry::{Chunks, Head, Header, Payload, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Key, Kind, Scope};

@@ -12,16 +12,13 @@
 //! folded    the batches of events that are counted in tallies
 //! ```
 
-use rusqlite::Connection;
-
-use super::fault;
-use crate::error::{Error, ErrorKind, Result};
+use crate::database::Layout;
 
 /// The version of these tables. A newer one is refused.
 pub const VERSION: i64 = 1;
 
 /// "Rcop": says that the file is ours.
-pub(super) const APPLICATION_ID: u32 = 0x5263_6f70;
+const APPLICATION_ID: u32 = 0x5263_6f70;
 
 /// `expires` is when a record may be deleted (TTL and grace), null for never.
 /// `bytes` is the body and the header as stored.
@@ -120,68 +117,14 @@ CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
 END;
 ";
 
-/// What a file turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Nothing in it yet.
-    Empty,
-    /// Our tables, in our version.
-    Ready,
-}
-
-/// Looks at the version. The first thing that touches the file.
-pub(super) fn check(connection: &Connection) -> Result<Found> {
-    let mut version = pragma(connection, "user_version")?;
-    if version == 0 {
-        if is_empty(connection)? {
-            return Ok(Found::Empty);
-        }
-        // Somebody may have made the tables between the two looks.
-        version = pragma(connection, "user_version")?;
-    }
-    if pragma(connection, "application_id")? != i64::from(APPLICATION_ID) {
-        return Err(Error::new(ErrorKind::Io, "the database belongs to another program"));
-    }
-    match version {
-        VERSION => Ok(Found::Ready),
-        other if other < VERSION => {
-            Err(Error::new(ErrorKind::Io, format!("its schema has the unknown version {other}")))
-        }
-        newer => Err(Error::new(
-            ErrorKind::TooNew,
-            format!(
-                "it was made by a newer version of recoup (its schema is {newer}, this version knows {VERSION})"
-            ),
-        )),
-    }
-}
-
-fn pragma(connection: &Connection, name: &str) -> Result<i64> {
-    connection
-        .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
-        .map_err(|error| fault::explain(error, "reading the schema's version"))
-}
-
-fn is_empty(connection: &Connection) -> Result<bool> {
-    connection
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
-        .map(|tables| tables == 0)
-        .map_err(|error| fault::explain(error, "reading the schema"))
-}
-
-/// Makes the tables in an empty file that nobody else knows yet. All of it is
-/// in that file afterwards: the log begins with the first write.
-pub(super) fn create(connection: &Connection) -> Result<()> {
-    let script = format!(
-        "PRAGMA journal_mode = MEMORY;
-         BEGIN IMMEDIATE;
-         {TABLES}
-         PRAGMA application_id = {APPLICATION_ID};
-         PRAGMA user_version = {VERSION};
-         COMMIT;
-         PRAGMA journal_mode = WAL;"
-    );
-    connection
-        .execute_batch(&script)
-        .map_err(|error| fault::explain(error, "creating the cache's tables"))
-}
+/// What the cache's database is.
+pub(super) static LAYOUT: Layout = Layout {
+    name: "cache",
+    elsewhere: "choose another place with --store sqlite:PATH",
+    application_id: APPLICATION_ID,
+    version: VERSION,
+    oldest: VERSION,
+    tables: TABLES,
+    migrate: |_, _| Ok(()),
+    rescue: None,
+};

@@ -1,10 +1,10 @@
 //! Writing: each call is one transaction, taken for writing from the start, so
 //! that it either waits its turn or fails before anything was done.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
-use super::fault;
 use crate::base::clock::Timestamp;
+use crate::database::{fault, in_transaction};
 use crate::entry::{Chunks, Payload, Record};
 use crate::error::{Error, Result};
 use crate::key::Id;
@@ -145,18 +145,4 @@ pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
             Ok(sum + gone)
         })
     })
-}
-
-/// Everything that `act` does, or nothing.
-pub(super) fn in_transaction<T>(
-    writer: &mut Connection,
-    doing: &str,
-    act: impl FnOnce(&Connection) -> Result<T>,
-) -> Result<T> {
-    let transaction = writer
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| fault::explain(error, doing))?;
-    let done = act(&transaction)?;
-    transaction.commit().map_err(|error| fault::explain(error, doing))?;
-    Ok(done)
 }

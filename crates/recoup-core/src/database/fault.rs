@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 
 /// Says what was being done, and sorts the error by what can be done about it.
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-pub(super) fn explain(error: rusqlite::Error, doing: &str) -> Error {
+pub(crate) fn explain(error: rusqlite::Error, doing: &str) -> Error {
     // As text: the cause that SQLite's error carries says the same again.
     Error::new(kind(&error), doing).with_source(error.to_string())
 }

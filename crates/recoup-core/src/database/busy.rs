@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Runs `act`, in which SQLite may wait for at most `wait`.
-pub(super) fn within<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
     let before = UNTIL.replace(Some(Deadline::after(wait)));
     let done = act();
     UNTIL.set(before);

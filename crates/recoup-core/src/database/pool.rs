@@ -1,6 +1,7 @@
 //! The connections of one process: opened when first needed, kept for the next
 //! caller, given up when they fail or when the file beneath them was replaced.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,16 +9,22 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connection::{self, Opened};
-use super::{Waits, busy, info, recover};
+use super::{Layout, Waits, busy, recover};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::FaultLog;
+
+/// Told what a database survived.
+pub(crate) trait Teller: Send + Sync + fmt::Debug {
+    /// This happened; the work goes on.
+    fn tell(&self, error: &Error);
+}
 
 /// Readers and the writer of one file.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     path: PathBuf,
+    layout: &'static Layout,
     waits: Waits,
-    faults: Arc<dyn FaultLog>,
+    teller: Arc<dyn Teller>,
     /// Idle readers; as many as threads ever read at once.
     readers: Mutex<Vec<Opened>>,
     /// One writer: threads queue here, where it is cheaper than in SQLite.
@@ -25,21 +32,26 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(path: PathBuf, waits: Waits, faults: Arc<dyn FaultLog>) -> Self {
-        Self { path, waits, faults, readers: Mutex::default(), writer: Mutex::default() }
+    pub(crate) fn new(
+        path: PathBuf,
+        layout: &'static Layout,
+        waits: Waits,
+        teller: Arc<dyn Teller>,
+    ) -> Self {
+        Self { path, layout, waits, teller, readers: Mutex::default(), writer: Mutex::default() }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn waits(&self) -> Waits {
+    pub(crate) fn waits(&self) -> Waits {
         self.waits
     }
 
     /// Reads; `None` when there is no database, or only a damaged one, which
     /// is then set aside.
-    pub(super) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
+    pub(crate) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
         let done: Result<Option<T>> = busy::within(self.waits.read, || {
             let Some(reader) = self.reader()? else { return Ok(None) };
             let done = act(&reader.connection)?;
@@ -56,13 +68,13 @@ impl Pool {
 
     /// Writes, creating the database when it is missing. Where it is damaged,
     /// it is set aside and `act` is done in a fresh one.
-    pub(super) fn write<T>(&self, act: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
+    pub(crate) fn write<T>(&self, act: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
         self.write_with(act, || self.open_or_create().map(Some))
             .map(|done| done.expect("a database that is created when missing is there"))
     }
 
     /// Writes, unless there is nothing to write to.
-    pub(super) fn write_existing<T: Default>(
+    pub(crate) fn write_existing<T: Default>(
         &self,
         act: impl FnMut(&mut Connection) -> Result<T>,
     ) -> Result<T> {
@@ -111,14 +123,14 @@ impl Pool {
         let idle = lock(&self.readers).pop();
         match idle {
             Some(reader) if reader.is_current(&self.path) => Ok(Some(reader)),
-            _ => connection::open(&self.path),
+            _ => connection::open(&self.path, self.layout),
         }
     }
 
     fn open_writer(&self) -> Result<Option<Opened>> {
-        let opened = connection::open(&self.path)?;
-        if let Some(writer) = &opened {
-            connection::configure_writer(&writer.connection)?;
+        let mut opened = connection::open(&self.path, self.layout)?;
+        if let Some(writer) = &mut opened {
+            connection::configure_writer(&mut writer.connection, self.layout)?;
         }
         Ok(opened)
     }
@@ -127,7 +139,7 @@ impl Pool {
         if let Some(writer) = self.open_writer()? {
             return Ok(writer);
         }
-        recover::create(&self.path, self.waits.write)?;
+        recover::create(&self.path, self.layout, self.waits.write)?;
         self.open_writer()?
             .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
@@ -136,15 +148,17 @@ impl Pool {
     fn heal(&self, error: &Error, wait: Duration) -> Result<()> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
-        match busy::within(wait, || recover::set_aside(&self.path, wait)) {
+        match busy::within(wait, || recover::set_aside(&self.path, self.layout, wait)) {
             Ok(recover::Healed::AlreadySound) => Ok(()),
-            Ok(recover::Healed::SetAside(place)) => {
-                let outcome = format!(
-                    "it was damaged ({error}); it is now in {}, and a fresh one begins",
-                    place.display()
-                );
-                let error = self.located(Error::new(ErrorKind::Corrupt, outcome));
-                self.faults.fault(&info(&self.path), &error);
+            Ok(recover::Healed::SetAside { place, rescued }) => {
+                let fresh = match rescued {
+                    None => "a fresh one begins".to_owned(),
+                    Some(rows) => format!("{rows} rows of it are in a fresh one"),
+                };
+                let place = place.display();
+                let outcome =
+                    format!("it was damaged ({error}); it is now in {place}, and {fresh}");
+                self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
                 Ok(())
             }
             Err(failure) => Err(self.located(failure)),
@@ -152,7 +166,7 @@ impl Pool {
     }
 
     fn located(&self, error: Error) -> Error {
-        error.context(format!("the cache {}", self.path.display()))
+        error.context(format!("the {} {}", self.layout.name, self.path.display()))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connection::{self, FileId, sidecars};
-use super::{fault, schema};
+use super::{Layout, fault};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
@@ -23,35 +23,57 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 pub(super) enum Healed {
     /// Somebody else was faster, or it was no damage.
     AlreadySound,
-    /// It is now in this directory, with its log.
-    SetAside(PathBuf),
+    /// It is now elsewhere.
+    SetAside {
+        /// The directory that it is in, with its log.
+        place: PathBuf,
+        /// How much of it was taken over, where that was tried.
+        rescued: Option<u64>,
+    },
 }
 
 /// Makes an empty database with our tables, unless somebody did so meanwhile.
 ///
 /// Beside its place, and then moved there: readers never find one that is half
 /// made, and never wait for one that is being made.
-pub(super) fn create(path: &Path, wait: Duration) -> Result<()> {
+pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<()> {
     let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
     let began_before = FileId::of(&lock_path(path))?.is_some();
     let _lock = lock(path, wait)?;
-    if connection::open(path)?.is_some() {
+    if connection::open(path, layout)?.is_some() {
         return Ok(());
     }
-    demand_room(path, began_before)?;
+    demand_room(path, layout, began_before)?;
+    begin(path, layout, |_| Ok(()))
+}
+
+/// Makes a database beside its place, fills it, and moves it there. Whoever does so
+/// holds the lock.
+fn begin<T>(
+    path: &Path,
+    layout: &Layout,
+    fill: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
     let fresh = fsx::with_suffix(path, ".new");
     fsx::remove(&fresh)?;
     if !fsx::create_private(&fresh)? {
         let message = format!("{} is in the way", fresh.display());
         return Err(Error::new(ErrorKind::Io, message));
     }
-    schema::create(&connection::connect(&fresh)?)?;
+    let connection = connection::connect(&fresh)?;
+    layout.create(&connection)?;
+    let done = fill(&connection)?;
+    // What was written so far is in its log: all of it goes along.
+    let explained = |error| fault::explain(error, "beginning a database");
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
+    drop(connection);
     // A log without its database belongs to one that is gone.
     for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
         fsx::remove(&sidecar)?;
     }
-    fsx::rename(&fresh, path)
+    fsx::rename(&fresh, path)?;
+    Ok(done)
 }
 
 /// Where a path really leads, also when nothing is there yet.
@@ -68,29 +90,32 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
 /// Only an empty file may be replaced by a database, or the stump of one that
 /// `began_before`: a device, or something of the user's that SQLite takes for
 /// empty, must not be.
-fn demand_room(path: &Path, began_before: bool) -> Result<()> {
+fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Ok(there) if there.is_file() && (there.len() == 0 || began_before) => Ok(()),
         Ok(_) => Err(Error::new(
             ErrorKind::Io,
-            "it is no file that a cache can be kept in; choose another place with --store sqlite:PATH",
+            format!("it is no file that a {} can be kept in; {}", layout.name, layout.elsewhere),
         )),
         Err(error) => Err(error).doing(|| "looking at its place".to_owned()),
     }
 }
 
 /// Moves a damaged database out of the way, together with its log.
-pub(super) fn set_aside(path: &Path, wait: Duration) -> Result<Healed> {
+pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<Healed> {
     let path = &behind_links(path)?;
-    if !is_ours(path)? {
+    if !is_ours(path, layout)? {
         return Err(Error::new(
             ErrorKind::Io,
-            "it is not a cache of recoup's; move it away, or choose another place with --store",
+            format!(
+                "it is not a {} of recoup's; move it away, or {}",
+                layout.name, layout.elsewhere
+            ),
         ));
     }
     let _lock = lock(path, wait)?;
-    if is_sound(path)? {
+    if is_sound(path, layout)? {
         return Ok(Healed::AlreadySound);
     }
     let place = fsx::with_suffix(path, &format!(".damaged-{}", ids::fresh(&SystemClock)));
@@ -104,7 +129,14 @@ pub(super) fn set_aside(path: &Path, wait: Duration) -> Result<Healed> {
             fsx::rename(&file, &place.join(name))?;
         }
     }
-    Ok(Healed::SetAside(place))
+    let rescued = match (layout.rescue, path.file_name()) {
+        (Some(rescue), Some(name)) => Some(begin(path, layout, |fresh| {
+            // What can't be read at all leaves an empty one.
+            connection::connect(&place.join(name)).map_or(Ok(0), |damaged| rescue(&damaged, fresh))
+        })?),
+        _ => None,
+    };
+    Ok(Healed::SetAside { place, rescued })
 }
 
 fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
@@ -117,26 +149,26 @@ fn lock_path(path: &Path) -> PathBuf {
 }
 
 /// We made the lock's file before the database, or the database says so itself.
-fn is_ours(path: &Path) -> Result<bool> {
-    Ok(FileId::of(&lock_path(path))?.is_some() || has_our_mark(path)?)
+fn is_ours(path: &Path, layout: &Layout) -> Result<bool> {
+    Ok(FileId::of(&lock_path(path))?.is_some() || has_our_mark(path, layout)?)
 }
 
 /// The application id, at its place in the first bytes of an SQLite file.
-fn has_our_mark(path: &Path) -> Result<bool> {
+fn has_our_mark(path: &Path, layout: &Layout) -> Result<bool> {
     let mut start = Vec::new();
     File::open(path)
         .and_then(|file| file.take(72).read_to_end(&mut start))
         .doing(|| "reading its beginning".to_owned())?;
     Ok(start.starts_with(b"SQLite format 3\0")
-        && start.get(68..72) == Some(&schema::APPLICATION_ID.to_be_bytes()))
+        && start.get(68..72) == Some(&layout.application_id.to_be_bytes()))
 }
 
 /// Looks at all of it: slow, and done only after SQLite complained.
-fn is_sound(path: &Path) -> Result<bool> {
+fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
     if FileId::of(path)?.is_none() {
         return Ok(true);
     }
-    let checked = connection::open(path).and_then(|opened| match opened {
+    let checked = connection::open(path, layout).and_then(|opened| match opened {
         None => Ok(true),
         Some(opened) => passes_check(&opened.connection),
     });

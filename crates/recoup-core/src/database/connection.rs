@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::schema::{self, Found};
+use super::layout::{Found, Layout};
 use super::{busy, fault};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext, Result};
@@ -49,10 +49,7 @@ fn demand_trusted_owner(meta: &fs::Metadata) -> Result<()> {
     if ours {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Io,
-        "it belongs to another user; choose another place with --store sqlite:PATH",
-    ))
+    Err(Error::new(ErrorKind::Io, "it belongs to another user, and is not believed"))
 }
 
 /// A connection to a database with our tables.
@@ -75,24 +72,24 @@ impl Opened {
 /// Whatever came of it counts only if the path led to the same file all the
 /// time: one that was set aside meanwhile may have been opened with the log of
 /// its successor.
-pub(super) fn open(path: &Path) -> Result<Option<Opened>> {
+pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
     loop {
         let Some(file) = FileId::of(path)? else { return Ok(None) };
-        let opened = open_file(path, file);
+        let opened = open_file(path, file, layout);
         if FileId::of(path)? == Some(file) {
             return opened;
         }
     }
 }
 
-fn open_file(path: &Path, file: FileId) -> Result<Option<Opened>> {
+fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
     let connection = connect(path)?;
-    let found = schema::check(&connection)?;
+    let found = layout.check(&connection)?;
     Ok((found == Found::Ready).then_some(Opened { connection, file }))
 }
 
 /// Opens without creating, and without touching the file yet.
-pub(super) fn connect(path: &Path) -> Result<Connection> {
+pub(crate) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|error| fault::explain(error, "opening it"))?;
@@ -109,21 +106,22 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What only a writer needs. With `NORMAL` an entry survives a crash of the
+/// What only a writer needs, the tables in our version among it. With `NORMAL` an entry survives a crash of the
 /// process at once, and of the machine from the next checkpoint on.
 ///
 /// SQLite's own checkpoints are switched off: they leave the log's length as it
 /// is, and a process that lives for one write never gets to start it over. The
 /// page cache may grow to 64 MiB, so that removing very many records at once
 /// writes each page once.
-pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
+pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> Result<()> {
     connection
         .execute_batch(
             "PRAGMA synchronous = NORMAL;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA cache_size = -65536;",
         )
-        .map_err(|error| fault::explain(error, "configuring it"))
+        .map_err(|error| fault::explain(error, "configuring it"))?;
+    layout.bring_up_to_date(connection)
 }
 
 /// Folds the log back into the database and empties it, if it is due and

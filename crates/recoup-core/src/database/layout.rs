@@ -1,0 +1,139 @@
+//! What a database of ours has in it, and which versions of that are understood.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What is in a database.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// What people call it: `cache`.
+    pub(crate) name: &'static str,
+    /// What to do when its place can't be used.
+    pub(crate) elsewhere: &'static str,
+    /// Says in the file's head that it is ours, and which of ours.
+    pub(crate) application_id: u32,
+    /// The version of the tables. A newer one is refused.
+    pub(crate) version: i64,
+    /// The oldest version that can be read as it is; its first writer brings it to
+    /// this one.
+    pub(crate) oldest: i64,
+    /// Makes the tables.
+    pub(crate) tables: &'static str,
+    /// Brings older tables to this version, within a transaction.
+    pub(crate) migrate: fn(&Connection, from: i64) -> Result<()>,
+    /// Takes over what can still be read from a damaged one, and says how much; none
+    /// where a fresh beginning is good enough.
+    pub(crate) rescue: Option<fn(damaged: &Connection, fresh: &Connection) -> Result<u64>>,
+}
+
+/// What a file turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing in it yet.
+    Empty,
+    /// Our tables, in a version that can be read.
+    Ready,
+}
+
+impl Layout {
+    /// Looks at the version. The first thing that touches the file.
+    pub(super) fn check(&self, connection: &Connection) -> Result<Found> {
+        let mut version = pragma(connection, "user_version")?;
+        if version == 0 {
+            if is_empty(connection)? {
+                return Ok(Found::Empty);
+            }
+            // Somebody may have made the tables between the two looks.
+            version = pragma(connection, "user_version")?;
+        }
+        if pragma(connection, "application_id")? != i64::from(self.application_id) {
+            return Err(Error::new(ErrorKind::Io, "the database belongs to another program"));
+        }
+        let known = self.version;
+        match version {
+            version if (self.oldest..=known).contains(&version) => Ok(Found::Ready),
+            older if older < known => Err(Error::new(
+                ErrorKind::Io,
+                format!("its schema has the unknown version {older}"),
+            )),
+            newer => Err(Error::new(
+                ErrorKind::TooNew,
+                format!(
+                    "it was made by a newer version of recoup (its schema is {newer}, this version knows {known})"
+                ),
+            )),
+        }
+    }
+
+    /// Makes the tables in an empty file that nobody else knows yet. All of it is
+    /// in that file afterwards: the log begins with the first write.
+    pub(super) fn create(&self, connection: &Connection) -> Result<()> {
+        let Self { tables, application_id, version, .. } = self;
+        let script = format!(
+            "PRAGMA journal_mode = MEMORY;
+             BEGIN IMMEDIATE;
+             {tables}
+             PRAGMA application_id = {application_id};
+             PRAGMA user_version = {version};
+             COMMIT;
+             PRAGMA journal_mode = WAL;"
+        );
+        let explained =
+            |error| fault::explain(error, &format!("creating the {}'s tables", self.name));
+        connection.execute_batch(&script).map_err(explained)
+    }
+
+    /// Brings the tables to our version, if they are not: all of it or nothing, and of
+    /// all who find them so, one does it.
+    pub(super) fn bring_up_to_date(&self, connection: &mut Connection) -> Result<()> {
+        if version_of(connection)? >= self.version {
+            return Ok(());
+        }
+        let doing = format!("bringing the {} to this version", self.name);
+        in_transaction(connection, &doing, |connection| {
+            let from = version_of(connection)?;
+            if from >= self.version {
+                return Ok(());
+            }
+            (self.migrate)(connection, from)?;
+            connection
+                .pragma_update(None, "user_version", self.version)
+                .map_err(|error| fault::explain(error, &doing))
+        })
+    }
+}
+
+/// The version that the tables have now.
+pub(crate) fn version_of(connection: &Connection) -> Result<i64> {
+    pragma(connection, "user_version")
+}
+
+fn pragma(connection: &Connection, name: &str) -> Result<i64> {
+    connection
+        .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+        .map_err(|error| fault::explain(error, "reading the schema's version"))
+}
+
+fn is_empty(connection: &Connection) -> Result<bool> {
+    connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+        .map(|tables| tables == 0)
+        .map_err(|error| fault::explain(error, "reading the schema"))
+}
+
+/// Does it as one transaction, taken for writing from the start, so that it either
+/// waits its turn or fails before anything was done.
+pub(crate) fn in_transaction<T>(
+    writer: &mut Connection,
+    doing: &str,
+    act: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    let explained = |error| fault::explain(error, doing);
+    let transaction =
+        writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explained)?;
+    let done = act(&transaction)?;
+    transaction.commit().map_err(explained)?;
+    Ok(done)
+}

@@ -1,0 +1,31 @@
+//! An SQLite file that any number of short processes share: opened when it is
+//! first needed, created at the first write, set aside when it is damaged.
+//!
+//! What is in it is its owner's business, who says so with a [`Layout`].
+
+pub(crate) mod busy;
+pub(crate) mod connection;
+pub(crate) mod fault;
+mod layout;
+mod pool;
+mod recover;
+
+use std::time::Duration;
+
+pub(crate) use layout::{Layout, in_transaction};
+pub(crate) use pool::{Pool, Teller};
+
+/// How long a command waits for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waits {
+    /// A reader: it is only ever held up while somebody recovers the log.
+    pub read: Duration,
+    /// A writer: others may be writing.
+    pub write: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self { read: Duration::from_millis(250), write: Duration::from_secs(10) }
+    }
+}
