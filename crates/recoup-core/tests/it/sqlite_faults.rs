@@ -5,6 +5,7 @@ mod damage;
 mod files;
 mod foreign;
 mod locked;
+mod older;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -97,6 +97,24 @@ pub(crate) fn invalidate_many() -> Figure {
     best(SECOND, 3, || Scene::with_entries(100_000), |scene| scene.run(RECOUP, &args))
 }
 
+/// Of all entries one has the same paths and operation, and the others have some part in
+/// common.
+pub(crate) fn explain_among_many() -> Figure {
+    let args = [
+        "explain",
+        "--scope",
+        "global",
+        "--paths",
+        "src/module_77777.rs",
+        "--query",
+        "find what is not checked 7",
+        "--operation",
+        "review",
+    ];
+    let scene = Scene::with_questions(100_000);
+    best(SECOND / 10, 20, || (), |()| scene.run(RECOUP, &args))
+}
+
 /// Everything must go.
 pub(crate) fn clean_up_many() -> Figure {
     let args = ["cache", "cleanup", "--scope", "global", "--max-size-mb", "0"];

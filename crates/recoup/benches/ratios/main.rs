@@ -48,9 +48,10 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 2] = [
+    let timings: [(&str, Timing); 3] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
+        ("command: explain among 100,000 entries", command::explain_among_many),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

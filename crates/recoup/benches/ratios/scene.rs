@@ -8,7 +8,8 @@ use std::sync::Arc;
 use recoup_core::Error;
 use recoup_core::base::clock::{Clock, SystemClock};
 use recoup_core::entry::{Draft, Record, Sources};
-use recoup_core::key::{Id, Key, Kind, Scope};
+use recoup_core::key::result::ResultRecipe;
+use recoup_core::key::{Id, Key, Kind, Recipe as _, Scope};
 use recoup_core::store::sqlite::Waits;
 use recoup_core::store::{FaultLog, Info, Sqlite, Store};
 use tempfile::TempDir;
@@ -35,6 +36,20 @@ impl Scene {
         let store = scene.store();
         for n in 0..entries {
             store.put(&id(n), &record(n)).unwrap();
+        }
+        scene
+    }
+
+    /// The same, each the answer to a question whose parts are kept.
+    pub(crate) fn with_questions(entries: usize) -> Self {
+        let scene = Self { dir: TempDir::new().unwrap() };
+        let store = scene.store();
+        for n in 0..entries {
+            let paths = format!("src/module_{n}.rs");
+            let question = ResultRecipe::new(&paths, &format!("find what is unused {n}"), "review");
+            let mut record = record(n);
+            record.head.header.parts = question.parts();
+            store.put(&Id::new(Scope::global(), question.key().unwrap()), &record).unwrap();
         }
         scene
     }

@@ -6,6 +6,7 @@
 
 mod evict;
 mod fold;
+mod near;
 mod read;
 mod schema;
 mod write;
@@ -93,7 +94,12 @@ impl Store for Sqlite {
     }
 
     fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
-        nearest::by_scan(self, probe)
+        let found = self.pool.read(|reader| near::nearest(reader, probe))?;
+        match found {
+            None => Ok(Vec::new()),
+            Some(Some(found)) => Ok(found),
+            Some(None) => nearest::by_scan(self, probe),
+        }
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {

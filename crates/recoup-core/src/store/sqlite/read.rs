@@ -116,6 +116,24 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
         .map_err(|error| fault::explain(error, "reading a record"))
 }
 
+/// The head in a row, and whose it is; none where there is none any more.
+pub(super) fn head(reader: &Connection, row: i64) -> Result<Option<Result<(Id, Head)>>> {
+    const SQL: &str = "SELECT scope, key, header, stored_at, last_used, hits
+                       FROM entries WHERE rowid = ?1";
+    let mut found = None;
+    let read = |row: &Row<'_>| {
+        visit_row(row, &mut |id, head| {
+            found = Some(head.map(|head| (id.clone(), head.clone())));
+            Flow::Continue(())
+        })
+    };
+    reader
+        .prepare_cached(SQL)
+        .and_then(|mut statement| statement.query_row([row], read).optional())
+        .map_err(|error| fault::explain(error, "reading a record"))?;
+    Ok(found)
+}
+
 pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
     const SQL: &str = "SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0)
                        FROM totals WHERE scope = ?1";

@@ -12,16 +12,26 @@
 //! folded    the batches of events that are counted in tallies
 //! ```
 
-use crate::database::Layout;
+use rusqlite::{Connection, params};
+
+use crate::database::{Layout, fault};
+use crate::entry::Header;
+use crate::error::Result;
+use crate::store::nearest::Sketch;
 
 /// The version of these tables. A newer one is refused.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
+
+/// The version before records had sketches. Such a file is read as it is, and changed
+/// by its first writer.
+pub(super) const WITHOUT_SKETCHES: i64 = 1;
 
 /// "Rcop": says that the file is ours.
 const APPLICATION_ID: u32 = 0x5263_6f70;
 
 /// `expires` is when a record may be deleted (TTL and grace), null for never.
-/// `bytes` is the body and the header as stored.
+/// `bytes` is the body and the header as stored. `sketch` is what a key's parts have in
+/// common with others', null where a writer of the version before is still running.
 const TABLES: &str = "
 CREATE TABLE entries (
     scope TEXT NOT NULL,
@@ -35,8 +45,10 @@ CREATE TABLE entries (
     header BLOB NOT NULL,
     body BLOB,
     frames INTEGER,
-    full TEXT
+    full TEXT,
+    sketch BLOB
 ) STRICT;
+CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);
 CREATE UNIQUE INDEX entries_id ON entries (scope, key);
 CREATE INDEX entries_expiry ON entries (expires) WHERE expires IS NOT NULL;
 CREATE INDEX entries_use ON entries (scope, kind, last_used);
@@ -123,8 +135,34 @@ pub(super) static LAYOUT: Layout = Layout {
     elsewhere: "choose another place with --store sqlite:PATH",
     application_id: APPLICATION_ID,
     version: VERSION,
-    oldest: VERSION,
+    oldest: WITHOUT_SKETCHES,
     tables: TABLES,
-    migrate: |_, _| Ok(()),
+    migrate,
     rescue: None,
 };
+
+fn migrate(connection: &Connection, from: i64) -> Result<()> {
+    if from <= WITHOUT_SKETCHES {
+        add_sketches(connection)?;
+    }
+    Ok(())
+}
+
+fn add_sketches(connection: &Connection) -> Result<()> {
+    let explained = |error| fault::explain(error, "bringing the cache to this version");
+    connection.execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;").map_err(explained)?;
+    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(explained)?;
+    let mut set =
+        connection.prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1").map_err(explained)?;
+    let mut rows = all.query([]).map_err(explained)?;
+    while let Some(row) = rows.next().map_err(explained)? {
+        let (id, header): (i64, Vec<u8>) =
+            (row.get(0).map_err(explained)?, row.get(1).map_err(explained)?);
+        // What can't be read is nobody's neighbour.
+        let Ok(header) = Header::from_json(&header) else { continue };
+        set.execute(params![id, Sketch::of(&header.parts).as_bytes()]).map_err(explained)?;
+    }
+    connection
+        .execute_batch("CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);")
+        .map_err(explained)
+}

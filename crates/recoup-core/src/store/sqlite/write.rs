@@ -8,6 +8,7 @@ use crate::database::{fault, in_transaction};
 use crate::entry::{Chunks, Payload, Record};
 use crate::error::{Error, Result};
 use crate::key::Id;
+use crate::store::nearest::Sketch;
 
 /// Where a payload went: into the row itself, or into frames of that number.
 enum Placed<'a> {
@@ -97,13 +98,13 @@ fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
 fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) -> Result<()> {
     const SQL: &str = "
         INSERT INTO entries (scope, key, kind, expires, stored_at, last_used, hits, bytes, header,
-                             body, frames, full)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                             body, frames, full, sketch)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         ON CONFLICT (scope, key) DO UPDATE SET
             kind = excluded.kind, expires = excluded.expires, stored_at = excluded.stored_at,
             last_used = excluded.last_used, hits = excluded.hits, bytes = excluded.bytes,
             header = excluded.header, body = excluded.body, frames = excluded.frames,
-            full = excluded.full";
+            full = excluded.full, sketch = excluded.sketch";
     let head = &record.head;
     let json = head.header.to_json();
     let bytes = placed.len() + json.len() as u64;
@@ -123,6 +124,7 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
                 placed.body(),
                 placed.frames(),
                 head.header.full.map(|full| full.sha256.to_hex()),
+                Sketch::of(&head.header.parts).as_bytes(),
             ])
         })
         .map(drop)

@@ -1,0 +1,59 @@
+//! Which records are most like one that is not there: an index has a sketch of each
+//! key's parts, and only the best are read.
+
+use rusqlite::{Connection, Row, params};
+
+use super::read;
+use super::schema::WITHOUT_SKETCHES;
+use crate::database::{fault, version_of};
+use crate::entry::{Head, Header};
+use crate::error::{Error, Result};
+use crate::key::Id;
+use crate::store::nearest::{Best, Probe, Sketch};
+
+/// None where the file has no sketches yet.
+pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<Vec<(Id, Head)>>> {
+    if version_of(reader)? <= WITHOUT_SKETCHES {
+        return Ok(None);
+    }
+    let mut best = Best::new(probe.most);
+    let asked = Sketch::of(probe.parts);
+    let mut statement = reader
+        .prepare("SELECT rowid, stored_at, sketch FROM entries WHERE scope = ?1 AND kind = ?2")
+        .map_err(looking)?;
+    let mut rows =
+        statement.query(params![probe.scope.as_str(), probe.kind.as_str()]).map_err(looking)?;
+    while let Some(row) = rows.next().map_err(looking)? {
+        let (id, in_common) = judge(reader, row, &asked).map_err(looking)?;
+        let stored_at: i64 = row.get(1).map_err(looking)?;
+        best.offer(in_common, (stored_at, id), || id);
+    }
+    let mut heads = Vec::new();
+    for row in best.into_found() {
+        // One may be gone, or unreadable: then it is nobody's neighbour.
+        heads.extend(read::head(reader, row)?.and_then(Result::ok));
+    }
+    Ok(Some(heads))
+}
+
+fn judge(reader: &Connection, row: &Row<'_>, asked: &Sketch) -> rusqlite::Result<(i64, usize)> {
+    let id: i64 = row.get(0)?;
+    let in_common = match row.get_ref(2)?.as_bytes_or_null()? {
+        Some(sketch) => asked.in_common(sketch),
+        None => asked.in_common(sketch_of(reader, id)?.as_bytes()),
+    };
+    Ok((id, in_common))
+}
+
+/// Where a writer of an earlier version left it out.
+fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<Sketch> {
+    let header: Vec<u8> = reader
+        .prepare_cached("SELECT header FROM entries WHERE rowid = ?1")?
+        .query_row([id], |row| row.get(0))?;
+    let parts = Header::from_json(&header).map(|header| header.parts).unwrap_or_default();
+    Ok(Sketch::of(&parts))
+}
+
+fn looking(error: rusqlite::Error) -> Error {
+    fault::explain(error, "looking for what is like it")
+}
