@@ -43,6 +43,8 @@ pub(super) const FRESHNESS: EnvVar =
     var("RECOUP_CACHE_FRESHNESS", "what counts as a change: mtime or content (default: mtime)");
 pub(super) const NOTES: EnvVar =
     var("RECOUP_CACHE_NOTES", "the file that `cache set --synthesize` appends to");
+pub(super) const EARLY_EXIT_DIR: EnvVar =
+    var("RECOUP_EARLY_EXIT_DIR", "where early-exit keeps its sessions, on this machine");
 pub(super) const LOA_ENABLED: EnvVar =
     var("LOA_CACHE_ENABLED", "as RECOUP_CACHE_ENABLED, which wins");
 pub(super) const LOA_MAX_SIZE_MB: EnvVar =
@@ -52,7 +54,7 @@ pub(super) const LOA_TTL_DAYS: EnvVar =
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 16] = [
+pub const VARIABLES: [EnvVar; 17] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -64,6 +66,7 @@ pub const VARIABLES: [EnvVar; 16] = [
     NOTES,
     NEAR_STORE,
     NEAR_TTL,
+    EARLY_EXIT_DIR,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -3,6 +3,7 @@
 mod cache;
 mod completions;
 mod config;
+mod early_exit;
 mod exec;
 mod key;
 mod man;
@@ -29,6 +30,8 @@ pub(super) enum Command {
     Exec(exec::ExecArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
+    /// Early Exit: the first agent to answer tells the others to stop
+    EarlyExit(early_exit::EarlyExitArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -48,6 +51,7 @@ impl Command {
         match self {
             Self::Exec(args) => Ok(args.run()),
             Self::Cache(args) => args.run(),
+            Self::EarlyExit(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),
