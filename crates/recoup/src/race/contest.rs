@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
 use super::guard::Guard;
-use super::runner::Runner;
+use super::runner::{self, Runner};
 use super::signals::Signals;
 use super::{Outcome, Race, agent_name};
 
@@ -41,6 +41,7 @@ impl<'a> Contest<'a> {
     pub(super) fn start(race: Race<'a>) -> Result<Self> {
         // Before anything starts, so that none of it is missed.
         let signals = Signals::listen()?;
+        runner::adopt_orphans();
         let deadline = race.timeout.map(|time| Deadline::after(time.min(LONGEST)));
         let (runners, failed) = (Vec::new(), Vec::new());
         Ok(Self { race, deadline, signals, guard: None, runners, failed, warned: false })

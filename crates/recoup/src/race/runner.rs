@@ -14,7 +14,9 @@ use recoup_core::base::name::Name;
 use recoup_core::error::IoContext as _;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
+};
 use tempfile::SpooledTempFile;
 
 use super::Output;
@@ -209,6 +211,14 @@ impl Stream {
         let end = String::from_utf8_lossy(&end).into_owned();
         end.lines().map(str::trim).rfind(|line| !line.is_empty()).map(ToOwned::to_owned)
     }
+}
+
+/// From now on what a command leaves behind becomes a child of ours when that ends, so
+/// that we see it end, too. Elsewhere the first process of the system sees to it, some
+/// time.
+pub(super) fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 fn spooling() -> String {

@@ -40,7 +40,12 @@ pub struct DirSessions {
 impl DirSessions {
     /// Those in `dir`, which is made when it is first needed.
     pub fn at(dir: &Path, clock: Arc<dyn Clock>) -> Self {
-        Self { layout: Layout::at(dir), clock, kept: KEPT }
+        Self::kept_for(dir, clock, KEPT)
+    }
+
+    /// The same with sessions that expire that long after the last that happened.
+    pub fn kept_for(dir: &Path, clock: Arc<dyn Clock>, kept: Duration) -> Self {
+        Self { layout: Layout::at(dir), clock, kept }
     }
 
     /// The winner that counts at this moment.
