@@ -133,7 +133,11 @@ impl Runner {
 
     /// Whether no process of the group is left.
     pub(super) fn is_gone(&mut self) -> bool {
-        self.gone = self.gone || !self.is_running() && test_kill_process_group(self.group).is_err();
+        if !self.gone && !self.is_running() {
+            // Those that we adopted: one that nobody has waited for is still there.
+            while let Ok(Some(_)) = waitpgid(self.group, WaitOptions::NOHANG) {}
+            self.gone = test_kill_process_group(self.group).is_err();
+        }
         self.gone
     }
 

@@ -22,6 +22,7 @@ fn the_program() {
     Commands:
       exec         Run a command once, and replay it afterwards
       cache        Cache Manager: keep results, and get them back while they are true
+      early-exit   Early Exit: the first agent to answer tells the others to stop
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -46,6 +47,7 @@ fn the_program() {
       RECOUP_CACHE_NOTES       the file that `cache set --synthesize` appends to
       RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
       RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
+      RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days

@@ -196,7 +196,11 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 
 fn changed(path: &Path) -> Result<Option<Timestamp>> {
     let found = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         found => found.and_then(|found| found.modified()),
     };
     let since =

@@ -56,8 +56,12 @@ impl RedisSessions {
     }
 
     fn ask(&self, doing: &str, command: Cmd) -> Result<Value> {
-        let named = |error: Error| error.context(self.line.target().to_string());
-        self.line.ask_one(doing, command).map_err(named)
+        self.line.ask_one(doing, command).map_err(|error| self.named(error))
+    }
+
+    /// With the server that it concerns.
+    fn named(&self, error: Error) -> Error {
+        error.context(self.line.target().to_string())
     }
 
     fn kept_millis(&self) -> u64 {
@@ -123,7 +127,7 @@ impl Sessions for RedisSessions {
     }
 
     fn list(&self) -> Result<Vec<Name>> {
-        list::sessions(&self.line, &self.prefix)
+        list::sessions(&self.line, &self.prefix).map_err(|error| self.named(error))
     }
 
     fn remove(&self, session: &Name) -> Result<bool> {

@@ -90,6 +90,7 @@ pub(super) fn answer(sessions: &EarlyExit, session: &str) -> Option<(String, Opt
 }
 
 /// What [`answer`] is expected to be.
+#[expect(clippy::unnecessary_wraps, reason = "it is compared with that")]
 pub(super) fn won(agent: &str, result: Option<&str>) -> Option<(String, Option<String>)> {
     Some((agent.to_owned(), result.map(str::to_owned)))
 }
