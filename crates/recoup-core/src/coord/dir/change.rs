@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::layout::{self, AGENT_COPY, Layout, TIME_COPY, WINNER};
+use super::shape::demand_session;
 use super::{DirSessions, Elected};
 use crate::base::clock::SystemClock;
 use crate::base::fsx::{self, PassingLock, Staged};
@@ -30,7 +31,9 @@ impl<'a> Held<'a> {
         if !self.layout.is_there(&self.session)? {
             return Ok(None);
         }
-        self.set_aside(&self.layout.session(&self.session)).map(Some)
+        let dir = self.layout.session(&self.session);
+        demand_session(&dir)?;
+        self.set_aside(&dir).map(Some)
     }
 
     fn set_aside(&self, path: &Path) -> Result<PathBuf> {
@@ -71,7 +74,9 @@ impl DirSessions {
         {
             fsx::remove_tree(&gone)?;
         }
-        make_dir(&self.layout.session(session))?;
+        let dir = self.layout.session(session);
+        make_dir(&dir)?;
+        demand_session(&dir)?;
         Ok(Change { sessions: self, held })
     }
 }

@@ -22,8 +22,8 @@ pub(super) const WINNER: &str = "WINNER";
 const RECORD: &str = "winner.json";
 pub(super) const AGENT_COPY: &str = "winner_agent";
 pub(super) const TIME_COPY: &str = "signal_time";
-const AGENTS: &str = "agents";
-const RESULTS: &str = "results";
+pub(super) const AGENTS: &str = "agents";
+pub(super) const RESULTS: &str = "results";
 const JSON: &str = ".json";
 /// How long a change waits for others of the same session.
 const WAIT: Duration = Duration::from_secs(10);

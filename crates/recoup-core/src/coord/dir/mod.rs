@@ -11,10 +11,12 @@
 //! ```
 //! `WINNER` is prepared aside and renamed into place, so that it never is without
 //! the name; what is read together is in one file. Readers take no lock. A `+` is in
-//! no session's name. No link below the directory is followed.
+//! no session's name. No link below the directory is followed, and a directory that
+//! holds anything else is no session: it is not written to, and not removed.
 
 mod change;
 mod layout;
+mod shape;
 mod sweep;
 mod watch;
 

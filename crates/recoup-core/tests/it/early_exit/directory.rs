@@ -157,3 +157,33 @@ fn a_file_in_the_place_of_a_session_is_somebodys_and_stays() {
     assert_eq!(sessions.list().unwrap(), []);
     assert_eq!(fs::read_to_string(dir.path().join("notes")).unwrap(), "mine");
 }
+
+#[test]
+fn a_directory_with_anything_else_in_it_is_neither_used_nor_removed() {
+    let dir = TempDir::new().unwrap();
+    let sessions = open(dir.path());
+    for (name, file) in [("p1", "main.rs"), ("p2", "results/2026/a.json"), ("p3", ".git/HEAD")] {
+        let file = dir.path().join(name).join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "mine").unwrap();
+        make_old(&dir.path().join(name));
+        make_old(file.parent().unwrap());
+    }
+    make_old(&dir.path().join("p2/results"));
+    // Also when everybody looks for what is old.
+    signal(&sessions, "s", "a", None, None);
+    for project in ["p1", "p2", "p3"] {
+        let session = name(project);
+        for error in [
+            sessions.register(&session, &name("a")).unwrap_err(),
+            sessions.remove(&session).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::Invalid);
+            assert!(error.to_string().contains("is no session"), "{error}");
+        }
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("p2/results/2026/a.json")).unwrap(), "mine");
+    for (project, entries) in [("p1", 1), ("p2", 1), ("p3", 1)] {
+        assert_eq!(fs::read_dir(dir.path().join(project)).unwrap().count(), entries);
+    }
+}

@@ -119,3 +119,17 @@ fn a_command_reads_nothing_and_what_it_leaves_behind_holds_nobody_up() {
     let left = rustix::process::Pid::from_raw(left).unwrap();
     rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
 }
+
+#[test]
+fn one_of_ours_takes_the_place_of_a_winner_that_never_has_a_result() {
+    let home = Home::new();
+    let mut race = super::command(&home, &race("s", &[], &["sleep 0.5; echo ours", "sleep 60"]));
+    let race = race.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    super::until("it has begun", || early_exit(&home, &["status"]).text() == "s\n");
+    early_exit(&home, &["signal", "s", "dead", "--lease", "2s"]).expect(0);
+    let ended = race.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    assert_eq!(ended.stdout, b"ours\n");
+    let winner = early_exit(&home, &["check", "s", "--json"]).expect(1).json();
+    assert_eq!(winner["winner_agent"], json!("1-sh"));
+}

@@ -40,6 +40,10 @@ enum Action {
     /// Ask whether to go on: exit 0 go on, 1 somebody has won
     Check(check::CheckArgs),
     /// Win, unless somebody has: exit 0 won, 1 lost
+    ///
+    /// Of all who signal in a session one wins, and only once: the winner's own second signal
+    /// loses, too. A winner without a result makes room for another after its lease; a late result
+    /// of its own counts as long as nobody has taken its place.
     Signal(signal::SignalArgs),
     /// Note that an agent takes part
     Register(small::RegisterArgs),
@@ -54,6 +58,11 @@ enum Action {
     /// Forget a session
     Cleanup(small::CleanupArgs),
     /// Run several commands, print what the first to succeed printed, end the others
+    ///
+    /// Each command has a process group of its own and reads nothing. The first to exit with 0
+    /// wins: what it wrote is given out on stdout and stderr, and its stdout is kept as the
+    /// session's result. The others get TERM, and KILL after a grace. When somebody else wins the
+    /// session, on this machine or another, that result is printed instead.
     Race(race::RaceArgs),
     /// Be the process that ends what a killed race left behind.
     #[command(hide = true)]

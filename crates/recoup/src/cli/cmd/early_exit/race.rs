@@ -20,11 +20,6 @@ const BETWEEN: &str = "---";
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Run several commands, print what the first to succeed printed, end the others.
-///
-/// Each command has a process group of its own and reads nothing. The first to exit with 0 wins:
-/// what it wrote is given out on stdout and stderr, and kept as the session's result. The others
-/// get TERM, and KILL after a grace. When somebody else wins the session, on this machine or
-/// another, that result is printed instead.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct RaceArgs {

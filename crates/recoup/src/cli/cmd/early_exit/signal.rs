@@ -10,9 +10,6 @@ use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
 /// Win, unless somebody has: exit 0 won, 1 lost.
-///
-/// Of all who signal in a session one wins, and only once: the winner's own second signal is
-/// told that it has been signaled, too.
 #[derive(Debug, Args)]
 pub(super) struct SignalArgs {
     #[command(flatten)]
