@@ -194,7 +194,8 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-fn changed(path: &Path) -> Result<Option<Timestamp>> {
+/// When a file or directory was last changed; none where there is none.
+pub(super) fn changed(path: &Path) -> Result<Option<Timestamp>> {
     let found = match fs::symlink_metadata(path) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>

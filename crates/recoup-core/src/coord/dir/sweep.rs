@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::DirSessions;
-use crate::base::clock::SystemClock;
+use super::change::Held;
+use super::layout::changed;
+use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::fsx::{self, PassingLock};
 use crate::base::name::Name;
 use crate::error::Result;
-
-use super::change::Held;
 
 /// How often anybody looks.
 const PAUSE: Duration = Duration::from_hours(1);
@@ -70,10 +70,6 @@ impl DirSessions {
 
 /// By the system's own clock, as the files' times are; also what is not there.
 fn is_older(path: &Path, than: Duration) -> bool {
-    use crate::base::clock::{Clock as _, Timestamp};
-    let changed = fs::symlink_metadata(path).and_then(|found| found.modified());
-    let since = changed.ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-    let at = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-    let age = SystemClock.now().millis_since(Timestamp::from_millis(at));
-    u128::from(age) >= than.as_millis()
+    let last = changed(path).ok().flatten().unwrap_or_default();
+    u128::from(SystemClock.now().millis_since(last)) >= than.as_millis()
 }
