@@ -6,6 +6,7 @@ mod base;
 mod cache;
 mod canonical;
 mod dir_store;
+mod early_exit;
 mod entry;
 mod file_cache;
 mod file_store;

@@ -35,6 +35,21 @@ pub(crate) fn get_flat() -> Ratio {
     )
 }
 
+/// Agents ask this between two steps of their work.
+pub(crate) fn check_against_true() -> Ratio {
+    let scene = Scene::with_entries(0);
+    let check = || scene.run(RECOUP, &["early-exit", "check", "s"]);
+    compare(3.0, ROUNDS, 1, || scene.run(TRUE, &[]), check)
+}
+
+/// The same once somebody has won, which exits with 1.
+pub(crate) fn check_signaled_against_true() -> Ratio {
+    let scene = Scene::with_entries(0);
+    scene.run(RECOUP, &["early-exit", "signal", "s", "a"]);
+    let check = || scene.run_to(1, RECOUP, &["early-exit", "check", "s"]);
+    compare(3.0, ROUNDS, 1, || scene.run(TRUE, &[]), check)
+}
+
 fn set(scene: &Scene, n: usize) {
     let (key, body) = (scene::id(n).key, scene::body(n));
     let args = ["cache", "set", "--scope", "global", "--key", key.as_str(), "--condensed", &body];

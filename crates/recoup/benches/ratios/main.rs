@@ -31,12 +31,14 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 13] = [
+    let all: [(&str, Benchmark); 15] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
         ("command: set, 100,000 entries / 10", command::set_flat),
         ("command: generate-key / true", command::generate_key_against_true),
+        ("command: early-exit check / true", command::check_against_true),
+        ("command: early-exit check, signaled / true", command::check_signaled_against_true),
         ("exec: a hit / true", exec::hit_against_true),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),

@@ -64,6 +64,11 @@ impl Scene {
 
     /// Runs `program` here and insists on success.
     pub(crate) fn run(&self, program: &str, args: &[&str]) {
+        self.run_to(0, program, args);
+    }
+
+    /// Runs `program` here and insists on its exit code.
+    pub(crate) fn run_to(&self, code: i32, program: &str, args: &[&str]) {
         let status = Command::new(program)
             .args(args)
             .env("RECOUP_HOME", self.dir.path())
@@ -72,7 +77,7 @@ impl Scene {
             .stderr(Stdio::null())
             .status()
             .unwrap();
-        assert!(status.success(), "{program} {args:?}: {status}");
+        assert_eq!(status.code(), Some(code), "{program} {args:?}: {status}");
     }
 }
 

@@ -8,13 +8,17 @@ use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::cache::{Cache, Parts, View};
+use recoup_core::coord::EarlyExit;
 use recoup_core::key::Scope;
 use recoup_core::ledger::Ledger;
-use recoup_core::store::{Store, Surroundings, Tiered};
+use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
 
 use super::failure::Faults;
 use super::ui;
 use crate::config::{Near, Overrides, Settings};
+
+/// The directory of early-exit's sessions.
+const EARLY_EXIT: &str = "early-exit";
 
 /// The surroundings of one command. Never dropped: the process ends first, and
 /// closing a database that is about to be closed anyway only takes time.
@@ -90,6 +94,34 @@ impl App {
 
     fn claims_dir(&self) -> PathBuf {
         self.settings.home.join("claims").join(self.settings.store.fingerprint())
+    }
+
+    /// The sessions of early-exit, where the store is: on its server, in its directory,
+    /// or else in a directory of this machine's.
+    pub(super) fn early_exit(&self) -> Result<EarlyExit> {
+        let Settings { store, early_exit_dir, home, .. } = &self.settings;
+        let dir = match (early_exit_dir, store) {
+            (Some(dir), _) => dir.clone(),
+            (None, StoreUrl::Dir(store)) => {
+                let dir = store.join(EARLY_EXIT);
+                // No link below such a store is followed.
+                fsx::is_real_dir(&dir)?;
+                dir
+            }
+            (None, _) => home.join(EARLY_EXIT),
+        };
+        Ok(EarlyExit::open(store, &dir, Arc::new(SystemClock)))
+    }
+
+    /// The same for writing.
+    pub(super) fn early_exit_for_writing(&self) -> Result<EarlyExit> {
+        match (&self.settings.early_exit_dir, &self.settings.store) {
+            (Some(_), _) | (None, StoreUrl::Redis(_)) => {}
+            (None, StoreUrl::Dir(dir)) if dir.join(EARLY_EXIT).is_dir() => {}
+            (None, StoreUrl::Dir(dir)) => Directory::at(dir, Arc::new(Faults)).hide_from_git()?,
+            (None, _) => fsx::ensure_private_dir(&self.settings.home)?,
+        }
+        self.early_exit()
     }
 
     /// The cache, for writing: our own directory is made, and made private.

@@ -23,6 +23,11 @@ pub(super) fn typed(flag: &str, given: &str) -> Result<Vec<u8>> {
     }
 }
 
+/// `FILE|-`, where `-` is stdin; `place` names it in errors.
+pub(super) fn file_or_stdin(place: &str, given: &str) -> Result<Vec<u8>> {
+    if given == "-" { stdin() } else { file(place, Path::new(given)) }
+}
+
 /// The contents of a file.
 pub(super) fn file(flag: &str, path: &Path) -> Result<Vec<u8>> {
     fsx::read_limited(path, MAX_LEN).map_err(|error| error.context(flag))

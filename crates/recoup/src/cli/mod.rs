@@ -7,6 +7,7 @@ mod explain;
 mod failure;
 mod human;
 mod input;
+mod pretty;
 mod ui;
 
 use std::ffi::OsString;

@@ -45,6 +45,8 @@ pub(super) const FRESHNESS: EnvVar =
     var("RECOUP_CACHE_FRESHNESS", "what counts as a change: mtime or content (default: mtime)");
 pub(super) const NOTES: EnvVar =
     var("RECOUP_CACHE_NOTES", "the file that `cache set --synthesize` appends to");
+pub(super) const EARLY_EXIT_DIR: EnvVar =
+    var("RECOUP_EARLY_EXIT_DIR", "where early-exit keeps its sessions, on this machine");
 pub(super) const LOA_ENABLED: EnvVar =
     var("LOA_CACHE_ENABLED", "as RECOUP_CACHE_ENABLED, which wins");
 pub(super) const LOA_MAX_SIZE_MB: EnvVar =
@@ -58,7 +60,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 16] = [
+pub const VARIABLES: [EnvVar; 17] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -70,6 +72,7 @@ pub const VARIABLES: [EnvVar; 16] = [
     NOTES,
     NEAR_STORE,
     NEAR_TTL,
+    EARLY_EXIT_DIR,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -65,7 +65,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 10] = [
+pub(crate) static KEYS: [&dyn AnyKey; 11] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -76,6 +76,7 @@ pub(crate) static KEYS: [&dyn AnyKey; 10] = [
     &NOTES,
     &NEAR_STORE,
     &NEAR_TTL,
+    &EARLY_EXIT_DIR,
 ];
 
 /// The key of that name.
@@ -223,4 +224,19 @@ pub(super) static NEAR_TTL: Key<Ttl> = Key {
     },
     read: value::ttl,
     show: |ttl| ttl.to_string().into(),
+};
+
+pub(super) static EARLY_EXIT_DIR: Key<PathBuf> = Key {
+    info: Info {
+        name: "early_exit.dir",
+        expected: "a path",
+        default: None,
+        meaning: "where early-exit keeps its sessions, unless the store is a server; \
+                  ~/.recoup/early-exit or, for a dir: store, its own early-exit if this is not said",
+        variable: env::EARLY_EXIT_DIR,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::path,
+    show: |path| path.display().to_string().into(),
 };

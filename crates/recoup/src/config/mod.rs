@@ -62,6 +62,8 @@ pub struct Settings {
     pub scope: Scope,
     /// How they are kept.
     pub cache: CacheSettings,
+    /// Where sessions of early-exit are kept, if that was said.
+    pub early_exit_dir: Option<PathBuf>,
     /// What a person should know, such as what was ignored.
     pub warnings: Vec<String>,
 }
@@ -109,6 +111,7 @@ impl Settings {
             ("store", self.store.path()),
             ("near.store", near),
             ("cache.notes", self.cache.notes.as_deref()),
+            ("early_exit.dir", self.early_exit_dir.as_deref()),
         ];
         for (key, path) in paths {
             if let Some(path) = path.filter(|path| self.leads_out(path)) {
@@ -150,7 +153,7 @@ impl Gathered {
         if let Some(scope) = &scope {
             self.set_scope(scope, store.as_ref());
         }
-        let cache = self.cache();
+        let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -163,6 +166,7 @@ impl Gathered {
             near: near_store.zip(near_ttl).map(|(store, ttl)| Near { store, ttl }),
             scope: scope?,
             cache: cache?,
+            early_exit_dir,
             warnings: self.untrusted().into_iter().collect(),
         })
     }

@@ -24,6 +24,7 @@ fn show_without_any_configuration() {
     cache.notes        (none)
     near.store         (none)
     near.ttl           30s
+    early_exit.dir     (none)
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
 }
@@ -53,6 +54,7 @@ fn show_says_where_everything_comes_from() {
     cache.notes  (none)
     near.store  (none)
     near.ttl  30s  built-in
+    early_exit.dir  (none)
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");
 }

@@ -22,6 +22,7 @@ fn the_program() {
     Commands:
       exec         Run a command once, and replay it afterwards
       cache        Cache Manager: keep results, and get them back while they are true
+      early-exit   Early Exit: the first agent to answer tells the others to stop
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -46,6 +47,7 @@ fn the_program() {
       RECOUP_CACHE_NOTES       the file that `cache set --synthesize` appends to
       RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
       RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
+      RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
@@ -234,5 +236,75 @@ fn an_unknown_command_suggests_one() {
     Usage: recoup <COMMAND>
 
     For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn early_exit() {
+    let text = help(&["early-exit", "--help"]);
+    assert!(text.contains("Early Exit"));
+    insta::assert_snapshot!(text, @"
+    Early Exit: the first agent to answer tells the others to stop
+
+    Usage: recoup early-exit [OPTIONS] <COMMAND>
+
+    Commands:
+      check         Ask whether to go on: exit 0 go on, 1 somebody has won
+      signal        Win, unless somebody has: exit 0 won, 1 lost
+      register      Note that an agent takes part
+      write-result  Keep an agent's result, from a file or stdin
+      read-winner   Print the winner's result; exit 1 while there is none
+      poll          Wait for the winner's result, and print it
+      status        Tell who takes part, who has won and who has a result; or list the sessions
+      cleanup       Forget a session
+      race          Run several commands, print what the first to succeed printed, end the others
+      help          Print this message or the help of the given subcommand(s)
+
+    Options:
+          --store <URL>  `redis://HOST` for agents on several machines; any other store means this one
+                         [default: sqlite:~/.recoup/cache.db]
+      -h, --help         Print help
+
+    Sessions and agents have names of 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All who
+    use the same store share the sessions; one in which nothing happens for 24 hours is forgotten.
+
+    Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.
+    ");
+    insta::assert_snapshot!(help(&["early-exit", "race", "--help"]), @"
+    Run several commands, print what the first to succeed printed, end the others
+
+    Each command has a process group of its own and reads nothing. The first to exit with 0 wins: what
+    it wrote is given out on stdout and stderr, and its stdout is kept as the session's result. The
+    others get TERM, and KILL after a grace. When somebody else wins the session, on this machine or
+    another, that result is printed instead.
+
+    Usage: recoup early-exit race [OPTIONS] <SESSION> -- <COMMAND>...
+
+    Arguments:
+      <SESSION>
+              The session
+
+      <COMMAND>...
+              The commands, with --- between them
+
+    Options:
+          --timeout <DURATION>
+              Give up after this time: 90s, 10m
+
+          --grace <DURATION>
+              How long those who lose may take to end by themselves [default: 5s]
+
+          --store <URL>
+              `redis://HOST` for agents on several machines; any other store means this one [default:
+              sqlite:~/.recoup/cache.db]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Example:
+      recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'
+
+    Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
+    the time was up; 125 when recoup itself fails; 2 wrong usage.
     ");
 }

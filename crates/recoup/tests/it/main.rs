@@ -10,6 +10,7 @@ mod config_strict;
 mod config_support;
 mod damaged;
 mod directories;
+mod early_exit;
 mod exec;
 mod explain;
 mod files;

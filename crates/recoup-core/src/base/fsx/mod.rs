@@ -10,6 +10,7 @@ mod passing;
 mod regular;
 mod shared;
 mod staged;
+mod trees;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -30,6 +31,7 @@ pub use shared::{
     try_remove_same,
 };
 pub use staged::Staged;
+pub use trees::{is_real_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;

@@ -95,16 +95,21 @@ impl Layout {
     /// ignore file that is there is the user's.
     pub(super) fn prepare(&self) -> Result<()> {
         if !self.heads().is_dir() {
-            fsx::ensure_dir(&self.own())?;
-            let ignore = self.dir.join(".gitignore");
-            if !files::is_there(&ignore)? {
-                let is_project = files::is_there(&self.dir.join(".git"))?;
-                let ignored = if is_project { IGNORE_OURS } else { IGNORE_ALL };
-                self.write(&ignore, ignored.as_bytes())?;
-            }
+            self.hide_from_git()?;
             fsx::ensure_dir(&self.heads())?;
         }
         fsx::ensure_dir(&self.bodies())
+    }
+
+    pub(super) fn hide_from_git(&self) -> Result<()> {
+        fsx::ensure_dir(&self.own())?;
+        let ignore = self.dir.join(".gitignore");
+        if files::is_there(&ignore)? {
+            return Ok(());
+        }
+        let is_project = files::is_there(&self.dir.join(".git"))?;
+        let ignored = if is_project { IGNORE_OURS } else { IGNORE_ALL };
+        self.write(&ignore, ignored.as_bytes()).map(drop)
     }
 
     /// Puts a file in its place in one step. Temporary files are in a directory

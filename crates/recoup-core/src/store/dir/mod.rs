@@ -68,6 +68,12 @@ impl Directory {
         Self { folder: Folder::new(dir.into()), faults, parsed: Arc::default() }
     }
 
+    /// Has git pass over the directory, unless its owner has told git otherwise. For
+    /// those who keep something else in it before there is an entry.
+    pub fn hide_from_git(&self) -> Result<()> {
+        self.layout(&Scope::global())?.hide_from_git()
+    }
+
     /// Where a scope is, if no link leads out of the directory.
     fn layout(&self, scope: &Scope) -> Result<Layout> {
         self.layout_without_links(scope, Layout::directories)

@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind, Result};
 const MAX_IDLE: usize = 16;
 
 /// The way to a server, shared by all who ask it.
-pub(super) struct Line {
+pub(crate) struct Line {
     target: Arc<Target>,
     idle: Mutex<Vec<Link>>,
 }
@@ -37,11 +37,11 @@ impl fmt::Debug for Line {
 }
 
 impl Line {
-    pub(super) fn new(target: Target) -> Self {
+    pub(crate) fn new(target: Target) -> Self {
         Self { target: Arc::new(target), idle: Mutex::default() }
     }
 
-    pub(super) fn target(&self) -> &Target {
+    pub(crate) fn target(&self) -> &Target {
         &self.target
     }
 
@@ -67,7 +67,7 @@ impl Line {
     }
 
     /// The answer to one command.
-    pub(super) fn ask_one(&self, doing: &str, command: Cmd) -> Result<Value> {
+    pub(crate) fn ask_one(&self, doing: &str, command: Cmd) -> Result<Value> {
         let nothing = || Error::new(ErrorKind::Unavailable, format!("{doing}: no answer"));
         self.ask(doing, vec![command])?.pop().ok_or_else(nothing)
     }

@@ -26,9 +26,10 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use keys::Keys;
-use line::Line;
 
 pub use claims::RedisClaims;
+pub(crate) use line::Line;
+pub(crate) use scripts::eval;
 pub use target::Target;
 pub(super) use target::shown;
 

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use redis::{Cmd, Value};
+use redis::Value;
 
-use super::Shared;
 use super::read::{self, Fields, HEAD};
 use super::write::BATCH;
+use super::{Line, Shared};
 use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Scope};
@@ -72,45 +72,57 @@ fn each_page(
     scope: Option<&Scope>,
     visit: &mut dyn FnMut(Vec<Id>) -> Result<bool>,
 ) -> Result<()> {
-    let doing = "listing the records";
-    let mut nodes = shared.line.with_link(doing, |link, _| link.primaries())?;
-    if nodes.is_empty() {
-        nodes.push((String::new(), 0));
-    }
-    for node in nodes {
-        let mut cursor = "0".to_owned();
-        loop {
-            let (node, command) = (node.clone(), scan_command(shared, scope, &cursor));
-            let answer = shared
-                .line
-                .with_link(doing, move |link, deadline| link.run_at(&node, &command, deadline))?;
-            let (next, ids) = page_in(shared, answer);
-            if !visit(ids)? {
-                return Ok(());
-            }
-            match next {
-                Some(next) if next != "0" => cursor = next,
-                _ => break,
-            }
-        }
-    }
-    Ok(())
-}
-
-fn scan_command(shared: &Shared, scope: Option<&Scope>, cursor: &str) -> Cmd {
-    let mut command = redis::cmd("SCAN");
-    command.arg(cursor).arg("MATCH").arg(shared.keys.pattern(scope)).arg("COUNT").arg(STEP);
-    command
-}
-
-/// Where to go on, and the ids so far.
-fn page_in(shared: &Shared, answer: Value) -> (Option<String>, Vec<Id>) {
-    let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
-    let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
-    let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
     let id_of = |name: &Value| match name {
         Value::BulkString(name) => shared.keys.id_of(name),
         _ => None,
     };
-    (next, names.iter().filter_map(id_of).collect())
+    let pattern = shared.keys.pattern(scope);
+    shared.line.scan("listing the records", &pattern, STEP, &mut |names| {
+        visit(names.iter().filter_map(id_of).collect())
+    })
+}
+
+impl Line {
+    /// Gives the keys that match `pattern` to `visit`, those of about `step` at a
+    /// time, for as long as it wants more. One may come twice.
+    pub(crate) fn scan(
+        &self,
+        doing: &str,
+        pattern: &str,
+        step: usize,
+        visit: &mut dyn FnMut(Vec<Value>) -> Result<bool>,
+    ) -> Result<()> {
+        let mut nodes = self.with_link(doing, |link, _| link.primaries())?;
+        if nodes.is_empty() {
+            nodes.push((String::new(), 0));
+        }
+        for node in nodes {
+            let mut cursor = "0".to_owned();
+            loop {
+                let node = node.clone();
+                let mut command = redis::cmd("SCAN");
+                command.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(step);
+                let answer = self.with_link(doing, move |link, deadline| {
+                    link.run_at(&node, &command, deadline)
+                })?;
+                let (next, names) = page_in(answer);
+                if !visit(names)? {
+                    return Ok(());
+                }
+                match next {
+                    Some(next) if next != "0" => cursor = next,
+                    _ => break,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where to go on, and the names so far.
+fn page_in(answer: Value) -> (Option<String>, Vec<Value>) {
+    let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
+    let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
+    let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
+    (next, names)
 }

@@ -121,7 +121,7 @@ return redis.call('DEL', KEYS[1])";
 
 /// `EVAL` of a script, its keys still to come. By its text: the server knows it
 /// by hash, and the few hundred bytes spare every caller a second question.
-pub(super) fn eval(script: &str, keys: &[&str]) -> Cmd {
+pub(crate) fn eval(script: &str, keys: &[&str]) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(script).arg(keys.len());
     for key in keys {

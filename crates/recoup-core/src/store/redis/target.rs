@@ -94,6 +94,11 @@ impl Target {
         self
     }
 
+    /// What the names of its keys begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     fn scheme(&self) -> &'static str {
         let same =
             |(_, cluster, tls): &&(_, bool, bool)| (*cluster, *tls) == (self.cluster, self.tls);

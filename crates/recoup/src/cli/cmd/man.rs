@@ -48,7 +48,8 @@ fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
 fn write_all(command: &Command, dir: &Path) -> Result<usize> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     fsx::write_atomic(&dir.join(format!("{name}.1")), &page(command)?)?;
-    let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+    let shown = |below: &&Command| below.get_name() != "help" && !below.is_hide_set();
+    let below = command.get_subcommands().filter(shown);
     below.map(|below| write_all(below, dir)).try_fold(1, |sum, pages| Ok(sum + pages?))
 }
 

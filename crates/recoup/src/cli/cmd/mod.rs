@@ -3,6 +3,7 @@
 mod cache;
 mod completions;
 mod config;
+mod early_exit;
 mod exec;
 mod explain;
 mod key;
@@ -32,6 +33,8 @@ pub(super) enum Command {
     Explain(explain::ExplainArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
+    /// Early Exit: the first agent to answer tells the others to stop
+    EarlyExit(early_exit::EarlyExitArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -52,6 +55,7 @@ impl Command {
             Self::Exec(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
+            Self::EarlyExit(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

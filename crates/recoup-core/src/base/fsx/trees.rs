@@ -1,0 +1,75 @@
+//! Directories that appear and vanish whole, by a rename.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+
+/// Whether there is a directory at `path`, and not a link to one. Anything else in
+/// its place is an error: it is somebody's.
+pub fn is_real_dir(path: &Path) -> Result<bool> {
+    let refused =
+        |why: &str| Err(Error::new(ErrorKind::Invalid, format!("{} {why}", path.display())));
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(true),
+        Ok(found) if found.is_symlink() => {
+            refused("is a symbolic link, which is not followed: put a directory in its place")
+        }
+        Ok(_) => refused("is not a directory: remove it, or name another directory"),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(error) => Err(error).doing(|| format!("looking at {}", path.display())),
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Renames a directory to a name that nobody has, in one step: `false`, with nothing
+/// changed, when somebody has it. Nothing is synced.
+pub fn rename_new(from: &Path, to: &Path) -> Result<bool> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems can't say it so; only an empty directory is replaced then.
+        Err(Errno::INVAL | Errno::NOSYS) => plain_rename(from, to),
+        Err(Errno::EXIST | Errno::NOTEMPTY) => Ok(false),
+        done => done
+            .map(|()| true)
+            .map_err(io::Error::from)
+            .writing(|| format!("moving {} to {}", from.display(), to.display())),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
+fn plain_rename(from: &Path, to: &Path) -> Result<bool> {
+    match fs::rename(from, to) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty
+            ) =>
+        {
+            Ok(false)
+        }
+        done => {
+            done.map(|()| true).writing(|| format!("moving {} to {}", from.display(), to.display()))
+        }
+    }
+}
+
+/// Removes a file, or a directory with all that is in it. Links are removed, not followed.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are removed")]
+pub fn remove_tree(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.writing(|| format!("removing {}", path.display())),
+    }
+}

@@ -1,0 +1,149 @@
+//! Changing a session, one process at a time. Everything that readers see appears
+//! by a rename, so that they need no lock.
+
+use std::path::{Path, PathBuf};
+
+use super::layout::{self, AGENT_COPY, Layout, TIME_COPY, WINNER};
+use super::shape::demand_session;
+use super::{DirSessions, Elected};
+use crate::base::clock::SystemClock;
+use crate::base::fsx::{self, PassingLock, Staged};
+use crate::base::ids;
+use crate::base::name::Name;
+use crate::coord::Bid;
+use crate::error::Result;
+
+/// A session that nobody else changes meanwhile.
+pub(super) struct Held<'a> {
+    layout: &'a Layout,
+    session: Name,
+    _lock: PassingLock,
+}
+
+impl<'a> Held<'a> {
+    pub(super) fn new(layout: &'a Layout, session: Name, lock: PassingLock) -> Self {
+        Self { layout, session, _lock: lock }
+    }
+
+    /// Takes the whole session out of sight; what is left is to be removed. None
+    /// when there was none.
+    pub(super) fn discard(&self) -> Result<Option<PathBuf>> {
+        if !self.layout.is_there(&self.session)? {
+            return Ok(None);
+        }
+        let dir = self.layout.session(&self.session);
+        demand_session(&dir)?;
+        self.set_aside(&dir).map(Some)
+    }
+
+    fn set_aside(&self, path: &Path) -> Result<PathBuf> {
+        let aside = self.fresh()?;
+        fsx::rename_new(path, &aside)?;
+        Ok(aside)
+    }
+
+    /// A name in the directory for what is not to be seen.
+    fn fresh(&self) -> Result<PathBuf> {
+        let tmp = self.layout.tmp();
+        make_dir(&tmp)?;
+        Ok(tmp.join(ids::fresh(&SystemClock)))
+    }
+
+    /// Puts a file in its place, whole.
+    fn put(&self, path: &Path, contents: &[u8]) -> Result<()> {
+        let tmp = self.layout.tmp();
+        make_dir(&tmp)?;
+        make_dir(fsx::parent(path))?;
+        Staged::new(&tmp, contents)?.put_at(path).map(drop)
+    }
+}
+
+/// A session that nobody else changes meanwhile, and that is there.
+pub(super) struct Change<'a> {
+    sessions: &'a DirSessions,
+    held: Held<'a>,
+}
+
+impl DirSessions {
+    /// Holds the session, which is begun anew where its time was up.
+    pub(super) fn change(&self, session: &Name) -> Result<Change<'_>> {
+        fsx::ensure_dir(self.layout.root())?;
+        let held = self.layout.lock(session)?;
+        if self.has_expired(session)?
+            && let Some(gone) = held.discard()?
+        {
+            fsx::remove_tree(&gone)?;
+        }
+        let dir = self.layout.session(session);
+        make_dir(&dir)?;
+        demand_session(&dir)?;
+        Ok(Change { sessions: self, held })
+    }
+}
+
+impl Change<'_> {
+    pub(super) fn register(&self, agent: &Name) -> Result<()> {
+        let path = self.layout().agent_file(&self.held.session, agent);
+        self.held.put(&path, seconds(self.sessions).as_bytes())
+    }
+
+    pub(super) fn write_result(&self, agent: &Name, result: &[u8]) -> Result<()> {
+        self.held.put(&self.layout().result_file(&self.held.session, agent), result)
+    }
+
+    /// Everything is in its place before `WINNER` is.
+    pub(super) fn elect(&self, bid: Bid<'_>) -> Result<Elected> {
+        if let Some(winner) = self.sessions.standing(&self.held.session)? {
+            return Ok(Elected::Lost(winner.agent));
+        }
+        self.dethrone()?;
+        if let Some(result) = bid.result {
+            self.write_result(bid.agent, result)?;
+        }
+        let dir = self.layout().session(&self.held.session);
+        self.held.put(&dir.join(AGENT_COPY), format!("{}\n", bid.agent).as_bytes())?;
+        self.held.put(&dir.join(TIME_COPY), seconds(self.sessions).as_bytes())?;
+        let prepared = self.prepared(bid)?;
+        if fsx::rename_new(&prepared, &dir.join(WINNER))? {
+            return Ok(Elected::Won);
+        }
+        // Another tool, which knows of no lock, was faster.
+        fsx::remove_tree(&prepared)?;
+        let winner = self.layout().winner(&self.held.session)?;
+        Ok(Elected::Lost(winner.map_or_else(|| bid.agent.clone(), |winner| winner.agent)))
+    }
+
+    /// A winner whose time is up makes room. Until the next is there, nobody has won:
+    /// as readers have seen it since then.
+    fn dethrone(&self) -> Result<()> {
+        let marker = self.layout().session(&self.held.session).join(WINNER);
+        if !fsx::is_real_dir(&marker)? {
+            return Ok(());
+        }
+        fsx::remove_tree(&self.held.set_aside(&marker)?)
+    }
+
+    /// What becomes `WINNER`.
+    fn prepared(&self, bid: Bid<'_>) -> Result<PathBuf> {
+        let now = self.sessions.clock.now();
+        let (name, record) =
+            layout::record(bid.agent, now, bid.lease.map(|lease| now.plus_millis(lease)));
+        let prepared = self.held.fresh()?;
+        self.held.put(&prepared.join(name), &record)?;
+        Ok(prepared)
+    }
+
+    fn layout(&self) -> &Layout {
+        self.held.layout
+    }
+}
+
+/// One directory, in one that is there.
+fn make_dir(dir: &Path) -> Result<()> {
+    if fsx::is_real_dir(dir)? { Ok(()) } else { fsx::ensure_dir(dir) }
+}
+
+/// In seconds since 1970, on a line.
+fn seconds(sessions: &DirSessions) -> String {
+    format!("{}\n", sessions.clock.now().as_seconds())
+}

@@ -1,0 +1,232 @@
+//! Which file is what, and how each is read. Whatever other tools made of them is
+//! read with care: a link is not followed, and a name is checked before it is used.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::change::Held;
+use crate::base::clock::{Deadline, Timestamp};
+use crate::base::fsx::{self, Found, PassingLock};
+use crate::base::name::Name;
+use crate::coord::UNKNOWN;
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+
+/// The directory that is there once somebody has won.
+pub(super) const WINNER: &str = "WINNER";
+/// What ours has in it.
+const RECORD: &str = "winner.json";
+pub(super) const AGENT_COPY: &str = "winner_agent";
+pub(super) const TIME_COPY: &str = "signal_time";
+pub(super) const AGENTS: &str = "agents";
+pub(super) const RESULTS: &str = "results";
+const JSON: &str = ".json";
+/// How long a change waits for others of the same session.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// What is in `WINNER`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    agent: String,
+    signaled_at: Timestamp,
+    lease_until: Option<Timestamp>,
+}
+
+/// Who has won, and until when that counts without a result.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) agent: Name,
+    pub(super) until: Option<Timestamp>,
+}
+
+/// The names of everything in one directory.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    pub(super) fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn session(&self, session: &Name) -> PathBuf {
+        self.root.join(session.as_str())
+    }
+
+    pub(super) fn lock_file(&self, session: &Name) -> PathBuf {
+        self.root.join("+locks").join(session.as_str())
+    }
+
+    pub(super) fn tmp(&self) -> PathBuf {
+        self.root.join("+tmp")
+    }
+
+    pub(super) fn agent_file(&self, session: &Name, agent: &Name) -> PathBuf {
+        self.session(session).join(AGENTS).join(agent.as_str())
+    }
+
+    pub(super) fn result_file(&self, session: &Name, agent: &Name) -> PathBuf {
+        self.session(session).join(RESULTS).join(format!("{agent}{JSON}"))
+    }
+
+    /// Those in which something happens while a session goes on, outermost first.
+    pub(super) fn watched(&self, session: &Name) -> Vec<PathBuf> {
+        let dir = self.session(session);
+        vec![self.root.clone(), dir.join(RESULTS), dir]
+    }
+
+    /// Waits for its turn to change a session.
+    pub(super) fn lock(&self, session: &Name) -> Result<Held<'_>> {
+        // The place itself may be behind a link: somebody chose it.
+        let (path, deadline) = (self.lock_file(session), Deadline::after(WAIT));
+        fsx::is_real_dir(fsx::parent(&path))?;
+        loop {
+            if let Some(lock) = PassingLock::try_acquire(&path)? {
+                return Ok(Held::new(self, session.clone(), lock));
+            }
+            if deadline.passed() {
+                let message = format!("others keep changing the session {session}");
+                return Err(Error::new(ErrorKind::Locked, message));
+            }
+            thread::sleep(Duration::from_micros(fastrand::u64(200..2_000)));
+        }
+    }
+
+    pub(super) fn is_there(&self, session: &Name) -> Result<bool> {
+        fsx::is_real_dir(&self.session(session))
+    }
+
+    /// Who has won, whether that still counts or not.
+    pub(super) fn winner(&self, session: &Name) -> Result<Option<Record>> {
+        let dir = self.session(session);
+        let marker = dir.join(WINNER);
+        if !fsx::is_real_dir(&dir)? || !fsx::is_real_dir(&marker)? {
+            return Ok(None);
+        }
+        if let Some(bytes) = read(&marker.join(RECORD))? {
+            return parsed(&bytes).map(Some).ok_or_else(|| {
+                let message = format!("{} is damaged", marker.join(RECORD).display());
+                Error::new(ErrorKind::Corrupt, message)
+            });
+        }
+        // Gone since: nobody has won. Still there: another tool made it, and there
+        // the name comes a moment later.
+        if !fsx::is_real_dir(&marker)? {
+            return Ok(None);
+        }
+        let copy = read(&dir.join(AGENT_COPY))?.unwrap_or_default();
+        let name = Name::parse("agent", String::from_utf8_lossy(&copy).trim());
+        let agent = name.or_else(|_| Name::parse("agent", UNKNOWN))?;
+        Ok(Some(Record { agent, until: None }))
+    }
+
+    pub(super) fn has_result(&self, session: &Name, agent: &Name) -> Result<bool> {
+        Ok(matches!(self.look_at_result(session, agent)?, Found::Regular(_)))
+    }
+
+    pub(super) fn result(&self, session: &Name, agent: &Name) -> Result<Option<Vec<u8>>> {
+        match self.look_at_result(session, agent)? {
+            Found::Regular(file) => {
+                file.read().map(Some).doing(|| format!("reading the result of {agent}"))
+            }
+            Found::Nothing | Found::Other | Found::Denied => Ok(None),
+        }
+    }
+
+    fn look_at_result(&self, session: &Name, agent: &Name) -> Result<Found> {
+        let path = self.result_file(session, agent);
+        if !fsx::is_real_dir(fsx::parent(&path))? {
+            return Ok(Found::Nothing);
+        }
+        fsx::look_at(&path)
+    }
+
+    /// The latest change of any of its directories: what is made, replaced or
+    /// removed in one changes its time.
+    pub(super) fn last_activity(&self, session: &Name) -> Result<Option<Timestamp>> {
+        let dir = self.session(session);
+        let mut last = None;
+        for path in [dir.join(AGENTS), dir.join(RESULTS), dir.join(WINNER), dir] {
+            last = last.max(changed(&path)?);
+        }
+        Ok(last)
+    }
+
+    pub(super) fn agents(&self, session: &Name) -> Result<Vec<Name>> {
+        names_in(&self.session(session).join(AGENTS), "")
+    }
+
+    pub(super) fn results(&self, session: &Name) -> Result<Vec<Name>> {
+        names_in(&self.session(session).join(RESULTS), JSON)
+    }
+
+    pub(super) fn sessions(&self) -> Result<Vec<Name>> {
+        entries(&self.root, "")
+    }
+}
+
+/// A winner's record, as it is written.
+pub(super) fn record(agent: &Name, now: Timestamp, until: Option<Timestamp>) -> (&str, Vec<u8>) {
+    let written = Written { agent: agent.to_string(), signaled_at: now, lease_until: until };
+    (RECORD, serde_json::to_vec(&written).expect("a name and times always serialize"))
+}
+
+fn parsed(bytes: &[u8]) -> Option<Record> {
+    let Written { agent, lease_until, .. } = serde_json::from_slice(bytes).ok()?;
+    Some(Record { agent: Name::parse("agent", &agent).ok()?, until: lease_until })
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fsx::look_at(path)? {
+        Found::Regular(file) => {
+            file.read().map(Some).doing(|| format!("reading {}", path.display()))
+        }
+        Found::Nothing | Found::Other | Found::Denied => Ok(None),
+    }
+}
+
+/// When a file or directory was last changed; none where there is none.
+pub(super) fn changed(path: &Path) -> Result<Option<Timestamp>> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
+        found => found.and_then(|found| found.modified()),
+    };
+    let since =
+        found.doing(|| format!("looking at {}", path.display()))?.duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    Ok(Some(Timestamp::from_millis(millis)))
+}
+
+fn names_in(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
+    if fsx::is_real_dir(dir)? { entries(dir, suffix) } else { Ok(Vec::new()) }
+}
+
+/// The names in a directory that are names to us, in order.
+fn entries(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
+    let listing = || format!("listing {}", dir.display());
+    let found = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found.doing(listing)?,
+    };
+    let mut names = Vec::new();
+    for entry in found {
+        let name = entry.doing(listing)?.file_name();
+        let stem = name.to_str().and_then(|name| name.strip_suffix(suffix));
+        names.extend(stem.and_then(|stem| Name::parse("name", stem).ok()));
+    }
+    names.sort();
+    Ok(names)
+}

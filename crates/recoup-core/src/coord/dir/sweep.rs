@@ -1,0 +1,75 @@
+//! Removes sessions whose time is up, a few at a time, while others are used. What
+//! can't be removed now is found again.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::DirSessions;
+use super::change::Held;
+use super::layout::changed;
+use crate::base::clock::{Clock as _, SystemClock};
+use crate::base::fsx::{self, PassingLock};
+use crate::base::name::Name;
+use crate::error::Result;
+
+/// How often anybody looks.
+const PAUSE: Duration = Duration::from_hours(1);
+/// How many sessions are looked at, and how many removed, each time.
+const LOOKS: usize = 1_000;
+const REMOVALS: usize = 100;
+/// Whose last change says when somebody looked.
+const MARK: &str = "+swept";
+
+impl DirSessions {
+    /// Nothing that goes wrong here concerns who is at work.
+    pub(super) fn sweep(&self) {
+        if is_older(&self.layout.root().join(MARK), PAUSE) {
+            let _ = self.sweep_now();
+        }
+    }
+
+    fn sweep_now(&self) -> Result<()> {
+        fsx::write_whole(&self.layout.root().join(MARK), b"")?;
+        let mut sessions = self.layout.sessions()?;
+        // From anywhere, so that in time each has its turn.
+        let start = fastrand::usize(..sessions.len().max(1));
+        sessions.rotate_left(start);
+        let dead = sessions.iter().take(LOOKS);
+        let dead = dead.filter(|session| self.has_expired(session).unwrap_or(false));
+        for session in dead.take(REMOVALS) {
+            let _ = self.remove_dead(session);
+        }
+        self.clear_tmp()
+    }
+
+    /// Unless somebody is using it, or has used it since.
+    fn remove_dead(&self, session: &Name) -> Result<()> {
+        let path = self.layout.lock_file(session);
+        let Some(lock) = PassingLock::try_acquire(&path)? else { return Ok(()) };
+        let held = Held::new(&self.layout, session.clone(), lock);
+        if self.has_expired(session)?
+            && let Some(gone) = held.discard()?
+        {
+            fsx::remove_tree(&gone)?;
+        }
+        Ok(())
+    }
+
+    /// What those left behind who died in the middle of something.
+    fn clear_tmp(&self) -> Result<()> {
+        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
+        for path in found.flatten().map(|entry| entry.path()).take(LOOKS) {
+            if is_older(&path, PAUSE) {
+                fsx::remove_tree(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By the system's own clock, as the files' times are; also what is not there.
+fn is_older(path: &Path, than: Duration) -> bool {
+    let last = changed(path).ok().flatten().unwrap_or_default();
+    u128::from(SystemClock.now().millis_since(last)) >= than.as_millis()
+}

@@ -1,0 +1,40 @@
+//! Waiting for a winner's result.
+
+use std::time::Duration;
+
+use super::{Answer, Sessions};
+use crate::base::clock::Deadline;
+use crate::base::name::Name;
+use crate::error::{ErrorKind, Result};
+
+/// Longer than anybody waits.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+/// Returns as soon as both winner and result are there; none when the time is up. A
+/// server that goes away meanwhile may come back in time; one that was never there
+/// is an error at once.
+pub(super) fn poll(
+    sessions: &dyn Sessions,
+    session: &Name,
+    within: Duration,
+) -> Result<Option<Answer>> {
+    let deadline = Deadline::after(within.min(LONGEST));
+    let mut watch = sessions.watch(session);
+    let mut answered = false;
+    loop {
+        watch.arm();
+        // Before the look, so that the last look is not before the deadline.
+        let last = deadline.passed();
+        let fault = match sessions.answer(session) {
+            Ok(Some(answer)) if answer.result.is_some() => return Ok(Some(answer)),
+            Ok(_) => None,
+            Err(error) if answered && error.kind() == ErrorKind::Unavailable => Some(error),
+            Err(error) => return Err(error),
+        };
+        answered = true;
+        if last {
+            return fault.map_or(Ok(None), Err);
+        }
+        watch.wait(deadline.remaining());
+    }
+}

@@ -1,0 +1,28 @@
+//! The names of all sessions, from the server's own key space.
+
+use redis::Value;
+
+use crate::base::name::Name;
+use crate::error::Result;
+use crate::store::redis::Line;
+
+/// How many keys the server looks at for one answer.
+const STEP: usize = 1_000;
+
+pub(super) fn sessions(line: &Line, prefix: &str) -> Result<Vec<Name>> {
+    let mut names = Vec::new();
+    line.scan("listing the sessions", &format!("{prefix}{{*}}"), STEP, &mut |keys| {
+        names.extend(keys.iter().filter_map(|key| session_of(key, prefix)));
+        Ok(true)
+    })?;
+    // A key may come twice.
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn session_of(key: &Value, prefix: &str) -> Option<Name> {
+    let Value::BulkString(key) = key else { return None };
+    let key = str::from_utf8(key).ok()?.strip_prefix(prefix)?;
+    Name::parse("session", key.strip_prefix('{')?.strip_suffix('}')?).ok()
+}

@@ -1,0 +1,193 @@
+//! Sessions on a Redis server, for agents on several machines.
+//!
+//! ```text
+//! P:exit:{S}     hash: winner, token, until, at; `agent:A` since when; `result:A` what it has to say
+//! ```
+//! A session is one key: every script is one step on one node of a cluster, and all
+//! of it expires by itself, some time after the last that happened in it. Leases go
+//! by the server's clock, so that those of the machines need not agree.
+
+mod list;
+mod scripts;
+
+use std::thread;
+use std::time::Duration;
+
+use redis::{Cmd, Value};
+
+use super::{Answer, Bid, Elected, KEPT, Sessions, Status, Watch, Winner};
+use crate::base::clock::SystemClock;
+use crate::base::ids;
+use crate::base::name::Name;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::redis::{Line, Target, eval};
+
+/// More than this is not for a server that has to answer within a moment.
+const MAX_RESULT: usize = 16 << 20;
+/// Between two looks of one who waits: the first, and the longest.
+const STEPS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+
+/// Sessions on one server.
+#[derive(Debug)]
+pub struct RedisSessions {
+    line: Line,
+    prefix: String,
+    kept: Duration,
+}
+
+impl RedisSessions {
+    /// Those at `target`. Nothing is asked before it is needed.
+    pub fn at(target: Target) -> Self {
+        Self::kept_for(target, KEPT)
+    }
+
+    /// The same with sessions that expire that long after the last that happened.
+    pub fn kept_for(target: Target, kept: Duration) -> Self {
+        let prefix = format!("{}:exit:", target.prefix());
+        Self { line: Line::new(target), prefix, kept }
+    }
+
+    fn key(&self, session: &Name) -> String {
+        format!("{}{{{session}}}", self.prefix)
+    }
+
+    fn script(&self, script: &str, session: &Name) -> Cmd {
+        eval(script, &[&self.key(session)])
+    }
+
+    fn ask(&self, doing: &str, command: Cmd) -> Result<Value> {
+        self.line.ask_one(doing, command).map_err(|error| self.named(error))
+    }
+
+    /// With the server that it concerns.
+    fn named(&self, error: Error) -> Error {
+        error.context(self.line.target().to_string())
+    }
+
+    fn kept_millis(&self) -> u64 {
+        u64::try_from(self.kept.as_millis()).unwrap_or(u64::MAX).max(1)
+    }
+}
+
+impl Sessions for RedisSessions {
+    fn winner(&self, session: &Name) -> Result<Option<Winner>> {
+        let command = self.script(scripts::WINNER, session);
+        let mut answer = values(self.ask("looking for a winner", command)?);
+        let Some(agent) = answer.next().and_then(text) else { return Ok(None) };
+        let has_result = answer.next() == Some(Value::Int(1));
+        Ok(Some(Winner { agent: name(&agent)?, has_result }))
+    }
+
+    fn answer(&self, session: &Name) -> Result<Option<Answer>> {
+        let command = self.script(scripts::ANSWER, session);
+        let mut answer = values(self.ask("looking for a winner's result", command)?);
+        let Some(agent) = answer.next().and_then(text) else { return Ok(None) };
+        let result = answer.next().and_then(|value| match value {
+            Value::BulkString(result) => Some(result),
+            _ => None,
+        });
+        Ok(Some(Answer { agent: name(&agent)?, result }))
+    }
+
+    fn elect(&self, session: &Name, bid: Bid<'_>) -> Result<Elected> {
+        bid.result.map_or(Ok(()), refuse_large)?;
+        let mut command = self.script(scripts::ELECT, session);
+        command.arg(bid.agent.as_str()).arg(ids::fresh(&SystemClock)).arg(self.kept_millis());
+        command.arg(bid.lease.map_or(String::new(), |lease| lease.to_string()));
+        if let Some(result) = bid.result {
+            command.arg(result);
+        }
+        match text(self.ask("signalling", command)?) {
+            None => Ok(Elected::Won),
+            Some(winner) => Ok(Elected::Lost(name(&winner)?)),
+        }
+    }
+
+    fn register(&self, session: &Name, agent: &Name) -> Result<()> {
+        let mut command = self.script(scripts::REGISTER, session);
+        command.arg(format!("agent:{agent}")).arg(self.kept_millis());
+        self.ask("registering an agent", command).map(drop)
+    }
+
+    fn write_result(&self, session: &Name, agent: &Name, result: &[u8]) -> Result<()> {
+        refuse_large(result)?;
+        let mut command = self.script(scripts::WRITE, session);
+        command.arg(format!("result:{agent}")).arg(self.kept_millis()).arg(result);
+        self.ask("writing a result", command).map(drop)
+    }
+
+    fn status(&self, session: &Name) -> Result<Option<Status>> {
+        let command = self.script(scripts::STATUS, session);
+        let mut answer = values(self.ask("looking at a session", command)?);
+        let Some(winner) = answer.next() else { return Ok(None) };
+        let fields: Vec<String> = answer.filter_map(text).collect();
+        let winner = text(winner).map(|winner| name(&winner)).transpose()?;
+        let (agents, results) = (named(&fields, "agent:"), named(&fields, "result:"));
+        Ok(Some(Status { winner, agents, results }))
+    }
+
+    fn list(&self) -> Result<Vec<Name>> {
+        list::sessions(&self.line, &self.prefix).map_err(|error| self.named(error))
+    }
+
+    fn remove(&self, session: &Name) -> Result<bool> {
+        let mut command = redis::cmd("UNLINK");
+        command.arg(self.key(session));
+        Ok(self.ask("forgetting a session", command)? == Value::Int(1))
+    }
+
+    fn watch<'a>(&'a self, _: &'a Name) -> Box<dyn Watch + 'a> {
+        Box::new(Steps(STEPS.0))
+    }
+}
+
+/// Looks again after a while, which grows.
+#[derive(Debug)]
+struct Steps(Duration);
+
+impl Watch for Steps {
+    fn arm(&mut self) {}
+
+    fn wait(&mut self, at_most: Duration) {
+        thread::sleep(self.0.min(at_most));
+        self.0 = (self.0 * 3 / 2).min(STEPS.1);
+    }
+}
+
+fn refuse_large(result: &[u8]) -> Result<()> {
+    if result.len() <= MAX_RESULT {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!(
+            "the result has {} bytes, more than the {MAX_RESULT} that go over a server; \
+             condense it, or keep it elsewhere and write where it is",
+            result.len()
+        ),
+    ))
+}
+
+fn values(answer: Value) -> std::vec::IntoIter<Value> {
+    answer.into_sequence().unwrap_or_default().into_iter()
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn name(text: &str) -> Result<Name> {
+    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("{text:?} is no agent's name"));
+    Name::parse("agent", text).map_err(damaged)
+}
+
+/// The names behind fields of one sort, in order.
+fn named(fields: &[String], sort: &str) -> Vec<Name> {
+    let names = fields.iter().filter_map(|field| field.strip_prefix(sort));
+    let mut names: Vec<Name> = names.filter_map(|text| name(text).ok()).collect();
+    names.sort();
+    names
+}

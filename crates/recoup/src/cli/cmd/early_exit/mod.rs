@@ -1,0 +1,91 @@
+//! `recoup early-exit`: several agents, one question, and the first to answer tells
+//! the others to stop. A wrapper of one line, `exec recoup early-exit "$@"`, stands
+//! in for the script that people know.
+
+mod check;
+mod named;
+mod poll;
+mod race;
+mod read_winner;
+mod signal;
+mod small;
+mod status;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::Ended;
+use crate::cli::app::App;
+use crate::config::Overrides;
+
+/// Early Exit: the first agent to answer tells the others to stop.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(in crate::cli) struct EarlyExitArgs {
+    #[command(subcommand)]
+    action: Action,
+    /// `redis://HOST` for agents on several machines; any other store means this one
+    /// [default: sqlite:~/.recoup/cache.db]
+    #[arg(long, global = true, display_order = 100, value_name = "URL")]
+    store: Option<String>,
+}
+
+const AFTER_HELP: &str = "\
+Sessions and agents have names of 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All who
+use the same store share the sessions; one in which nothing happens for 24 hours is forgotten.
+
+Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.";
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Ask whether to go on: exit 0 go on, 1 somebody has won
+    Check(check::CheckArgs),
+    /// Win, unless somebody has: exit 0 won, 1 lost
+    ///
+    /// Of all who signal in a session one wins, and only once: the winner's own second signal
+    /// loses, too. A winner without a result makes room for another after its lease; a late result
+    /// of its own counts as long as nobody has taken its place.
+    Signal(signal::SignalArgs),
+    /// Note that an agent takes part
+    Register(small::RegisterArgs),
+    /// Keep an agent's result, from a file or stdin
+    WriteResult(small::WriteResultArgs),
+    /// Print the winner's result; exit 1 while there is none
+    ReadWinner(read_winner::ReadWinnerArgs),
+    /// Wait for the winner's result, and print it
+    Poll(poll::PollArgs),
+    /// Tell who takes part, who has won and who has a result; or list the sessions
+    Status(status::StatusArgs),
+    /// Forget a session
+    Cleanup(small::CleanupArgs),
+    /// Run several commands, print what the first to succeed printed, end the others
+    ///
+    /// Each command has a process group of its own and reads nothing. The first to exit with 0
+    /// wins: what it wrote is given out on stdout and stderr, and its stdout is kept as the
+    /// session's result. The others get TERM, and KILL after a grace. When somebody else wins the
+    /// session, on this machine or another, that result is printed instead.
+    Race(race::RaceArgs),
+    /// Be the process that ends what a killed race left behind.
+    #[command(hide = true)]
+    Guard(race::GuardArgs),
+}
+
+impl EarlyExitArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let Self { action, store } = self;
+        let overrides = Overrides { store, scope: None };
+        // Names first: a wrong one is wrong whatever the configuration says.
+        let app = || App::load(&overrides);
+        match action {
+            Action::Check(args) => args.run(app),
+            Action::Signal(args) => args.run(app),
+            Action::Register(args) => args.run(app),
+            Action::WriteResult(args) => args.run(app),
+            Action::ReadWinner(args) => args.run(app),
+            Action::Poll(args) => args.run(app),
+            Action::Status(args) => args.run(app),
+            Action::Cleanup(args) => args.run(app),
+            Action::Race(args) => Ok(args.run(app)),
+            Action::Guard(args) => Ok(args.run()),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `recoup early-exit read-winner`, and how a winner's result is shown.
+
+use clap::Args;
+use recoup_core::Result;
+use recoup_core::base::name::Name;
+use recoup_core::coord::Answer as Found;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::named::SessionArg;
+use crate::cli::app::App;
+use crate::cli::failure::Failure;
+use crate::cli::{Answer, Ended, pretty, ui};
+
+/// Print the winner's result; exit 1 while there is none.
+#[derive(Debug, Args)]
+pub(super) struct ReadWinnerArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// With the winner's name, as JSON; a result that is no JSON becomes a string
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    session_id: &'a str,
+    winner_agent: &'a str,
+    result: Box<RawValue>,
+}
+
+impl ReadWinnerArgs {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Ended {
+        let session = self.session.name()?;
+        let Some(found) = app()?.early_exit()?.answer(&session)? else {
+            ui::say(format_args!("No winner in session: {session}"));
+            return Ok(Answer::No);
+        };
+        if found.result.is_some() {
+            print(&session, found, self.json)?;
+            return Ok(Answer::Yes);
+        }
+        ui::say(format_args!("Winner ({}) has no result yet", found.agent));
+        if self.json {
+            print(&session, found, true)?;
+        }
+        Ok(Answer::No)
+    }
+}
+
+/// The result as it is, with a newline at its end; or everything as JSON.
+pub(super) fn print(session: &Name, found: Found, json: bool) -> Result<(), Failure> {
+    let Found { agent, result } = found;
+    if json {
+        return ui::json(&Report {
+            session_id: session.as_str(),
+            winner_agent: agent.as_str(),
+            result: embedded(result.as_deref().unwrap_or(b"null")),
+        });
+    }
+    let result = result.unwrap_or_default();
+    let newline: &[u8] = if result.ends_with(b"\n") { b"" } else { b"\n" };
+    ui::data(&[&result, newline])
+}
+
+/// As JSON within JSON, its numbers and the order of its fields as they are.
+fn embedded(result: &[u8]) -> Box<RawValue> {
+    let text = String::from_utf8_lossy(result);
+    let indented = pretty::indented(&text, 1).and_then(|json| RawValue::from_string(json).ok());
+    indented.unwrap_or_else(|| {
+        serde_json::value::to_raw_value(&text).expect("a string always serializes")
+    })
+}

@@ -1,0 +1,57 @@
+//! `recoup early-exit signal`.
+
+use clap::Args;
+use recoup_core::base::ttl::Ttl;
+use recoup_core::coord::{Bid, Elected, LEASE, UNKNOWN};
+use recoup_core::{Error, Result};
+
+use super::named::{self, SessionArg};
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, input, ui};
+
+/// Win, unless somebody has: exit 0 won, 1 lost.
+#[derive(Debug, Args)]
+pub(super) struct SignalArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// Who signals
+    #[arg(value_name = "AGENT", default_value = UNKNOWN)]
+    agent: String,
+    /// The result, from a file or stdin: it is there from the moment on in which the winner is
+    #[arg(long, value_name = "FILE|-")]
+    result: Option<String>,
+    /// How long the winner may take for its result, if that is not given; then another may win
+    /// [default: 10m]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    lease: Option<String>,
+}
+
+impl SignalArgs {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Ended {
+        let (session, agent) = (self.session.name()?, named::agent(&self.agent)?);
+        let lease = lease(self.lease.as_deref())?;
+        let result = self.result.as_deref().map(|given| input::file_or_stdin("--result", given));
+        let result = result.transpose()?;
+        let bid = Bid { agent: &agent, lease, result: result.as_deref() };
+        match app()?.early_exit_for_writing()?.signal(&session, bid)? {
+            Elected::Won => {
+                ui::say(format_args!("Early-exit signaled by {agent}"));
+                Ok(Answer::Yes)
+            }
+            Elected::Lost(winner) => {
+                ui::say(format_args!("Early-exit already signaled by {winner}"));
+                Ok(Answer::No)
+            }
+        }
+    }
+}
+
+fn lease(given: Option<&str>) -> Result<Option<u64>> {
+    match given.map(|given| Ttl::parse("--lease", given)).transpose()? {
+        None => Ok(Some(u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX))),
+        Some(Ttl::Off) => Err(Error::usage(
+            "--lease: nobody wins for no time at all; give a duration such as 10m, or forever",
+        )),
+        Some(lease) => Ok(lease.as_millis()),
+    }
+}

@@ -1,0 +1,101 @@
+//! JSON with line breaks and two spaces, every number, string and the order of
+//! fields as they were written.
+
+use serde::de::IgnoredAny;
+
+/// `text` as it stands `depth` levels deep; none where it is no JSON.
+pub(super) fn indented(text: &str, depth: usize) -> Option<String> {
+    serde_json::from_str::<IgnoredAny>(text).ok()?;
+    let mut written = Written { text: String::with_capacity(text.len() * 2), depth };
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, c)) = rest.next() {
+        match c {
+            '"' => {
+                let end = string_end(text, start);
+                written.text.push_str(&text[start..end]);
+                while rest.next_if(|(at, _)| *at < end).is_some() {}
+            }
+            '{' | '[' => {
+                written.text.push(c);
+                while rest.next_if(|(_, c)| c.is_ascii_whitespace()).is_some() {}
+                match rest.next_if(|(_, c)| matches!(c, '}' | ']')) {
+                    Some((_, end)) => written.text.push(end),
+                    None => written.deeper(),
+                }
+            }
+            '}' | ']' => written.shallower(c),
+            ',' => written.next(),
+            ':' => written.text.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => written.text.push(c),
+        }
+    }
+    Some(written.text)
+}
+
+struct Written {
+    text: String,
+    depth: usize,
+}
+
+impl Written {
+    fn break_line(&mut self) {
+        self.text.push('\n');
+        self.text.extend(std::iter::repeat_n("  ", self.depth));
+    }
+
+    fn deeper(&mut self) {
+        self.depth += 1;
+        self.break_line();
+    }
+
+    fn shallower(&mut self, end: char) {
+        self.depth = self.depth.saturating_sub(1);
+        self.break_line();
+        self.text.push(end);
+    }
+
+    fn next(&mut self) {
+        self.text.push(',');
+        self.break_line();
+    }
+}
+
+/// Where the string ends that begins at `start`, its quotes included.
+fn string_end(text: &str, start: usize) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(start + 1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indented;
+
+    #[test]
+    fn it_is_what_serde_json_writes_but_for_numbers_and_order() {
+        for text in [
+            r#"{"b":[1,2,{"c":null}],"d":{},"e":[],"f":"a \"q\" \\ , : { é"}"#,
+            "[ ]",
+            "null",
+            r#""text""#,
+            "{\n}",
+        ] {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            let expected = serde_json::to_string_pretty(&value).unwrap();
+            assert_eq!(indented(text, 0).unwrap(), expected);
+        }
+        assert_eq!(
+            indented(r#"{"z":12345678901234567890123,"a":1.0}"#, 1).unwrap(),
+            "{\n    \"z\": 12345678901234567890123,\n    \"a\": 1.0\n  }"
+        );
+        assert_eq!(indented("{", 0), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Signals that ask us to end, and the news that a command has ended.
+
+use std::io::Read as _;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use recoup_core::Result;
+use recoup_core::error::IoContext as _;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::{flag, low_level::pipe};
+
+/// Those that ask for the end.
+const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// What arrived.
+#[derive(Debug)]
+pub(super) struct Signals {
+    wake: UnixStream,
+    last: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// From now on signals arrive here, but those that we were started without
+    /// (`nohup`).
+    pub(super) fn listen() -> Result<Self> {
+        let listening = || "listening for signals".to_owned();
+        let (wake, write) = UnixStream::pair().doing(listening)?;
+        wake.set_nonblocking(true).doing(listening)?;
+        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), ignored());
+        for signal in ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
+            // First the flag: whoever is woken must find it.
+            let number = usize::try_from(signal).unwrap_or_default();
+            flag::register_usize(signal, Arc::clone(&last), number).doing(listening)?;
+            pipe::register(signal, write.try_clone().doing(listening)?).doing(listening)?;
+        }
+        pipe::register(SIGCHLD, write).doing(listening)?;
+        Ok(Self { wake, last })
+    }
+
+    /// Readable when something arrived.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+
+    /// Takes note of all that arrived so far.
+    pub(super) fn drain(&self) {
+        let mut told = [0; 64];
+        while (&self.wake).read(&mut told).is_ok_and(|read| read > 0) {}
+    }
+
+    /// The last that asked for the end since this was asked.
+    pub(super) fn ending(&self) -> Option<i32> {
+        match self.last.swap(0, Ordering::SeqCst) {
+            0 => None,
+            signal => i32::try_from(signal).ok(),
+        }
+    }
+}
+
+/// The signals that we were started without, one bit each. Where the system does
+/// not tell, none.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
