@@ -6,6 +6,7 @@ mod cmd;
 mod failure;
 mod human;
 mod input;
+mod projects;
 mod ui;
 
 use std::ffi::OsString;

@@ -49,10 +49,14 @@ pub(super) const LOA_MAX_SIZE_MB: EnvVar =
     var("LOA_CACHE_MAX_SIZE_MB", "as RECOUP_CACHE_MAX_SIZE_MB, which wins");
 pub(super) const LOA_TTL_DAYS: EnvVar =
     var("LOA_CACHE_TTL_DAYS", "as RECOUP_CACHE_TTL, which wins, in days");
+pub(super) const LEDGER_ENABLED: EnvVar =
+    var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
+pub(super) const LOG_HITS: EnvVar =
+    var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 16] = [
+pub const VARIABLES: [EnvVar; 18] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -64,6 +68,8 @@ pub const VARIABLES: [EnvVar; 16] = [
     NOTES,
     NEAR_STORE,
     NEAR_TTL,
+    LEDGER_ENABLED,
+    LOG_HITS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -65,7 +65,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 10] = [
+pub(crate) static KEYS: [&dyn AnyKey; 12] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -76,6 +76,8 @@ pub(crate) static KEYS: [&dyn AnyKey; 10] = [
     &NOTES,
     &NEAR_STORE,
     &NEAR_TTL,
+    &LEDGER_ENABLED,
+    &LOG_HITS,
 ];
 
 /// The key of that name.
@@ -223,4 +225,33 @@ pub(super) static NEAR_TTL: Key<Ttl> = Key {
     },
     read: value::ttl,
     show: |ttl| ttl.to_string().into(),
+};
+
+pub(super) static LEDGER_ENABLED: Key<bool> = Key {
+    info: Info {
+        name: "ledger.enabled",
+        expected: "true or false",
+        default: Some("true"),
+        meaning: "false: look-ups are not counted, so that `stats`, `watch` and the order of eviction \
+                  know nothing of them",
+        variable: env::LEDGER_ENABLED,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
+};
+
+pub(super) static LOG_HITS: Key<bool> = Key {
+    info: Info {
+        name: "log.hits",
+        expected: "true or false",
+        default: Some("true"),
+        meaning: "whether each hit is a line in ~/.recoup/logs/hits.jsonl",
+        variable: env::LOG_HITS,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
 };

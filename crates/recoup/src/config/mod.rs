@@ -13,6 +13,7 @@ mod given;
 mod keys;
 mod origin;
 mod places;
+pub(crate) mod prices;
 mod problem;
 mod redis;
 mod resolve;
@@ -33,6 +34,7 @@ pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
 pub(crate) use origin::File;
 pub(crate) use places::Places;
+pub use prices::Prices;
 pub(crate) use problem::Problem;
 pub use value::{Megabytes, megabytes_in_bytes};
 
@@ -62,6 +64,10 @@ pub struct Settings {
     pub scope: Scope,
     /// How they are kept.
     pub cache: CacheSettings,
+    /// What is noted of their use.
+    pub notes: NoteSettings,
+    /// What tokens cost.
+    pub prices: Prices,
     /// What a person should know, such as what was ignored.
     pub warnings: Vec<String>,
 }
@@ -73,6 +79,15 @@ pub struct Near {
     pub store: StoreUrl,
     /// For how long it answers before the other is asked again.
     pub ttl: Ttl,
+}
+
+/// What is noted of the use of entries.
+#[derive(Debug, Clone, Copy)]
+pub struct NoteSettings {
+    /// Look-ups are counted.
+    pub ledger: bool,
+    /// Each hit is a line in a log.
+    pub hits: bool,
 }
 
 /// How entries are kept.
@@ -151,6 +166,7 @@ impl Gathered {
             self.set_scope(scope, store.as_ref());
         }
         let cache = self.cache();
+        let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -163,6 +179,8 @@ impl Gathered {
             near: near_store.zip(near_ttl).map(|(store, ttl)| Near { store, ttl }),
             scope: scope?,
             cache: cache?,
+            notes: NoteSettings { ledger: ledger?, hits: hits? },
+            prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })
     }

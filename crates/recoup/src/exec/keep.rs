@@ -1,10 +1,11 @@
 //! Decides whether what a command wrote is kept, and for how long.
 
 use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
-use recoup_core::entry::{Cost, Draft};
+use recoup_core::entry::Draft;
 use recoup_core::key::{Kind, Part};
 
 use super::Teller;
+use super::cost;
 use super::end::End;
 use super::program::Program;
 use super::record::Record;
@@ -60,6 +61,7 @@ pub(super) struct Done<'a> {
 pub(super) fn keep(permit: Permit, done: Done<'_>, keeping: &Keeping, teller: &dyn Teller) {
     let Done { program, parts, record, end, took } = done;
     let Some((exit, ttl)) = keeping.term(end) else { return permit.release() };
+    let cost = cost::of(took, &record);
     let body = match record.into_body(exit) {
         Ok(body) => body,
         Err(lost) => {
@@ -73,7 +75,7 @@ pub(super) fn keep(permit: Permit, done: Done<'_>, keeping: &Keeping, teller: &d
         identity: program.identity(),
         parts,
         tags: keeping.tags.clone(),
-        cost: Cost { millis: took, ..Cost::default() },
+        cost,
         ..Draft::new(Kind::Command, body)
     };
     match permit.fill(draft, ttl) {

@@ -49,3 +49,4 @@ mod tour;
 mod trust;
 mod usage;
 mod verify;
+mod worth;

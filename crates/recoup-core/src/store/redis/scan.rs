@@ -1,7 +1,7 @@
 //! Listing: the names of all records from the server's own key space, which is
 //! never out of date, and then their heads, many at a time, without bodies.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use redis::{Cmd, Value};
 
@@ -72,6 +72,27 @@ fn each_page(
     scope: Option<&Scope>,
     visit: &mut dyn FnMut(Vec<Id>) -> Result<bool>,
 ) -> Result<()> {
+    each_name(shared, &shared.keys.pattern(scope), &mut |names| {
+        visit(names.iter().filter_map(|name| shared.keys.id_of(name)).collect())
+    })
+}
+
+/// The scopes for which anything was counted.
+pub(super) fn scopes_with_counts(shared: &Shared) -> Result<Vec<Scope>> {
+    let mut scopes = BTreeSet::new();
+    each_name(shared, &shared.keys.tally_pattern(), &mut |names| {
+        scopes.extend(names.iter().filter_map(|name| shared.keys.scope_of_tally(name)));
+        Ok(true)
+    })?;
+    Ok(scopes.into_iter().collect())
+}
+
+/// Gives the names on all nodes that match a pattern, page by page.
+fn each_name(
+    shared: &Shared,
+    pattern: &str,
+    visit: &mut dyn FnMut(Vec<Vec<u8>>) -> Result<bool>,
+) -> Result<()> {
     let doing = "listing the records";
     let mut nodes = shared.line.with_link(doing, |link, _| link.primaries())?;
     if nodes.is_empty() {
@@ -80,12 +101,12 @@ fn each_page(
     for node in nodes {
         let mut cursor = "0".to_owned();
         loop {
-            let (node, command) = (node.clone(), scan_command(shared, scope, &cursor));
+            let (node, command) = (node.clone(), scan_command(pattern, &cursor));
             let answer = shared
                 .line
                 .with_link(doing, move |link, deadline| link.run_at(&node, &command, deadline))?;
-            let (next, ids) = page_in(shared, answer);
-            if !visit(ids)? {
+            let (next, names) = page_in(answer);
+            if !visit(names)? {
                 return Ok(());
             }
             match next {
@@ -97,20 +118,20 @@ fn each_page(
     Ok(())
 }
 
-fn scan_command(shared: &Shared, scope: Option<&Scope>, cursor: &str) -> Cmd {
+fn scan_command(pattern: &str, cursor: &str) -> Cmd {
     let mut command = redis::cmd("SCAN");
-    command.arg(cursor).arg("MATCH").arg(shared.keys.pattern(scope)).arg("COUNT").arg(STEP);
+    command.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(STEP);
     command
 }
 
-/// Where to go on, and the ids so far.
-fn page_in(shared: &Shared, answer: Value) -> (Option<String>, Vec<Id>) {
+/// Where to go on, and the names so far.
+fn page_in(answer: Value) -> (Option<String>, Vec<Vec<u8>>) {
     let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
     let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
     let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
-    let id_of = |name: &Value| match name {
-        Value::BulkString(name) => shared.keys.id_of(name),
+    let text = |name: Value| match name {
+        Value::BulkString(name) => Some(name),
         _ => None,
     };
-    (next, names.iter().filter_map(id_of).collect())
+    (next, names.into_iter().filter_map(text).collect())
 }

@@ -109,21 +109,22 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What only a writer needs. With `NORMAL` an entry survives a crash of the
+/// What only a writer needs, our own version of the tables among it. With `NORMAL` an entry survives a crash of the
 /// process at once, and of the machine from the next checkpoint on.
 ///
 /// SQLite's own checkpoints are switched off: they leave the log's length as it
 /// is, and a process that lives for one write never gets to start it over. The
 /// page cache may grow to 64 MiB, so that removing very many records at once
 /// writes each page once.
-pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
+pub(super) fn configure_writer(connection: &mut Connection) -> Result<()> {
     connection
         .execute_batch(
             "PRAGMA synchronous = NORMAL;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA cache_size = -65536;",
         )
-        .map_err(|error| fault::explain(error, "configuring it"))
+        .map_err(|error| fault::explain(error, "configuring it"))?;
+    schema::migrate(connection)
 }
 
 /// Folds the log back into the database and empties it, if it is due and

@@ -116,9 +116,9 @@ impl Pool {
     }
 
     fn open_writer(&self) -> Result<Option<Opened>> {
-        let opened = connection::open(&self.path)?;
-        if let Some(writer) = &opened {
-            connection::configure_writer(&writer.connection)?;
+        let mut opened = connection::open(&self.path)?;
+        if let Some(writer) = &mut opened {
+            connection::configure_writer(&mut writer.connection)?;
         }
         Ok(opened)
     }

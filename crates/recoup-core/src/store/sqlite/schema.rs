@@ -8,17 +8,22 @@
 //! chunks    the frames of large bodies, by the random number in `frames`
 //! totals    entries and bytes for each scope and kind, kept by triggers, so
 //!           that a write need not count
-//! tallies   what happened, for each scope, kind and day
+//! tallies   what happened, for each scope, kind, day and name, and what it saved
 //! folded    the batches of events that are counted in tallies
 //! ```
 
 use rusqlite::Connection;
 
 use super::fault;
+use super::write::in_transaction;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The version of these tables. A newer one is refused.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
+
+/// The version before counts had names and savings. Such a file is read as it is,
+/// and changed by its first writer.
+pub(super) const WITHOUT_NAMES: i64 = 1;
 
 /// "Rcop": says that the file is ours.
 pub(super) const APPLICATION_ID: u32 = 0x5263_6f70;
@@ -71,15 +76,6 @@ CREATE TABLE totals (
     PRIMARY KEY (scope, kind)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE tallies (
-    scope TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    day INTEGER NOT NULL,
-    what TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (scope, kind, day, what)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE folded (batch TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER entries_in AFTER INSERT ON entries BEGIN
@@ -120,12 +116,30 @@ CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
 END;
 ";
 
+/// What happened, how often, and what that saved. A writer of the version before
+/// that is still running leaves the new columns out.
+const TALLIES: &str = "
+CREATE TABLE tallies (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    by TEXT NOT NULL DEFAULT '',
+    count INTEGER NOT NULL,
+    millis INTEGER NOT NULL DEFAULT 0,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    micro_dollars INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope, kind, day, what, by)
+) STRICT, WITHOUT ROWID;
+";
+
 /// What a file turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// Nothing in it yet.
     Empty,
-    /// Our tables, in our version.
+    /// Our tables, in our version or the one before.
     Ready,
 }
 
@@ -143,7 +157,7 @@ pub(super) fn check(connection: &Connection) -> Result<Found> {
         return Err(Error::new(ErrorKind::Io, "the database belongs to another program"));
     }
     match version {
-        VERSION => Ok(Found::Ready),
+        WITHOUT_NAMES..=VERSION => Ok(Found::Ready),
         other if other < VERSION => {
             Err(Error::new(ErrorKind::Io, format!("its schema has the unknown version {other}")))
         }
@@ -154,6 +168,35 @@ pub(super) fn check(connection: &Connection) -> Result<Found> {
             ),
         )),
     }
+}
+
+/// The version that the file has now.
+pub(super) fn version(connection: &Connection) -> Result<i64> {
+    pragma(connection, "user_version")
+}
+
+/// Brings the tables to our version, if they are not: all of it or nothing, and of
+/// all who find them so, one does it.
+pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
+    if version(connection)? >= VERSION {
+        return Ok(());
+    }
+    in_transaction(connection, "bringing the cache to this version", |connection| {
+        if version(connection)? >= VERSION {
+            return Ok(());
+        }
+        let script = format!(
+            "ALTER TABLE tallies RENAME TO earlier;
+             {TALLIES}
+             INSERT INTO tallies (scope, kind, day, what, count)
+             SELECT scope, kind, day, what, count FROM earlier;
+             DROP TABLE earlier;
+             PRAGMA user_version = {VERSION};"
+        );
+        connection
+            .execute_batch(&script)
+            .map_err(|error| fault::explain(error, "bringing the cache to this version"))
+    })
 }
 
 fn pragma(connection: &Connection, name: &str) -> Result<i64> {
@@ -176,6 +219,7 @@ pub(super) fn create(connection: &Connection) -> Result<()> {
         "PRAGMA journal_mode = MEMORY;
          BEGIN IMMEDIATE;
          {TABLES}
+         {TALLIES}
          PRAGMA application_id = {APPLICATION_ID};
          PRAGMA user_version = {VERSION};
          COMMIT;

@@ -64,7 +64,7 @@ fn another_programs_database_is_left_alone() {
 fn a_cache_from_a_newer_version_is_left_alone() {
     let scene = Scene::with_entries(2);
     let newer = Connection::open(scene.path()).unwrap();
-    newer.execute_batch("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
+    newer.execute_batch("PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
     drop(newer);
     assert_refused(&scene, ErrorKind::TooNew, "newer version");
 }

@@ -7,8 +7,10 @@ mod exec;
 mod key;
 mod man;
 mod place;
+mod stats;
 mod tour;
 mod trust;
+mod watch;
 
 use clap::Subcommand;
 
@@ -29,6 +31,10 @@ pub(super) enum Command {
     Exec(exec::ExecArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
+    /// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
+    Stats(stats::StatsArgs),
+    /// Show hits and misses as they happen, in all processes
+    Watch(watch::WatchArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -48,6 +54,8 @@ impl Command {
         match self {
             Self::Exec(args) => Ok(args.run()),
             Self::Cache(args) => args.run(),
+            Self::Stats(args) => args.run(),
+            Self::Watch(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),
