@@ -67,6 +67,18 @@ impl Timestamp {
     }
 }
 
+/// The date of a day that is counted from 1970: `2026-11-15`.
+pub fn day_to_date(day: i64) -> String {
+    Timestamp::from_millis(day.saturating_mul(86_400_000)).date()
+}
+
+/// The day of such a date, counted from 1970; none for what is no date.
+pub fn date_to_day(date: &str) -> Option<i64> {
+    let date: jiff::civil::Date = date.parse().ok()?;
+    let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    Some(start.as_second().div_euclid(86_400))
+}
+
 /// ISO 8601 in UTC, to the millisecond: `2026-11-15T22:13:26.042Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Scope};
 use crate::ledger::Ledger;
-use crate::store::{Claims, Filter, Flow, Store, ThreadClaims, Visit};
+use crate::store::{Claims, Filter, Flow, Info, Store, ThreadClaims, Visit};
 
 pub use crate::base::ttl::Ttl;
 pub use compute::{Computed, How};
@@ -136,7 +136,16 @@ impl Cache {
 
     /// Shows the head of each entry in a scope.
     pub fn scan(&self, scope: &Scope, visit: &mut Visit<'_>) -> Result<()> {
-        let filter = Filter { scope: Some(scope.clone()), kind: None };
-        self.store().scan(&filter, visit)
+        self.scan_all(Some(scope), visit)
+    }
+
+    /// The same for one scope or for all.
+    pub fn scan_all(&self, scope: Option<&Scope>, visit: &mut Visit<'_>) -> Result<()> {
+        self.store().scan(&Filter { scope: scope.cloned(), kind: None }, visit)
+    }
+
+    /// What the store is.
+    pub fn info(&self) -> Info {
+        self.store().info()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Cache;
-use crate::entry::Happening;
+use crate::entry::{Happening, Tally};
 use crate::error::Result;
 use crate::key::Scope;
 use crate::ledger::Ledger;
@@ -48,10 +48,17 @@ impl Cache {
         let behind = self.fold_ledger().err().map(|error| error.to_string());
         let usage = self.store().usage(scope)?;
         let mut stats = Stats { usage, counts: BTreeMap::new(), behind };
-        for tally in self.store().tallies(scope)? {
+        for tally in self.store().tallies(Some(scope))? {
             *stats.counts.entry(tally.what).or_default() += tally.count;
         }
         Ok(stats)
+    }
+
+    /// Everything that has been counted, up to now, for one scope or for all; and why
+    /// the latest of it is not counted yet, if so.
+    pub fn tallies(&self, scope: Option<&Scope>) -> Result<(Vec<Tally>, Option<String>)> {
+        let behind = self.fold_ledger().err().map(|error| error.to_string());
+        Ok((self.store().tallies(scope)?, behind))
     }
 
     /// Hands everything that was noted to the store.

@@ -20,7 +20,7 @@ pub(crate) struct Layout {
     /// this one.
     pub(crate) oldest: i64,
     /// Makes the tables.
-    pub(crate) tables: &'static str,
+    pub(crate) tables: &'static [&'static str],
     /// Brings older tables to this version, within a transaction.
     pub(crate) migrate: fn(&Connection, from: i64) -> Result<()>,
     /// Takes over what can still be read from a damaged one, and says how much; none
@@ -70,7 +70,8 @@ impl Layout {
     /// Makes the tables in an empty file that nobody else knows yet. All of it is
     /// in that file afterwards: the log begins with the first write.
     pub(super) fn create(&self, connection: &Connection) -> Result<()> {
-        let Self { tables, application_id, version, .. } = self;
+        let Self { application_id, version, .. } = self;
+        let tables = self.tables.concat();
         let script = format!(
             "PRAGMA journal_mode = MEMORY;
              BEGIN IMMEDIATE;

@@ -120,6 +120,17 @@ impl Cost {
     }
 }
 
+/// Dollars as they are kept; none for what is no sum of money.
+pub fn micro_dollars(dollars: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is in the range that was just looked at"
+    )]
+    let micros = |dollars: f64| (dollars * 1e6).round() as u64;
+    (0.0..=1e9).contains(&dollars).then(|| micros(dollars))
+}
+
 impl Header {
     /// What is stored for it: the body and the full result.
     pub fn stored_len(&self) -> u64 {

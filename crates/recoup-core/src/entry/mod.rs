@@ -11,6 +11,7 @@ mod draft;
 mod frame;
 mod header;
 mod record;
+mod saved;
 mod sources;
 mod usage;
 
@@ -19,8 +20,9 @@ pub use codec::Damage;
 pub use detail::{Detail, Why};
 pub use draft::Draft;
 pub use frame::CHUNK_LEN;
-pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity};
+pub use header::{BodyInfo, Cost, Encoding, FORMAT, Header, Identity, micro_dollars};
 pub use record::{Entry, Head, Payload, Record};
+pub use saved::Saved;
 pub use sources::{Older, Pattern, PatternKind, Place, Source, Sources, Stat};
 pub use usage::{Batch, Event, Happening, Tally, day_of};
 

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::detail::Detail;
+use super::saved::Saved;
 use crate::base::clock::Timestamp;
 use crate::base::name::Name;
 use crate::key::{Id, Kind, Scope};
@@ -147,7 +148,8 @@ pub struct Batch {
     pub events: Vec<Event>,
 }
 
-/// How often something happened on one day to one kind of entry in one scope.
+/// How often something happened on one day to one kind of entry in one scope, by
+/// the name of who asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// Whose entries.
@@ -158,8 +160,13 @@ pub struct Tally {
     pub day: i64,
     /// What.
     pub what: Happening,
+    /// Who asked, or made it; empty where nobody said. Where there are very many,
+    /// the rest of them is one.
+    pub by: String,
     /// How often.
     pub count: u64,
+    /// What these hits saved.
+    pub saved: Saved,
 }
 
 /// The day that a moment falls on, counted from 1970 (UTC).

@@ -13,6 +13,7 @@
 //! A batch that was handed over goes. If we die in between, the store is told
 //! again and passes over it, because it knows the batch's name; so does the history.
 
+mod follow;
 mod history;
 mod hits;
 mod line;
@@ -35,6 +36,7 @@ use crate::key::Id;
 use history::History;
 use outbox::{Lines, Outbox};
 
+pub use follow::Follow;
 pub use hits::{Hit, HitLog};
 
 const OPEN: &str = "open.log";

@@ -14,13 +14,13 @@ use crate::error::Result;
 const STAY: u64 = 10_000;
 
 /// Beside all ledgers, so that it covers those that are made while one watches.
-pub(super) fn lock_of(ledger: &Path) -> PathBuf {
-    fsx::parent(ledger).join("watch.lock")
+pub(super) fn lock_in(ledgers: &Path) -> PathBuf {
+    ledgers.join("watch.lock")
 }
 
 /// Whoever holds the file shared is watching. Without a file there never was one.
 fn is_watched(ledger: &Path) -> bool {
-    let Ok(file) = File::open(lock_of(ledger)) else { return false };
+    let Ok(file) = File::open(lock_in(fsx::parent(ledger))) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 

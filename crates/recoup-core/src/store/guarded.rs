@@ -106,7 +106,7 @@ impl Store for Guarded {
         self.ask(|store| store.fold(batch))
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.ask(|store| store.tallies(scope))
     }
 

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
+use super::sums::Sums;
 use super::tallies::Tallies;
 use super::{Cause, Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Timestamp;
@@ -91,7 +92,8 @@ impl Store for Memory {
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {
-        if !self.tallies.lock().unwrap_or_else(PoisonError::into_inner).add(batch) {
+        let sums = Sums::of(batch);
+        if !self.tallies.lock().unwrap_or_else(PoisonError::into_inner).add(batch, &sums) {
             return Ok(());
         }
         for event in &batch.events {
@@ -107,7 +109,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         Ok(self.tallies.lock().unwrap_or_else(PoisonError::into_inner).of(scope))
     }
 

@@ -71,8 +71,8 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// damaged. A batch that it has seen changes nothing.
     fn fold(&self, batch: &Batch) -> Result<()>;
 
-    /// What was folded in, for one scope.
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>>;
+    /// What was folded in, for one scope or for all. Counts of more than a year ago go.
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>>;
 
     /// Shows the head of each record that the filter lets through, in no
     /// particular order, without reading bodies.

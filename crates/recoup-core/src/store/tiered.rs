@@ -233,7 +233,7 @@ impl Store for Tiered {
         self.in_both(|store| store.fold(batch))
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.back.tallies(scope)
     }
 

@@ -3,6 +3,7 @@
 
 mod crashes;
 mod details;
+mod following;
 mod history;
 mod hit_log;
 mod lines;

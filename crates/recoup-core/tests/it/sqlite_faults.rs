@@ -2,6 +2,7 @@
 //! from the future, and files that vanish.
 
 mod damage;
+mod earlier;
 mod files;
 mod foreign;
 mod locked;

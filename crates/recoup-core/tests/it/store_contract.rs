@@ -60,6 +60,9 @@ macro_rules! every_law {
             eviction::a_replaced_entry_counts_once_with_its_new_size,
             counts::a_batch_counts_once_however_often_it_is_told,
             counts::everything_that_happens_is_counted_by_scope_kind_and_day,
+            counts::what_hits_saved_is_summed_up_by_name,
+            counts::counts_of_all_scopes_can_be_asked_for_at_once,
+            counts::counts_of_long_ago_go,
             counts::nothing_told_is_nothing_counted,
             counts::counts_outlive_their_entries,
             counts::what_was_found_damaged_goes,
@@ -91,6 +94,13 @@ macro_rules! byte_limit_laws {
             eviction::the_least_recently_used_go_by_bytes,
             full::full_results_count_for_limits_and_go_by_eviction,
         }
+    };
+}
+
+/// What holds where names are counted for each day: the server counts them for all.
+macro_rules! naming_laws {
+    ($factory:ty) => {
+        laws! { $factory; counts::very_many_names_are_the_others, }
     };
 }
 
@@ -141,12 +151,14 @@ macro_rules! damage_laws {
 mod memory {
     every_law!(super::stores::InMemory);
     byte_limit_laws!(super::stores::InMemory);
+    naming_laws!(super::stores::InMemory);
     binary_laws!(super::stores::InMemory);
 }
 
 mod sqlite {
     every_law!(super::stores::InSqlite);
     byte_limit_laws!(super::stores::InSqlite);
+    naming_laws!(super::stores::InSqlite);
     binary_laws!(super::stores::InSqlite);
     sharing_laws!(super::stores::InSqlite);
     durable_laws!(super::stores::InSqlite);
@@ -186,6 +198,7 @@ mod tiered {
 mod file {
     every_law!(super::stores::InFiles);
     byte_limit_laws!(super::stores::InFiles);
+    naming_laws!(super::stores::InFiles);
     durable_laws!(super::stores::InFiles);
     damage_laws!(super::stores::InFiles);
 }
@@ -193,6 +206,7 @@ mod file {
 mod directory {
     every_law!(super::stores::InDirectory);
     byte_limit_laws!(super::stores::InDirectory);
+    naming_laws!(super::stores::InDirectory);
     sharing_laws!(super::stores::InDirectory);
     durable_laws!(super::stores::InDirectory);
     damage_laws!(super::stores::InDirectory);

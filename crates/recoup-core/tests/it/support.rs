@@ -246,7 +246,7 @@ impl Store for Switched {
         self.inner()?.fold(batch)
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.inner()?.tallies(scope)
     }
 

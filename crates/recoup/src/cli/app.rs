@@ -10,11 +10,11 @@ use recoup_core::base::fsx;
 use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::coord::EarlyExit;
 use recoup_core::key::Scope;
-use recoup_core::ledger::Ledger;
+use recoup_core::ledger::{Appends, HitLog, Ledger};
 use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
 
 use super::failure::Faults;
-use super::ui;
+use super::{projects, ui};
 use crate::config::{Near, Overrides, Settings};
 
 /// The directory of early-exit's sessions.
@@ -61,13 +61,20 @@ impl App {
         let cache = Cache::assemble(Parts {
             store,
             clock: Arc::new(SystemClock),
-            ledger: Some(Ledger::at(self.ledger_dir())),
+            ledger: self.ledger(),
             claims: self.settings.store.claims(&self.surroundings(), self.claims_dir()),
             options: self.settings.cache.options(),
         });
         // Kept alive on purpose, as said above.
         std::mem::forget(cache.clone());
         cache
+    }
+
+    /// A command ends soon: each line is appended at once.
+    fn ledger(&self) -> Option<Ledger> {
+        let notes = self.settings.notes;
+        let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
+        notes.ledger.then(|| Ledger::open(self.ledger_dir(), hits, Appends::AtOnce))
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -131,6 +138,10 @@ impl App {
         let home = &self.settings.home;
         if paths.any(|store| store.path().is_some_and(|path| path.starts_with(home))) {
             fsx::ensure_private_dir(home)?;
+        }
+        if self.settings.notes.ledger && self.scope() == Scope::project(self.settings.project.id())
+        {
+            projects::remember(home, &self.settings.project);
         }
         Ok(self.cache())
     }

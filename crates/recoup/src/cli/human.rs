@@ -1,4 +1,6 @@
-//! Sizes and times as people say them.
+//! Sizes, times, sums and money as people say them.
+
+use recoup_core::entry::Saved;
 
 /// `42 B`, `1.5 KiB`, `100.0 MiB`.
 pub(super) fn size(bytes: u64) -> String {
@@ -40,4 +42,78 @@ pub(super) fn span(millis: u64) -> String {
         || format!("{millis}ms"),
         |(length, name)| format!("{}{name}", millis.saturating_add(length / 2) / length),
     )
+}
+
+/// In the two largest units: `3h 12m`, `12m 5s`, `1.2s`, `90ms`.
+pub(super) fn duration(millis: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let two = UNITS.windows(2).find(|two| millis >= two[0].0);
+    match two {
+        Some([(large, a), (small, b)]) => match millis % large / small {
+            0 => format!("{}{a}", millis / large),
+            rest => format!("{}{a} {rest}{b}", millis / large),
+        },
+        _ if millis >= 10_000 => format!("{}s", millis / 1_000),
+        _ if millis >= 1_000 => format!("{}.{}s", millis / 1_000, millis % 1_000 / 100),
+        _ => format!("{millis}ms"),
+    }
+}
+
+/// `1,234,567`
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `950`, `12.3k`, `4.5M`
+fn tokens(number: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
+    match UNITS.into_iter().find(|(size, _)| number >= *size) {
+        Some((size, name)) => format!("{}.{}{name}", number / size, number % size / (size / 10)),
+        None => number.to_string(),
+    }
+}
+
+/// `$12.34`, and with four decimals where it is less than a cent.
+pub(super) fn dollars(micros: u64) -> String {
+    let (part, decimals) = if micros >= 10_000 { (10_000, 2) } else { (100, 4) };
+    let rounded = (micros.saturating_add(part / 2)) / part;
+    let whole = 1_000_000 / part;
+    format!("${}.{:0decimals$}", count(rounded / whole), rounded % whole)
+}
+
+/// What is known of it: time, tokens, dollars.
+pub(super) fn saved(saved: Saved) -> Vec<String> {
+    let Saved { millis, input_tokens, output_tokens, micro_dollars } = saved;
+    let all_tokens = input_tokens.saturating_add(output_tokens);
+    let mut parts = Vec::new();
+    if millis > 0 {
+        parts.push(duration(millis));
+    }
+    if all_tokens > 0 {
+        parts.push(format!("{} tokens", tokens(all_tokens)));
+    }
+    if micro_dollars > 0 {
+        parts.push(dollars(micro_dollars));
+    }
+    parts
+}
+
+/// The most telling of it: dollars if they are known, else time, else tokens.
+pub(super) fn briefly_saved(sums: Saved) -> String {
+    let Saved { millis, micro_dollars, .. } = sums;
+    let only = match (micro_dollars, millis) {
+        (1.., _) => Saved { micro_dollars, millis, ..Saved::default() },
+        (0, 1..) => Saved { millis, ..Saved::default() },
+        (0, 0) => sums,
+    };
+    saved(only).join(" · ")
 }

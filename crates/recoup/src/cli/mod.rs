@@ -8,6 +8,7 @@ mod failure;
 mod human;
 mod input;
 mod pretty;
+mod projects;
 mod ui;
 
 use std::ffi::OsString;

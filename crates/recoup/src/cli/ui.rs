@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
 use recoup_core::{Error, ErrorKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::YES;
@@ -28,8 +29,12 @@ const DIM: Style = Style::new().dimmed();
 /// Bytes for a script, as they are.
 pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let written = pieces.iter().try_for_each(|piece| out.write_all(piece));
-    match written.and_then(|()| out.flush()) {
+    let all = pieces.iter().try_for_each(|piece| out.write_all(piece));
+    written(all.and_then(|()| out.flush()))
+}
+
+fn written(done: io::Result<()>) -> Result<(), Failure> {
+    match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
         // Whatever is wrong there is no fault of a store, and has no remedy of one.
         done => done.map_err(|error| {
@@ -85,6 +90,30 @@ pub(super) fn line(text: impl Display) -> Result<(), Failure> {
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let json = serde_json::to_vec_pretty(value).expect("our own reports always serialize");
     data(&[&json, b"\n"])
+}
+
+/// JSON for a script on one line.
+pub(super) fn compact_json(value: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_vec(value).expect("our own reports always serialize");
+    data(&[&json, b"\n"])
+}
+
+/// A text for people on stdout, with colours where it is a terminal.
+pub(super) fn picture(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Waits for so long, or until whoever reads our output is gone; says whether they are.
+pub(super) fn reader_leaves_within(time: Duration) -> bool {
+    let out = io::stdout();
+    let mut watched = [PollFd::new(&out, PollFlags::empty())];
+    let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+    // What can't be watched is not waited for any shorter.
+    match poll(&mut watched, Some(&time)) {
+        Ok(count) => count > 0 && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
+        Err(_) => false,
+    }
 }
 
 /// Rows under headings, as wide as the terminal allows.

@@ -53,6 +53,10 @@ pub(super) const LOA_MAX_SIZE_MB: EnvVar =
     var("LOA_CACHE_MAX_SIZE_MB", "as RECOUP_CACHE_MAX_SIZE_MB, which wins");
 pub(super) const LOA_TTL_DAYS: EnvVar =
     var("LOA_CACHE_TTL_DAYS", "as RECOUP_CACHE_TTL, which wins, in days");
+pub(super) const LEDGER_ENABLED: EnvVar =
+    var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
+pub(super) const LOG_HITS: EnvVar =
+    var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -60,7 +64,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 17] = [
+pub const VARIABLES: [EnvVar; 19] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -73,6 +77,8 @@ pub const VARIABLES: [EnvVar; 17] = [
     NEAR_STORE,
     NEAR_TTL,
     EARLY_EXIT_DIR,
+    LEDGER_ENABLED,
+    LOG_HITS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -14,6 +14,7 @@ use super::given::{Given, Raw, Standing};
 use super::keys::{self, Info, KEYS, Repository};
 use super::origin::{File, Origin};
 use super::places::Places;
+use super::prices::Price;
 use super::problem::Problem;
 use super::trust::{Ledger, Verdict};
 use super::{Overrides, env, files};
@@ -26,6 +27,8 @@ pub(crate) struct Gathered {
     /// The weakest first.
     pub(super) givens: Vec<Given>,
     pub(super) problems: Vec<Problem>,
+    /// The user's own.
+    pub(super) prices: Vec<(String, Price)>,
     /// Files of the repository that say what needs trust.
     pub(crate) delicate: Vec<Delicate>,
     /// Why it can't be told what is trusted, if so.
@@ -51,6 +54,7 @@ impl Gathered {
             project,
             givens: built_in().collect(),
             problems: Vec::new(),
+            prices: Vec::new(),
             delicate: Vec::new(),
             no_ledger: None,
         };
@@ -64,13 +68,14 @@ impl Gathered {
     fn read_files(&mut self) {
         let path = self.places.user_file();
         if let Some(contents) = files::read(File::User, &path, &path.to_string_lossy()) {
+            self.prices = contents.prices;
             self.take(contents.givens, contents.problems);
         }
         let mut ledger = None;
         for file in File::OF_REPOSITORY {
             let path = self.project.root().join(file.name());
             let Some(contents) = files::read(file, &path, file.name()) else { continue };
-            let files::Contents { text, mut givens, problems } = contents;
+            let files::Contents { text, mut givens, problems, prices: _ } = contents;
             if givens.iter().any(Given::needs_trust) {
                 let ledger = ledger.get_or_insert_with(|| Ledger::read(&self.places.home));
                 let delicate = judged(file, text, &mut givens, ledger, self.project.root());

@@ -65,7 +65,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 11] = [
+pub(crate) static KEYS: [&dyn AnyKey; 13] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -77,6 +77,8 @@ pub(crate) static KEYS: [&dyn AnyKey; 11] = [
     &NEAR_STORE,
     &NEAR_TTL,
     &EARLY_EXIT_DIR,
+    &LEDGER_ENABLED,
+    &LOG_HITS,
 ];
 
 /// The key of that name.
@@ -239,4 +241,33 @@ pub(super) static EARLY_EXIT_DIR: Key<PathBuf> = Key {
     },
     read: value::path,
     show: |path| path.display().to_string().into(),
+};
+
+pub(super) static LEDGER_ENABLED: Key<bool> = Key {
+    info: Info {
+        name: "ledger.enabled",
+        expected: "true or false",
+        default: Some("true"),
+        meaning: "false: look-ups are not counted, so that `stats`, `watch` and the order of eviction \
+                  know nothing of them",
+        variable: env::LEDGER_ENABLED,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
+};
+
+pub(super) static LOG_HITS: Key<bool> = Key {
+    info: Info {
+        name: "log.hits",
+        expected: "true or false",
+        default: Some("true"),
+        meaning: "whether each hit is a line in ~/.recoup/logs/hits.jsonl",
+        variable: env::LOG_HITS,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
 };

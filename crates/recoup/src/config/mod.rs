@@ -13,6 +13,7 @@ mod given;
 mod keys;
 mod origin;
 mod places;
+pub(crate) mod prices;
 mod problem;
 mod redis;
 mod resolve;
@@ -33,6 +34,7 @@ pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
 pub(crate) use origin::File;
 pub(crate) use places::Places;
+pub use prices::Prices;
 pub(crate) use problem::Problem;
 pub use value::{Megabytes, megabytes_in_bytes};
 
@@ -64,6 +66,10 @@ pub struct Settings {
     pub cache: CacheSettings,
     /// Where sessions of early-exit are kept, if that was said.
     pub early_exit_dir: Option<PathBuf>,
+    /// What is noted of their use.
+    pub notes: NoteSettings,
+    /// What tokens cost.
+    pub prices: Prices,
     /// What a person should know, such as what was ignored.
     pub warnings: Vec<String>,
 }
@@ -75,6 +81,15 @@ pub struct Near {
     pub store: StoreUrl,
     /// For how long it answers before the other is asked again.
     pub ttl: Ttl,
+}
+
+/// What is noted of the use of entries.
+#[derive(Debug, Clone, Copy)]
+pub struct NoteSettings {
+    /// Look-ups are counted.
+    pub ledger: bool,
+    /// Each hit is a line in a log.
+    pub hits: bool,
 }
 
 /// How entries are kept.
@@ -154,6 +169,7 @@ impl Gathered {
             self.set_scope(scope, store.as_ref());
         }
         let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
+        let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -167,6 +183,8 @@ impl Gathered {
             scope: scope?,
             cache: cache?,
             early_exit_dir,
+            notes: NoteSettings { ledger: ledger?, hits: hits? },
+            prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::given::{Given, Standing};
 use super::keys::{AnyKey, KEYS};
-use super::{Gathered, Overrides, problem};
+use super::{Gathered, Overrides, Settings, problem};
 
 pub(crate) use super::keys::{Info, Repository};
 pub(crate) use super::origin::Layer;
@@ -62,8 +62,20 @@ pub(crate) fn rows(overrides: &Overrides) -> Result<(Vec<Row>, Vec<String>)> {
     let Some(settings) = gathered.settings() else {
         return Err(problem::as_error(&gathered.problems));
     };
-    let rows = KEYS.iter().map(|key| gathered.row(*key)).collect();
+    let mut rows: Vec<Row> = KEYS.iter().map(|key| gathered.row(*key)).collect();
+    rows.push(prices(&settings, &gathered));
     Ok((rows, settings.warnings))
+}
+
+/// A table, and no key: only what it is.
+fn prices(settings: &Settings, gathered: &Gathered) -> Row {
+    let origin = if settings.prices.own() > 0 {
+        Source { layer: Layer::User, place: gathered.places.user_file().display().to_string() }
+    } else {
+        Source { layer: Layer::BuiltIn, place: "built-in".to_owned() }
+    };
+    let value = settings.prices.described().into();
+    Row { key: "prices", value, origin: Some(origin), others: Vec::new() }
 }
 
 impl Gathered {

@@ -8,6 +8,7 @@ use recoup_core::entry::{Body, Cost, Draft};
 use recoup_core::key::Kind;
 use recoup_core::secrets::Values;
 
+use super::cost;
 use super::end::End;
 use super::run::Outcome;
 use super::{Slot, Teller};
@@ -93,6 +94,7 @@ impl Done {
             self.mention_an_earlier_result(keeping, teller);
             return Ok(());
         };
+        let cost = cost::of(self.took, &record);
         let body = match record.into_body(exit) {
             Ok(body) => body,
             Err(lost) => {
@@ -101,7 +103,7 @@ impl Done {
                 return Ok(());
             }
         };
-        match permit.fill(self.draft(body, exit, keeping), ttl) {
+        match permit.fill(self.draft(body, exit, cost, keeping), ttl) {
             Ok(Filled::Stored(_) | Filled::Off) => {}
             Ok(Filled::Refused(overtaken @ Refusal::Overtaken)) => {
                 teller.aside(format_args!("not cached: {overtaken}"));
@@ -115,11 +117,11 @@ impl Done {
         Ok(())
     }
 
-    fn draft(self, body: Body, exit: i32, keeping: &Keeping) -> Draft {
+    fn draft(self, body: Body, exit: i32, cost: Cost, keeping: &Keeping) -> Draft {
         Draft {
             identity: self.slot.identity,
             parts: self.slot.parts,
-            cost: Cost { millis: self.took, ..Cost::default() },
+            cost,
             body,
             // A failure is kept for as long as was said, and no longer.
             grace: if exit == 0 { keeping.grace } else { 0 },

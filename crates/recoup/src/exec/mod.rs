@@ -5,6 +5,7 @@
 //! what passes, `keep` decides whether that is kept, `replay` gives it out again. What is to
 //! be told goes through a [`Teller`]: nothing here prints lines of its own.
 
+mod cost;
 mod end;
 mod keep;
 mod look;

@@ -67,6 +67,20 @@ impl Record {
         }
     }
 
+    /// All of stdout, if that is not more than so many bytes.
+    pub(super) fn stdout_up_to(&self, most: u64) -> Option<Vec<u8>> {
+        let out = &self.taken.out;
+        if self.lost.is_some() || out.len() > most {
+            return None;
+        }
+        let mut all = Vec::new();
+        let copied = out.each(&mut |piece| {
+            all.extend_from_slice(piece);
+            Ok(())
+        });
+        copied.ok().map(|()| all)
+    }
+
     /// As it is stored, with that exit code.
     pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
         let Self { taken, limit: _, lost } = self;

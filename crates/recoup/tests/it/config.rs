@@ -25,6 +25,9 @@ fn show_without_any_configuration() {
     near.store         (none)
     near.ttl           30s
     early_exit.dir     (none)
+    ledger.enabled     true
+    log.hits           true
+    prices             built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
 }
@@ -55,6 +58,9 @@ fn show_says_where_everything_comes_from() {
     near.store  (none)
     near.ttl  30s  built-in
     early_exit.dir  (none)
+    ledger.enabled  true  built-in
+    log.hits  true  built-in
+    prices  built-in, of 2025-11  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");
 }

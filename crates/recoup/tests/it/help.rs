@@ -23,6 +23,8 @@ fn the_program() {
       exec         Run a command once, and replay it afterwards
       cache        Cache Manager: keep results, and get them back while they are true
       early-exit   Early Exit: the first agent to answer tells the others to stop
+      stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
+      watch        Show hits and misses as they happen, in all processes
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -48,6 +50,8 @@ fn the_program() {
       RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
       RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
       RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
+      RECOUP_LEDGER_ENABLED    false: nothing is counted, and nothing told to watchers
+      RECOUP_LOG_HITS          false: hits are not written to ~/.recoup/logs (default: true)
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
@@ -89,7 +93,7 @@ fn the_cache() {
 
 #[test]
 fn keeping_a_result() {
-    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @r"
+    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
     Keep a result
 
     Usage: recoup cache set [OPTIONS] --condensed <JSON|-|@FILE>
@@ -112,6 +116,12 @@ fn keeping_a_result() {
           --synthesize <MSG>          Also write this down, as a dated row in the notes file
                                       (cache.notes of the configuration)
           --tag <TAG>                 A word to find it by; may be given several times
+          --took <DURATION>           How long the work took, such as 90s or 2m: a later hit has saved
+                                      that
+          --input-tokens <N>          How many tokens went in
+          --output-tokens <N>         How many tokens came out
+          --model <MODEL>             Which model it was: what its tokens cost is then looked up
+          --dollars <X>               What it cost, in dollars
           --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
           --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME
                                       [default: project]
@@ -231,7 +241,7 @@ fn an_unknown_command_suggests_one() {
     insta::assert_snapshot!(output.stderr, @"
     error: unrecognized subcommand 'cach'
 
-      tip: a similar subcommand exists: 'cache'
+      tip: some similar subcommands exist: 'watch', 'cache'
 
     Usage: recoup <COMMAND>
 

@@ -51,3 +51,4 @@ mod tour;
 mod trust;
 mod usage;
 mod verify;
+mod worth;

@@ -48,3 +48,13 @@ impl FileLock {
         }
     }
 }
+
+/// Opens a private file, made if it is missing, with a lock that any number may
+/// share; it ends with the file. Waits for those who hold it alone, which is short.
+pub fn open_shared(path: &Path) -> Result<File> {
+    let file = super::open_private(path)?;
+    file.lock_shared().map_err(|error| {
+        Error::new(ErrorKind::Io, format!("locking {}", path.display())).with_source(error)
+    })?;
+    Ok(file)
+}

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
-pub use lock::FileLock;
+pub use lock::{FileLock, open_shared};
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
 pub use shared::{

@@ -21,8 +21,8 @@ use crate::base::name::Name;
 use crate::entry::Batch;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, Scope};
-use crate::store::folder::Counts;
 use crate::store::sums::Sums;
+use crate::store::tallies::Tallies;
 
 pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
     if batch.events.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
     if !counts.add(batch, &sums) {
         return Ok(());
     }
-    let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|(scope, ..)| *scope).collect();
+    let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|counted| counted.scope).collect();
     let mut shelves = Vec::new();
     for scope in scopes {
         if let Some(mut shelf) = shelf_of(dir, scope)? {
@@ -134,10 +134,10 @@ fn tell_stats(
     shelf: &mut Shelf<'_>,
     scope: &Scope,
     sums: &Sums<'_>,
-    counts: &Counts,
+    counts: &Tallies,
 ) -> Result<()> {
-    let these = sums.counts.iter().filter(|((of, ..), _)| *of == scope);
-    let added = Stats::of(these.map(|((.., what), count)| (*what, *count)));
+    let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
+    let added = Stats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
 
     shelf.index_mut()?.add_stats(added, stats_of(counts, scope));
     Ok(())

@@ -115,7 +115,7 @@ impl Store for Directory {
         fold::fold(self, batch)
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         Ok(self.folder.counts()?.of(scope))
     }
 

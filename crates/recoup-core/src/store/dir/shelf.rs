@@ -18,7 +18,7 @@ use crate::base::fsx;
 use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Key, Scope};
-use crate::store::folder::Counts;
+use crate::store::tallies::Tallies;
 
 #[derive(Debug)]
 pub(super) struct Shelf<'a> {
@@ -225,8 +225,8 @@ impl<'a> Shelf<'a> {
     }
 }
 
-pub(super) fn stats_of(counts: &Counts, scope: &Scope) -> Stats {
-    Stats::of(counts.of(scope).into_iter().map(|tally| (tally.what, tally.count)))
+pub(super) fn stats_of(counts: &Tallies, scope: &Scope) -> Stats {
+    Stats::of(counts.of(Some(scope)).into_iter().map(|tally| (tally.what, tally.count)))
 }
 
 fn full_name(fact: &Fact) -> Option<String> {

@@ -140,7 +140,7 @@ impl Store for Files {
         fold::fold(&self.folder, batch)
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         Ok(self.folder.counts()?.of(scope))
     }
 

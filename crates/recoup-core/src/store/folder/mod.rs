@@ -22,8 +22,8 @@ use crate::base::clock::Deadline;
 use crate::base::fsx::{self, FileLock};
 use crate::entry::{BodyInfo, Payload};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::tallies::Tallies;
 
-pub(super) use counts::Counts;
 pub(super) use walk::each_in;
 
 /// How long a writer waits for others.
@@ -57,16 +57,16 @@ impl Folder {
     }
 
     /// What was counted so far.
-    pub(super) fn counts(&self) -> Result<Counts> {
+    pub(super) fn counts(&self) -> Result<Tallies> {
         self.refuse_links(&self.own())?;
-        Ok(Counts::load(&self.own().join("counts.json")))
+        Ok(counts::load(&self.own().join("counts.json")))
     }
 
     /// Keeps what was counted. The caller holds the lock since it loaded them.
-    pub(super) fn save_counts(&self, counts: &Counts) -> Result<()> {
+    pub(super) fn save_counts(&self, counts: &Tallies) -> Result<()> {
         self.refuse_links(&self.own())?;
         fsx::ensure_dir(&self.own())?;
-        counts.save(&self.own().join("counts.json"))
+        counts::save(counts, &self.own().join("counts.json"))
     }
 }
 

@@ -8,17 +8,28 @@ use redis::{Cmd, Value};
 
 use super::Shared;
 use super::read::Fields;
+use super::scan;
 use super::scripts::{self, eval};
 use super::write::{BATCH, remove_by};
 use crate::base::clock::Timestamp;
-use crate::entry::{Batch, Happening, Tally};
+use crate::entry::{Batch, Happening, Saved, Tally};
 use crate::error::Result;
 use crate::key::{Id, Kind, Scope};
-use crate::store::sums::Sums;
+use crate::store::sums::{Amount, Counted, OTHERS, Sums};
 
 /// How many names of batches are remembered, for each scope. A batch is told
 /// again only right after a crash, so the newest suffice.
 const REMEMBERED: usize = 1_000;
+
+/// From so many counts in a scope on, new names are the others.
+const FIELDS: usize = 50_000;
+
+/// What is saved, in the order of [`Saved::to_array`].
+const UNITS: [&str; 4] =
+    ["hit.millis", "hit.input_tokens", "hit.output_tokens", "hit.micro_dollars"];
+
+/// More than that would not be added by the server.
+const MOST: u64 = 1 << 60;
 
 pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
     let sums = Sums::of(batch);
@@ -35,23 +46,45 @@ pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
 
 /// The scopes for which the batch is news; now it is counted there.
 fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<&'a Scope>> {
-    let mut scopes: HashMap<&Scope, Vec<(String, u64)>> = HashMap::new();
-    for ((scope, kind, day, what), count) in &sums.counts {
-        scopes.entry(scope).or_default().push((format!("{kind}/{day}/{what}"), *count));
+    let mut scopes: HashMap<&Scope, Vec<Field>> = HashMap::new();
+    for (counted, amount) in &sums.counts {
+        scopes.entry(counted.scope).or_default().extend(fields_for(counted, amount));
     }
     let commands = scopes.iter().map(|(scope, counts)| {
         let keys = [&*shared.keys.folded(scope), &*shared.keys.tally(scope)];
         let mut command = eval(scripts::COUNT, &keys);
         let newest = batch.events.iter().map(|event| event.at.as_millis()).max().unwrap_or(0);
         command.arg(batch.name.as_str()).arg(newest).arg(REMEMBERED);
-        for (field, count) in counts {
-            command.arg(field).arg(*count);
+        command.arg(sums.first_day()).arg(FIELDS);
+        for Field { name, crowded, count } in counts {
+            command.arg(name).arg(crowded).arg(*count);
         }
         command
     });
     let answers = shared.line.ask("folding in what happened", commands.collect())?;
     let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == Value::Int(1));
     Ok(new.map(|(scope, _)| *scope).collect())
+}
+
+/// One count: where it goes, and where when there are too many already.
+struct Field {
+    name: String,
+    crowded: String,
+    count: u64,
+}
+
+/// `KIND/DAY/WHAT/NAME` for how often, `KIND/DAY/hit.UNIT/NAME` for what was saved.
+fn fields_for(counted: &Counted<'_>, amount: &Amount) -> Vec<Field> {
+    let Counted { scope: _, kind, day, what, by } = counted;
+    let others = if by.is_empty() { "" } else { OTHERS };
+    let field = |word: &str, count: u64| Field {
+        name: format!("{kind}/{day}/{word}/{by}"),
+        crowded: format!("{kind}/{day}/{word}/{others}"),
+        count: count.min(MOST),
+    };
+    let saved = UNITS.into_iter().zip(amount.saved.to_array()).filter(|(_, sum)| *sum > 0);
+    let counted = std::iter::once(field(what.as_str(), amount.count));
+    counted.chain(saved.map(|(unit, sum)| field(unit, sum))).collect()
 }
 
 fn tell(shared: &Shared, commands: &[Cmd]) -> Result<()> {
@@ -77,7 +110,18 @@ fn relist(shared: &Shared, id: &Id, last: Timestamp) -> impl Iterator<Item = Cmd
     })
 }
 
-pub(super) fn tallies(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
+/// For one scope, or for all that have counts.
+pub(super) fn tallies(shared: &Shared, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    let scopes =
+        scope.map_or_else(|| scan::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
+    let mut tallies = Vec::new();
+    for scope in scopes? {
+        tallies.extend(tallies_of(shared, &scope)?);
+    }
+    Ok(tallies)
+}
+
+fn tallies_of(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
     let mut command = redis::cmd("HGETALL");
     command.arg(shared.keys.tally(scope));
     let answer = shared.line.ask_one("reading the counts", command)?;
@@ -87,19 +131,41 @@ pub(super) fn tallies(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
         }
         other => Fields::of(other),
     };
-    let mut tallies = Vec::new();
+    let mut sums: HashMap<Counter, Amount> = HashMap::new();
     while let Some(field) = fields.text() {
         let count = fields.number().unwrap_or(0).max(0).cast_unsigned();
-        tallies.extend(tally(scope, &field, count));
+        if let Some((counter, amount)) = counter_of(&field, count) {
+            sums.entry(counter).or_default().add(amount);
+        }
     }
-    Ok(tallies)
+    let tally = |((kind, day, what, by), Amount { count, saved })| Tally {
+        scope: scope.clone(),
+        kind,
+        day,
+        what,
+        by,
+        count,
+        saved,
+    };
+    Ok(sums.into_iter().map(tally).collect())
 }
 
-/// `None` for the kinds and words of a later version, which are its to show.
-fn tally(scope: &Scope, field: &str, count: u64) -> Option<Tally> {
-    let mut parts = field.split('/');
+type Counter = (Kind, i64, Happening, String);
+
+/// `None` for the kinds and words of a later version, which are its to show. An
+/// earlier one had no names.
+fn counter_of(field: &str, sum: u64) -> Option<(Counter, Amount)> {
+    let mut parts = field.splitn(4, '/');
     let kind = Kind::from_name(parts.next()?)?;
     let day = parts.next()?.parse().ok()?;
-    let what = Happening::from_name(parts.next()?)?;
-    Some(Tally { scope: scope.clone(), kind, day, what, count })
+    let word = parts.next()?;
+    let by = parts.next().unwrap_or_default().to_owned();
+    if let Some(unit) = UNITS.into_iter().position(|unit| unit == word) {
+        let mut saved = [0; 4];
+        saved[unit] = sum;
+        let amount = Amount { count: 0, saved: Saved::from_array(saved) };
+        return Some(((kind, day, Happening::Hit, by), amount));
+    }
+    let amount = Amount { count: sum, saved: Saved::default() };
+    Some(((kind, day, Happening::from_name(word)?, by), amount))
 }

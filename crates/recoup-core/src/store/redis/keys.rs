@@ -5,7 +5,8 @@
 //!                            full result, each in place (body, full) or in frames (frames, fullframes)
 //! P:{SCOPE/KEY}:GEN:N        string: the Nth frame of a large body or full result
 //! P:used:{SCOPE}:KIND        sorted set: keys by last use, for limits by count
-//! P:tally:{SCOPE}            hash: KIND/DAY/WHAT, how often
+//! P:tally:{SCOPE}            hash: KIND/DAY/WHAT/NAME, how often; KIND/DAY/hit.UNIT/NAME, how much that saved;
+//!                            first, the first day whose counts stay
 //! P:folded:{SCOPE}           sorted set: names of batches that were counted
 //! P:claim:{SCOPE/KEY}        string: the token of whoever works on it; expires unless renewed
 //! P:dead                     sorted set: SCOPE/KEY by the time from which it is dead
@@ -45,6 +46,17 @@ impl Keys {
 
     pub(super) fn tally(&self, scope: &Scope) -> String {
         format!("{}:tally:{{{scope}}}", self.prefix)
+    }
+
+    /// A pattern for the counts of all scopes.
+    pub(super) fn tally_pattern(&self) -> String {
+        format!("{}:tally:{{*}}", self.prefix)
+    }
+
+    /// The scope whose counts have that name.
+    pub(super) fn scope_of_tally(&self, name: &[u8]) -> Option<Scope> {
+        let name = str::from_utf8(name).ok()?.strip_prefix(&self.prefix)?;
+        Scope::parse(name.strip_prefix(":tally:{")?.strip_suffix('}')?).ok()
     }
 
     pub(super) fn folded(&self, scope: &Scope) -> String {

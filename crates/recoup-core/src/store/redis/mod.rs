@@ -80,7 +80,7 @@ impl Store for Redis {
         fold::fold(&self.shared, batch)
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         fold::tallies(&self.shared, scope)
     }
 

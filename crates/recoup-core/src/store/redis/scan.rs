@@ -1,7 +1,7 @@
 //! Listing: the names of all records from the server's own key space, which is
 //! never out of date, and then their heads, many at a time, without bodies.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use redis::Value;
 
@@ -125,4 +125,19 @@ fn page_in(answer: Value) -> (Option<String>, Vec<Value>) {
     let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
     let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
     (next, names)
+}
+
+/// The scopes for which anything was counted.
+pub(super) fn scopes_with_counts(shared: &Shared) -> Result<Vec<Scope>> {
+    let mut scopes = BTreeSet::new();
+    let scope_of = |name: &Value| match name {
+        Value::BulkString(name) => shared.keys.scope_of_tally(name),
+        _ => None,
+    };
+    let pattern = shared.keys.tally_pattern();
+    shared.line.scan("listing the counts", &pattern, STEP, &mut |names| {
+        scopes.extend(names.iter().filter_map(scope_of));
+        Ok(true)
+    })?;
+    Ok(scopes.into_iter().collect())
 }

@@ -95,11 +95,25 @@ for _, member in ipairs(gone) do redis.call('ZREM', KEYS[1], member) end
 return gone";
 
 /// Counts a batch of that name once. Keys: the names, the counts.
-/// `ARGV`: the name, its place in time, how many are remembered, then fields and counts.
+/// `ARGV`: the name, its place in time, how many are remembered, the first day whose
+/// counts stay, how many counts there may be; then fields, each with the one in its
+/// place when there are too many, and counts. Once a day, old counts go.
 pub(super) const COUNT: &str = "\
 if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 0 then return 0 end
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[3])
-for n = 4, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
+if redis.call('HGET', KEYS[2], 'first') ~= ARGV[4] then
+  redis.call('HSET', KEYS[2], 'first', ARGV[4])
+  for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+    local day = tonumber(string.match(field, '^[^/]*/(-?%d+)/') or nil)
+    if day and day < tonumber(ARGV[4]) then redis.call('HDEL', KEYS[2], field) end
+  end
+end
+local room = redis.call('HLEN', KEYS[2]) < tonumber(ARGV[5])
+for n = 6, #ARGV, 3 do
+  local field = ARGV[n]
+  if not room and redis.call('HEXISTS', KEYS[2], field) == 0 then field = ARGV[n + 1] end
+  redis.call('HINCRBY', KEYS[2], field, ARGV[n + 2])
+end
 return 1";
 
 /// Takes a claim with the token `ARGV[1]` for `ARGV[2]` milliseconds, unless another

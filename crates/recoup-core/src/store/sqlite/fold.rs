@@ -1,13 +1,14 @@
 //! Taking in batches of events, each once: the batch's name and everything that
 //! follows from it are written in one transaction.
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, ToSql, params};
 
-use crate::database::{fault, in_transaction};
-use crate::entry::{Batch, Happening, Tally};
+use super::schema;
+use crate::database::{fault, in_transaction, version_of};
+use crate::entry::{Batch, Happening, Saved, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};
-use crate::store::sums::Sums;
+use crate::store::sums::{Amount, Counted, NAMES, OTHERS, Sums};
 
 /// How many names of batches are remembered. A batch is told again only right
 /// after a crash, so the newest suffice; names sort by time.
@@ -25,16 +26,39 @@ pub(super) fn fold(writer: &mut Connection, batch: &Batch) -> Result<()> {
 }
 
 fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
-    const COUNT: &str = "INSERT INTO tallies (scope, kind, day, what, count)
-                             VALUES (?1, ?2, ?3, ?4, ?5)
-                             ON CONFLICT DO UPDATE SET count = count + excluded.count";
+    // One name too many is one of the others.
+    const COUNT: &str = "
+        INSERT INTO tallies (scope, kind, day, what, by, count,
+                             millis, input_tokens, output_tokens, micro_dollars)
+        VALUES (?1, ?2, ?3, ?4,
+                CASE WHEN ?5 = ''
+                     OR EXISTS (SELECT 1 FROM tallies WHERE scope = ?1 AND kind = ?2 AND day = ?3
+                                AND what = ?4 AND by = ?5)
+                     OR (SELECT count(*) FROM tallies WHERE scope = ?1 AND kind = ?2 AND day = ?3
+                         AND what = ?4) < ?11
+                THEN ?5 ELSE ?12 END,
+                ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO UPDATE SET count = min(count + excluded.count, ?13),
+            millis = min(millis + excluded.millis, ?13),
+            input_tokens = min(input_tokens + excluded.input_tokens, ?13),
+            output_tokens = min(output_tokens + excluded.output_tokens, ?13),
+            micro_dollars = min(micro_dollars + excluded.micro_dollars, ?13)";
+    const OLD: &str = "DELETE FROM tallies WHERE scope = ?1 AND kind = ?2 AND day < ?3";
     const SERVED: &str = "UPDATE entries SET hits = hits + ?3, last_used = max(last_used, ?4)
                               WHERE scope = ?1 AND key = ?2";
     // What was stored anew since is another record.
     const DAMAGED: &str = "DELETE FROM entries WHERE scope = ?1 AND key = ?2 AND stored_at <= ?3";
-    for ((scope, kind, day, what), count) in &sums.counts {
+    let most_names = i64::try_from(NAMES).unwrap_or(i64::MAX);
+    for (Counted { scope, kind, day, what, by }, Amount { count, saved }) in &sums.counts {
         let (scope, kind, what) = (scope.as_str(), kind.as_str(), what.as_str());
-        run(writer, COUNT, &[&scope, &kind, day, &what, &count.cast_signed()])?;
+        let [millis, input, output, dollars] = saved.to_array().map(bounded);
+        let count = bounded(*count);
+        let amounts: [&dyn ToSql; 5] = [&count, &millis, &input, &output, &dollars];
+        let mut values: Vec<&dyn ToSql> = vec![&scope, &kind, day, &what, by];
+        values.extend(amounts);
+        values.extend([&most_names as &dyn ToSql, &OTHERS, &MOST]);
+        run(writer, COUNT, &values)?;
+        run(writer, OLD, &[&scope, &kind, &sums.first_day()])?;
     }
     for (id, (hits, last)) in &sums.served {
         let (scope, key) = (id.scope.as_str(), id.key.as_str());
@@ -60,7 +84,14 @@ fn forget_old(writer: &Connection) -> Result<()> {
     run(writer, SQL, &[&REMEMBERED])
 }
 
-fn run(writer: &Connection, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<()> {
+/// Two of them still are a number.
+const MOST: i64 = i64::MAX / 2;
+
+fn bounded(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(MOST).min(MOST)
+}
+
+fn run(writer: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<()> {
     writer
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute(values))
@@ -72,20 +103,34 @@ fn folding(error: rusqlite::Error) -> Error {
     fault::explain(error, "folding in what happened")
 }
 
-pub(super) fn tallies(reader: &Connection, scope: &Scope) -> Result<Vec<Tally>> {
-    const SQL: &str = "SELECT kind, what, day, count FROM tallies WHERE scope = ?1";
+pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    let sql = match version_of(reader)? {
+        // Not written to since an earlier version did.
+        schema::BARE => {
+            "SELECT scope, kind, day, what, '', count, 0, 0, 0, 0 FROM tallies
+             WHERE ?1 IS NULL OR scope = ?1"
+        }
+        _ => {
+            "SELECT scope, kind, day, what, by, count, millis, input_tokens, output_tokens,
+                    micro_dollars
+             FROM tallies WHERE ?1 IS NULL OR scope = ?1"
+        }
+    };
     let counting = |error| fault::explain(error, "reading the counts");
-    let mut statement = reader.prepare_cached(SQL).map_err(counting)?;
-    let rows = statement.query_map([scope.as_str()], |row| tally(scope, row)).map_err(counting)?;
+    let mut statement = reader.prepare_cached(sql).map_err(counting)?;
+    let rows = statement.query_map(params![scope.map(Scope::as_str)], tally).map_err(counting)?;
     let all: Vec<Option<Tally>> = rows.collect::<rusqlite::Result<_>>().map_err(counting)?;
     Ok(all.into_iter().flatten().collect())
 }
 
 /// `None` for the kinds and words of a later version, which are its to show.
-fn tally(scope: &Scope, row: &Row<'_>) -> rusqlite::Result<Option<Tally>> {
-    let kind = Kind::from_name(row.get_ref(0)?.as_str()?);
-    let what = Happening::from_name(row.get_ref(1)?.as_str()?);
-    let (day, count) = (row.get(2)?, row.get::<_, i64>(3)?.max(0).cast_unsigned());
-    let known = kind.zip(what);
-    Ok(known.map(|(kind, what)| Tally { scope: scope.clone(), kind, day, what, count }))
+fn tally(row: &Row<'_>) -> rusqlite::Result<Option<Tally>> {
+    let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
+    let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();
+    let kind = Kind::from_name(row.get_ref(1)?.as_str()?);
+    let what = Happening::from_name(row.get_ref(3)?.as_str()?);
+    let (day, by, count) = (row.get(2)?, row.get(4)?, number(5)?);
+    let saved = Saved::from_array([number(6)?, number(7)?, number(8)?, number(9)?]);
+    let known = scope.zip(kind).zip(what);
+    Ok(known.map(|((scope, kind), what)| Tally { scope, kind, day, what, by, count, saved }))
 }

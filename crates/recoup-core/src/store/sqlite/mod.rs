@@ -81,7 +81,7 @@ impl Store for Sqlite {
         self.pool.write(|writer| fold::fold(writer, batch))
     }
 
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.pool.read(|reader| fold::tallies(reader, scope)).map(Option::unwrap_or_default)
     }
 

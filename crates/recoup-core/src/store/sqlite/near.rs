@@ -4,7 +4,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::read;
-use super::schema::WITHOUT_SKETCHES;
+use super::schema::BARE;
 use crate::database::{fault, version_of};
 use crate::entry::{Head, Header};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::store::nearest::{Best, Probe, Sketch};
 
 /// None where the file has no sketches yet.
 pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<Vec<(Id, Head)>>> {
-    if version_of(reader)? <= WITHOUT_SKETCHES {
+    if version_of(reader)? <= BARE {
         return Ok(None);
     }
     let mut best = Best::new(probe.most);

@@ -8,7 +8,7 @@
 //! chunks    the frames of large bodies, by the random number in `frames`
 //! totals    entries and bytes for each scope and kind, kept by triggers, so
 //!           that a write need not count
-//! tallies   what happened, for each scope, kind and day
+//! tallies   what happened, for each scope, kind, day and name, and what it saved
 //! folded    the batches of events that are counted in tallies
 //! ```
 
@@ -22,9 +22,9 @@ use crate::store::nearest::Sketch;
 /// The version of these tables. A newer one is refused.
 pub const VERSION: i64 = 2;
 
-/// The version before records had sketches. Such a file is read as it is, and changed
-/// by its first writer.
-pub(super) const WITHOUT_SKETCHES: i64 = 1;
+/// The version before records had sketches, and counts names and savings. Such a file is
+/// read as it is, and changed by its first writer.
+pub(super) const BARE: i64 = 1;
 
 /// "Rcop": says that the file is ours.
 const APPLICATION_ID: u32 = 0x5263_6f70;
@@ -80,15 +80,6 @@ CREATE TABLE totals (
     PRIMARY KEY (scope, kind)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE tallies (
-    scope TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    day INTEGER NOT NULL,
-    what TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (scope, kind, day, what)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE folded (batch TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER entries_in AFTER INSERT ON entries BEGIN
@@ -129,23 +120,55 @@ CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
 END;
 ";
 
+/// What happened, how often, and what that saved. A writer of the version before
+/// that is still running leaves the new columns out.
+const TALLIES: &str = "
+CREATE TABLE tallies (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    by TEXT NOT NULL DEFAULT '',
+    count INTEGER NOT NULL,
+    millis INTEGER NOT NULL DEFAULT 0,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    micro_dollars INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope, kind, day, what, by)
+) STRICT, WITHOUT ROWID;
+";
+
 /// What the cache's database is.
 pub(super) static LAYOUT: Layout = Layout {
     name: "cache",
     elsewhere: "choose another place with --store sqlite:PATH",
     application_id: APPLICATION_ID,
     version: VERSION,
-    oldest: WITHOUT_SKETCHES,
-    tables: TABLES,
+    oldest: BARE,
+    tables: &[TABLES, TALLIES],
     migrate,
     rescue: None,
 };
 
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
-    if from <= WITHOUT_SKETCHES {
+    if from <= BARE {
         add_sketches(connection)?;
+        add_names(connection)?;
     }
     Ok(())
+}
+
+fn add_names(connection: &Connection) -> Result<()> {
+    let script = format!(
+        "ALTER TABLE tallies RENAME TO earlier;
+         {TALLIES}
+         INSERT INTO tallies (scope, kind, day, what, count)
+         SELECT scope, kind, day, what, count FROM earlier;
+         DROP TABLE earlier;"
+    );
+    connection
+        .execute_batch(&script)
+        .map_err(|error| fault::explain(error, "bringing the cache to this version"))
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {

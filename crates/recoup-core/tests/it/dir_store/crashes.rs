@@ -167,7 +167,7 @@ fn a_batch_that_was_told_half_way_counts_once() {
     scene.remove(CATALOGUE);
     scene.fold("1", &[("a", Happening::Hit, 2)]);
     assert_eq!(scene.store.get(&id("a")).unwrap().unwrap().head.hits, 3);
-    assert_eq!(scene.store.tallies(&Scope::global()).unwrap()[0].count, 3);
+    assert_eq!(scene.store.tallies(Some(&Scope::global())).unwrap()[0].count, 3);
     assert_eq!(scene.index()["entries"]["a"]["hit_count"], 3);
     assert_eq!(scene.index()["stats"]["hits"], 3);
 }

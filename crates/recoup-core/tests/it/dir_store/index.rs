@@ -182,7 +182,7 @@ fn nothing_is_created_by_looking() {
     assert!(store.full(&id("a")).unwrap().is_none());
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0);
     assert_eq!(store.usage(&scopes()[0]).unwrap().entries, 0);
-    assert_eq!(store.tallies(&scopes()[0]).unwrap(), []);
+    assert_eq!(store.tallies(Some(&scopes()[0])).unwrap(), []);
     store.evict(&evict_plan(START)).unwrap();
     assert_eq!(scene.shown(), [""; 0]);
     assert!(!scene.root().exists());

@@ -90,7 +90,7 @@ fn a_file_in_the_place_of_the_directory_is_an_error_and_not_nothing() {
         store.put(&id("a"), &record("a")).unwrap_err(),
         store.remove(&[id("a")]).map(drop).unwrap_err(),
         store.usage(&Scope::global()).map(drop).unwrap_err(),
-        store.tallies(&Scope::global()).map(drop).unwrap_err(),
+        store.tallies(Some(&Scope::global())).map(drop).unwrap_err(),
         store.evict(&evict_plan(START)).map(drop).unwrap_err(),
     ];
     for error in errors {
@@ -185,7 +185,7 @@ fn what_can_be_made_again_fails_no_write() {
         scene.store.put(&id("a"), &with_full("full")).unwrap();
         let plan = EvictionPlan { max_entries: Some(5), ..evict_plan(START) };
         scene.store.evict(&plan).unwrap();
-        assert_eq!(scene.store.tallies(&Scope::global()).unwrap(), []);
+        assert_eq!(scene.store.tallies(Some(&Scope::global())).unwrap(), []);
         assert_eq!(scene.shown(), ["a"]);
         assert_eq!(scene.store.remove(&[id("a")]).unwrap(), 1);
     }

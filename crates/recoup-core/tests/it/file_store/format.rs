@@ -64,7 +64,7 @@ fn nothing_is_made_before_the_first_write() {
     assert!(store.get(&id("key")).unwrap().is_none());
     assert_eq!(store.remove(&[id("key")]).unwrap(), 0);
     store.evict(&evict_plan(START)).unwrap();
-    assert!(store.tallies(&scopes()[0]).unwrap().is_empty());
+    assert!(store.tallies(Some(&scopes()[0])).unwrap().is_empty());
     assert_eq!(store.usage(&scopes()[0]).unwrap().entries, 0);
     assert_eq!(names(dir.path()), [""; 0]);
     store.put(&id("key"), &record("value")).unwrap();

@@ -175,7 +175,7 @@ impl Store for Fleeting {
     fn fold(&self, batch: &Batch) -> Result<()> {
         self.0.fold(batch)
     }
-    fn tallies(&self, scope: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.0.tallies(scope)
     }
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {

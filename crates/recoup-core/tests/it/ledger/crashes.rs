@@ -37,7 +37,7 @@ fn fold(ledger: &Ledger, store: &dyn Store) {
 #[track_caller]
 fn assert_counted(store: &dyn Store, hits: u64) {
     assert_eq!(store.get(&id("a")).unwrap().unwrap().head.hits, hits);
-    let tallies = store.tallies(&Scope::global()).unwrap();
+    let tallies = store.tallies(Some(&Scope::global())).unwrap();
     let counted = tallies.iter().filter(|tally| tally.what == Happening::Hit);
     assert_eq!(counted.map(|tally| tally.count).sum::<u64>(), hits);
 }

@@ -53,7 +53,7 @@ impl Store for Fake {
     fn fold(&self, _: &Batch) -> Result<()> {
         self.answer()
     }
-    fn tallies(&self, _: &Scope) -> Result<Vec<Tally>> {
+    fn tallies(&self, _: Option<&Scope>) -> Result<Vec<Tally>> {
         self.answer()
     }
     fn scan(&self, _: &Filter, _: &mut Visit<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::name::Name;
-use recoup_core::entry::{Batch, Detail, Event, Happening, Tally, day_of};
+use recoup_core::entry::{Batch, Cost, Detail, Event, Happening, Saved, Tally, day_of};
 use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{Filter, Store};
 
@@ -27,11 +27,11 @@ fn before(millis: i64) -> Timestamp {
 /// What was counted, in an order of its own.
 fn counted(store: &dyn Store, scope: &Scope) -> Vec<(Kind, i64, Happening, u64)> {
     let mut tallies: Vec<_> = store
-        .tallies(scope)
+        .tallies(Some(scope))
         .unwrap()
         .into_iter()
-        .map(|Tally { scope: of, kind, day, what, count }| {
-            assert_eq!(of, *scope);
+        .map(|Tally { scope: of, kind, day, what, by, count, saved }| {
+            assert_eq!((of, by.as_str(), saved), (scope.clone(), "", Saved::default()));
             (kind, day, what, count)
         })
         .collect();
@@ -80,6 +80,78 @@ pub(super) fn everything_that_happens_is_counted_by_scope_kind_and_day<F: Factor
         expected.sort_unstable();
         assert_eq!(counted(&*store, scope), expected, "{scope}");
     }
+}
+
+fn hit_by(name: &str, count: u64, cost: Cost) -> Event {
+    let detail = Detail { by: Some(name.to_owned()), cost, ..Detail::default() };
+    Event { detail, ..event(&id("key"), START, Happening::Hit, count) }
+}
+
+pub(super) fn what_hits_saved_is_summed_up_by_name<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let cost = |millis, tokens, dollars| Cost {
+        millis: Some(millis),
+        input_tokens: Some(tokens),
+        output_tokens: None,
+        micro_dollars: Some(dollars),
+    };
+    let odd = "a/b \"ü\" '%_\\ 1";
+    let first = batch("1", vec![hit_by("a", 2, cost(10, 3, 5)), hit_by(odd, 1, cost(7, 0, 0))]);
+    let second =
+        batch("2", vec![hit_by("a", 1, cost(u64::MAX, 1, 1)), hit_by("a", 1, Cost::default())]);
+    for batch in [&first, &second, &second, &first] {
+        store.fold(batch).unwrap();
+    }
+    let mut tallies = store.tallies(Some(&Scope::global())).unwrap();
+    tallies.sort_by(|a, b| a.by.cmp(&b.by));
+    let [a, other] = &tallies[..] else { panic!("{tallies:?}") };
+    assert_eq!((a.by.as_str(), a.count), ("a", 4));
+    assert!(a.saved.millis > 1 << 59, "as many as can be counted: {a:?}");
+    assert_eq!((a.saved.input_tokens, a.saved.micro_dollars), (7, 11));
+    assert_eq!((other.by.as_str(), other.count), (odd, 1));
+    assert_eq!(other.saved, Saved { millis: 7, ..Saved::default() });
+}
+
+pub(super) fn very_many_names_are_the_others<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for round in 0..3 {
+        let names = (0..250).map(|n| format!("name-{n}"));
+        let hits = names.map(|name| hit_by(&name, 1, Cost::default()));
+        store.fold(&batch(&round.to_string(), hits.collect())).unwrap();
+    }
+    let tallies = store.tallies(Some(&Scope::global())).unwrap();
+    assert!((100..=101).contains(&tallies.len()), "{}", tallies.len());
+    assert_eq!(tallies.iter().map(|tally| tally.count).sum::<u64>(), 750, "none is lost");
+    let others = tallies.iter().find(|tally| tally.by == "(others)").unwrap();
+    assert!(others.count >= 3 * 149, "{others:?}");
+}
+
+pub(super) fn counts_of_all_scopes_can_be_asked_for_at_once<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    assert_eq!(store.tallies(None).unwrap(), []);
+    let events = scopes().map(|scope| event(&id_in(&scope, "key"), START, Happening::Absent, 2));
+    store.fold(&batch("1", events.to_vec())).unwrap();
+    let mut found: Vec<_> =
+        store.tallies(None).unwrap().into_iter().map(|tally| (tally.scope, tally.count)).collect();
+    found.sort();
+    let mut expected = scopes().map(|scope| (scope, 2));
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+pub(super) fn counts_of_long_ago_go<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let at = |days: u64| event(&id("key"), later(days * DAY), Happening::Hit, days + 1);
+    store.fold(&batch("1", vec![at(0), at(1)])).unwrap();
+    store.fold(&batch("2", vec![at(401)])).unwrap();
+    let today = day_of(START);
+    let days: Vec<_> =
+        counted(&*store, &Scope::global()).iter().map(|row| (row.1, row.3)).collect();
+    assert_eq!(days, [(today + 1, 2), (today + 401, 402)]);
 }
 
 pub(super) fn nothing_told_is_nothing_counted<F: Factory>() {

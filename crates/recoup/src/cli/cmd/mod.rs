@@ -9,8 +9,10 @@ mod explain;
 mod key;
 mod man;
 mod place;
+mod stats;
 mod tour;
 mod trust;
+mod watch;
 
 use clap::Subcommand;
 
@@ -35,6 +37,10 @@ pub(super) enum Command {
     Cache(cache::CacheArgs),
     /// Early Exit: the first agent to answer tells the others to stop
     EarlyExit(early_exit::EarlyExitArgs),
+    /// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
+    Stats(stats::StatsArgs),
+    /// Show hits and misses as they happen, in all processes
+    Watch(watch::WatchArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -56,6 +62,8 @@ impl Command {
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
             Self::EarlyExit(args) => args.run(),
+            Self::Stats(args) => args.run(),
+            Self::Watch(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

@@ -13,6 +13,7 @@ use recoup_core::base::fsx;
 use super::document::{self, Broken, Node};
 use super::given::Given;
 use super::origin::File;
+use super::prices::Price;
 use super::problem::Problem;
 use section::Reader;
 
@@ -25,6 +26,7 @@ pub(super) struct Contents {
     pub(super) text: String,
     pub(super) givens: Vec<Given>,
     pub(super) problems: Vec<Problem>,
+    pub(super) prices: Vec<(String, Price)>,
 }
 
 /// Reads `file` at `path`, which people know as `shown`; none where there is no file.
@@ -40,8 +42,8 @@ pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
         Ok(document) => {
             let mut reader = Reader::new(file, shown);
             walk(file, &document, &mut reader);
-            let Reader { givens, problems, .. } = reader;
-            Contents { text, givens, problems }
+            let Reader { givens, problems, prices, .. } = reader;
+            Contents { text, givens, problems, prices }
         }
         Err(broken) => useless(located(file, shown, broken)),
     })

@@ -4,6 +4,7 @@
 use super::section::Reader;
 use crate::config::document::{Node, Value};
 use crate::config::keys::{self, KEYS};
+use crate::config::prices;
 
 pub(super) fn walk(document: &Node, reader: &mut Reader) {
     entries("", document, reader);
@@ -14,7 +15,28 @@ fn entries(above: &str, node: &Node, reader: &mut Reader) {
         return reader.refuse(above, node, "a table");
     };
     for (name, node) in entries {
-        entry(&joined(above, name), node, reader);
+        match (above, name.as_str()) {
+            ("", "prices") => models(node, reader),
+            _ => entry(&joined(above, name), node, reader),
+        }
+    }
+}
+
+/// `[prices."MODEL"]`. What work cost is the user's to say: with a repository's prices
+/// one project's entries would look dearer than another's.
+fn models(node: &Node, reader: &mut Reader) {
+    if !reader.is_users() {
+        let message = "prices belong into your own configuration file (`recoup config path`)";
+        return reader.problem("prices", node, message);
+    }
+    let Value::Table(entries) = &node.value else {
+        return reader.refuse("prices", node, "a table for each model");
+    };
+    for (model, node) in entries {
+        match prices::read(node) {
+            Ok(price) => reader.prices.push((model.clone(), price)),
+            Err((entry, why)) => reader.problem(&format!("prices.{model:?}{entry}"), node, why),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::config::document::{Node, Value};
 use crate::config::given::{Given, Raw, Standing};
 use crate::config::keys::Info;
 use crate::config::origin::{File, Origin};
+use crate::config::prices::Price;
 use crate::config::problem::Problem;
 
 /// Collects what a file says.
@@ -16,11 +17,18 @@ pub(super) struct Reader {
     shown: Rc<str>,
     pub(super) givens: Vec<Given>,
     pub(super) problems: Vec<Problem>,
+    pub(super) prices: Vec<(String, Price)>,
 }
 
 impl Reader {
     pub(super) fn new(file: File, shown: &str) -> Self {
-        Self { file, shown: shown.into(), givens: Vec::new(), problems: Vec::new() }
+        Self {
+            file,
+            shown: shown.into(),
+            givens: Vec::new(),
+            problems: Vec::new(),
+            prices: Vec::new(),
+        }
     }
 
     /// A value of `key`, which this file calls `name`.
@@ -86,6 +94,11 @@ impl Reader {
             }
         }
         found
+    }
+
+    /// Whether it is the user's own, and not a repository's.
+    pub(super) fn is_users(&self) -> bool {
+        self.file == File::User
     }
 
     fn origin(&self, name: &str, node: &Node) -> Origin {

@@ -3,6 +3,7 @@
 
 mod cleanup;
 mod clear;
+mod cost;
 mod delete;
 pub(in crate::cli) mod find;
 mod get;
@@ -33,6 +34,7 @@ pub(in crate::cli) struct CacheArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 enum Action {
     /// Print the key for paths, query and operation
     GenerateKey(ResultArgs),

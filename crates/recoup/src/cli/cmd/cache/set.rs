@@ -9,6 +9,7 @@ use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
 
+use super::cost::CostArgs;
 use super::named::{NamedArgs, listed};
 use super::synthesize::Note;
 use crate::cli::app::App;
@@ -42,6 +43,8 @@ pub(super) struct SetArgs {
     /// A word to find it by; may be given several times
     #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
+    #[command(flatten)]
+    cost: CostArgs,
 }
 
 impl SetArgs {
@@ -50,6 +53,7 @@ impl SetArgs {
         let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse("--ttl", ttl)).transpose()?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(Since::parse).transpose()?;
+        let cost = self.cost.resolve(&app.settings.prices)?;
         let note = self.synthesize.map(|message| Note::new(app, message)).transpose()?;
         // Read in any case: whoever pipes it in should not be cut off.
         let body = input::piped("--condensed", &self.condensed)?;
@@ -65,6 +69,7 @@ impl SetArgs {
         let draft = Draft {
             full: self.full.as_deref().map(read_full).transpose()?,
             identity,
+            cost,
             parts: named.parts,
             tags: self.tags,
             ..Draft::new(Kind::Result, body)

@@ -1,0 +1,135 @@
+//! Following what is noted, by whichever process, as it comes.
+//!
+//! A log is known by its file, not by its name: it is open, then closed, then told,
+//! under another name each time. It is held open while it has a name, so that no
+//! other file can have its number. While somebody follows, a log that was told
+//! keeps a name for a while (`watchers.rs`), so that its last lines are seen too.
+
+use std::collections::HashMap;
+use std::fs::{self, DirEntry, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use super::{CLOSED, OPEN, TOLD, line, segment, watchers};
+use crate::base::fsx;
+use crate::entry::Event;
+use crate::error::{IoContext as _, Result};
+
+/// The most that is taken from a log in one go.
+const STEP: usize = 1 << 20;
+
+/// Follows all ledgers in a directory, those included that are made later.
+#[derive(Debug)]
+pub struct Follow {
+    dir: PathBuf,
+    logs: HashMap<(u64, u64), Log>,
+    /// Kept for as long as we follow: others see that we do.
+    _watching: File,
+}
+
+#[derive(Debug)]
+struct Log {
+    file: File,
+    /// How far it has been read.
+    read: u64,
+    /// Whether it still has a name.
+    named: bool,
+}
+
+impl Follow {
+    /// Follows what is noted from now on in the ledgers under `dir`.
+    pub fn all_in(dir: impl Into<PathBuf>) -> Result<Self> {
+        let dir = dir.into();
+        fsx::ensure_dir(&dir)?;
+        let lock = watchers::lock_in(&dir);
+        let watching = fsx::open_shared(&lock)?;
+        let mut follow = Self { dir, logs: HashMap::new(), _watching: watching };
+        follow.look()?;
+        for log in follow.logs.values_mut() {
+            log.read = log.file.metadata().doing(|| "looking at a log".to_owned())?.len();
+        }
+        Ok(follow)
+    }
+
+    /// What was noted since the last time, in order of time. Lines that can't be read
+    /// are passed over.
+    pub fn news(&mut self) -> Result<Vec<Event>> {
+        self.look()?;
+        let mut events = Vec::new();
+        for log in self.logs.values_mut() {
+            log.take(&mut events)?;
+        }
+        // What has no name any more was read to its end: nobody appends to it.
+        self.logs.retain(|_, log| log.named);
+        events.sort_by_key(|event| event.at);
+        Ok(events)
+    }
+
+    /// Finds the logs that there are.
+    fn look(&mut self) -> Result<()> {
+        for log in self.logs.values_mut() {
+            log.named = false;
+        }
+        for ledger in entries_of(&self.dir)? {
+            if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
+                for entry in entries_of(&ledger.path())?.iter().filter(|entry| is_log(entry)) {
+                    self.meet(&entry.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, path: &Path) -> Result<()> {
+        // Gone meanwhile, or no file: then there is nothing to read.
+        let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
+        let id = (there.dev(), there.ino());
+        if let Some(log) = self.logs.get_mut(&id) {
+            log.named = true;
+            return Ok(());
+        }
+        if !there.is_file() {
+            return Ok(());
+        }
+        let Ok(file) = File::open(path) else { return Ok(()) };
+        // It may have been renamed between the two looks.
+        let held = file.metadata().doing(|| format!("looking at {}", path.display()))?;
+        let id = (held.dev(), held.ino());
+        self.logs.entry(id).or_insert(Log { file, read: 0, named: true }).named = true;
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Takes whole lines; half of one is left until its end is there.
+    fn take(&mut self, events: &mut Vec<Event>) -> Result<()> {
+        let mut text = vec![0; STEP];
+        loop {
+            let len = self
+                .file
+                .read_at(&mut text, self.read)
+                .doing(|| "reading a log of the ledger".to_owned())?;
+            let Some(end) = memchr::memrchr(b'\n', &text[..len]) else { return Ok(()) };
+            events.extend(line::read_all(&text[..=end]));
+            self.read += end as u64 + 1;
+            if self.read > segment::MAX_LEN {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn is_log(entry: &DirEntry) -> bool {
+    let path = entry.path();
+    path.file_name().is_some_and(|name| name == OPEN)
+        || path.extension().is_some_and(|end| end == CLOSED || end == TOLD)
+}
+
+fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
+    match fs::read_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => {
+            entries.and_then(Iterator::collect).doing(|| format!("listing {}", dir.display()))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! How much of the disk each part of our own directory takes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+/// A part of our directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Part {
+    pub(super) part: String,
+    pub(super) bytes: u64,
+}
+
+/// Deeper than anything of ours; links are not followed.
+const DEPTH: usize = 8;
+
+/// What is directly in `home`, the largest first; a database counts with its log.
+/// What can't be looked at is left out.
+pub(super) fn parts_of(home: &Path) -> Vec<Part> {
+    let mut parts: BTreeMap<String, u64> = BTreeMap::new();
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        *parts.entry(part_of(&name)).or_default() += size_of(&entry.path(), DEPTH);
+    }
+    let mut parts: Vec<Part> = parts
+        .into_iter()
+        .map(|(part, bytes)| Part { part, bytes })
+        .filter(|p| p.bytes > 0)
+        .collect();
+    parts.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.part.cmp(&b.part)));
+    parts
+}
+
+/// `cache.db-wal` and the like belong to `cache.db`.
+fn part_of(name: &str) -> String {
+    let sidecars = ["-wal", "-shm", ".recoup-lock", ".lock"];
+    let main = sidecars.iter().find_map(|end| name.strip_suffix(end));
+    main.filter(|main| !main.is_empty()).unwrap_or(name).to_owned()
+}
+
+/// As the disk counts it: what is allocated.
+fn size_of(path: &Path, depth: usize) -> u64 {
+    let Ok(found) = fs::symlink_metadata(path) else { return 0 };
+    let own = found.blocks() * 512;
+    if !found.is_dir() || depth == 0 {
+        return if found.is_dir() { 0 } else { own };
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| size_of(&entry.path(), depth - 1)).sum()
+}

@@ -1,0 +1,205 @@
+//! Sums up what was counted, and finds the entries that were worth most.
+
+use std::collections::BTreeMap;
+
+use recoup_core::Result;
+use recoup_core::base::clock::day_to_date;
+use recoup_core::cache::Cache;
+use recoup_core::entry::{Happening, Head, Saved, Tally, day_of};
+use recoup_core::key::{Id, Scope};
+use recoup_core::store::Flow;
+use serde::Serialize;
+
+use super::disk::{self, Part};
+use super::parts::{Day, Share, Sum, Valued};
+use super::since::Since;
+use crate::cli::app::App;
+use crate::cli::projects::Names;
+
+/// The most days that are told one by one.
+const DAYS: i64 = 400;
+
+/// What was asked for.
+pub(super) struct Wanted {
+    /// None is all.
+    pub(super) scope: Option<Scope>,
+    pub(super) since: Since,
+    pub(super) top: usize,
+}
+
+/// What the cache was worth. Its JSON is what programs read: fields are added, and
+/// none is taken away.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    /// One scope, or `all`.
+    pub(super) scope: String,
+    /// What people call it.
+    #[serde(skip)]
+    pub(super) title: String,
+    pub(super) store: String,
+    pub(super) since: String,
+    pub(super) until: String,
+    #[serde(flatten)]
+    pub(super) sum: Sum,
+    pub(super) hit_rate_pct: Option<String>,
+    /// How often each thing happened, by its word.
+    pub(super) counts: BTreeMap<&'static str, u64>,
+    pub(super) entries: u64,
+    /// Every day from the first to today.
+    pub(super) days: Vec<Day>,
+    pub(super) kinds: Vec<Share>,
+    pub(super) projects: Vec<Share>,
+    pub(super) identities: Vec<Share>,
+    pub(super) most_valuable: Vec<Valued>,
+    pub(super) disk: Vec<Part>,
+    pub(super) prices: String,
+    #[serde(skip)]
+    pub(super) home: String,
+    #[serde(skip)]
+    pub(super) top: usize,
+    #[serde(skip)]
+    pub(super) behind: Option<String>,
+}
+
+impl Report {
+    pub(super) fn gather(app: &App, wanted: &Wanted) -> Result<Self> {
+        let cache = app.cache();
+        let names = Names::read(&app.settings.home);
+        let today = day_of(cache.clock().now());
+        let first = wanted.since.first_day(cache.clock().now());
+        let (mut tallies, behind) = cache.tallies(wanted.scope.as_ref())?;
+        tallies.retain(|tally| tally.day >= first);
+        let first = first_shown(&tallies, first, today);
+        let (entries, most_valuable) = valued(&cache, wanted.scope.as_ref(), wanted.top)?;
+        let sum = total(tallies.iter());
+        let by = |name: fn(&Tally) -> String| shares(&tallies, name);
+        let mut projects = by(|tally| tally.scope.to_string());
+        for share in &mut projects {
+            let scope = Scope::parse(&share.name)?;
+            (share.name, share.root) = (names.of(&scope), names.root(&scope).map(str::to_owned));
+            share.scope = Some(scope.to_string());
+        }
+        Ok(Self {
+            scope: wanted.scope.as_ref().map_or("all".to_owned(), Scope::to_string),
+            title: wanted.scope.as_ref().map_or("all projects".to_owned(), |it| names.of(it)),
+            store: cache.info().url,
+            since: day_to_date(first),
+            until: day_to_date(today),
+            hit_rate_pct: sum.per_mille().map(|rate| format!("{}.{}", rate / 10, rate % 10)),
+            sum,
+            counts: counts(&tallies),
+            entries,
+            days: days(&tallies, first, today),
+            kinds: by(|tally| tally.kind.to_string()),
+            projects,
+            identities: by(|tally| tally.by.clone())
+                .into_iter()
+                .filter(|share| !share.name.is_empty())
+                .collect(),
+            most_valuable,
+            disk: disk::parts_of(&app.settings.home),
+            prices: app.settings.prices.described(),
+            home: app.settings.home.display().to_string(),
+            top: wanted.top,
+            behind,
+        })
+    }
+
+    /// Whether nothing was ever looked up or kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.is_empty() && self.entries == 0
+    }
+}
+
+/// Not before anything happened, and not so far back that nobody could look at it.
+fn first_shown(tallies: &[Tally], first: i64, today: i64) -> i64 {
+    let earliest = tallies.iter().map(|tally| tally.day).min().unwrap_or(today);
+    let first = if first == i64::MIN { earliest } else { first };
+    first.clamp(today.saturating_sub(DAYS), today)
+}
+
+fn total<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Sum {
+    tallies.fold(Sum::default(), |mut sum, tally| {
+        sum.add(tally);
+        sum
+    })
+}
+
+fn counts(tallies: &[Tally]) -> BTreeMap<&'static str, u64> {
+    let mut counts: BTreeMap<Happening, u64> = BTreeMap::new();
+    for tally in tallies {
+        let count = counts.entry(tally.what).or_default();
+        *count = count.saturating_add(tally.count);
+    }
+    counts.into_iter().map(|(what, count)| (what.as_str(), count)).collect()
+}
+
+fn days(tallies: &[Tally], first: i64, today: i64) -> Vec<Day> {
+    let mut sums: BTreeMap<i64, Sum> = (first..=today).map(|day| (day, Sum::default())).collect();
+    for tally in tallies {
+        // A clock that was ahead has counted for days to come.
+        sums.entry(tally.day.clamp(first, today)).or_default().add(tally);
+    }
+    sums.into_iter().map(|(day, sum)| Day { date: day_to_date(day), sum }).collect()
+}
+
+/// By what they saved, then by hits: the most first.
+fn shares(tallies: &[Tally], name: fn(&Tally) -> String) -> Vec<Share> {
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for tally in tallies {
+        sums.entry(name(tally)).or_default().add(tally);
+    }
+    let mut shares: Vec<Share> = sums
+        .into_iter()
+        .filter(|(_, sum)| sum.look_ups() > 0)
+        .map(|(name, sum)| Share { name, scope: None, root: None, sum })
+        .collect();
+    shares.sort_by_key(|share| std::cmp::Reverse((worth(share.sum.saved), share.sum.hits)));
+    shares
+}
+
+/// Dollars come first, then time, then tokens.
+fn worth(saved: Saved) -> (u64, u64, u64) {
+    (saved.micro_dollars, saved.millis, saved.input_tokens.saturating_add(saved.output_tokens))
+}
+
+/// How many entries there are, and the `top` of those that were served.
+fn valued(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<(u64, Vec<Valued>)> {
+    let (mut entries, mut best) = (0, Vec::new());
+    cache.scan_all(scope, &mut |id, head| {
+        entries += 1;
+        if let Some(head) = head.ok().filter(|head| head.hits > 0) {
+            best.push(one(id, head));
+            // Now and then, so that very many do not take much room.
+            if best.len() > top.saturating_add(1_000) {
+                keep_best(&mut best, top);
+            }
+        }
+        Flow::Continue(())
+    })?;
+    keep_best(&mut best, top);
+    Ok((entries, best))
+}
+
+fn keep_best(best: &mut Vec<Valued>, top: usize) {
+    best.sort_by(|a, b| {
+        let rank = |it: &Valued| std::cmp::Reverse((worth(it.saved), it.hits));
+        rank(a).cmp(&rank(b)).then_with(|| a.key.cmp(&b.key))
+    });
+    best.truncate(top);
+}
+
+fn one(id: &Id, head: &Head) -> Valued {
+    let header = &head.header;
+    let previews = header.parts.iter().rev().filter_map(|part| part.preview.as_deref());
+    let about = previews.chain(header.tags.iter().map(String::as_str)).collect::<Vec<_>>();
+    Valued {
+        key: id.key.to_string(),
+        scope: id.scope.to_string(),
+        kind: header.kind.as_str(),
+        identity: header.identity.name.clone(),
+        about: about.join(" · "),
+        hits: head.hits,
+        saved: Saved::by_hits(&header.cost, head.hits),
+    }
+}

@@ -1,0 +1,58 @@
+//! `recoup stats`: what the cache was worth.
+
+mod disk;
+mod gather;
+mod parts;
+mod picture;
+mod since;
+
+use clap::Args;
+use recoup_core::key::Scope;
+
+use super::place::PlaceArgs;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+use gather::{Report, Wanted};
+use since::Since;
+
+/// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct StatsArgs {
+    /// From when on: a duration such as 7d, or a date such as 2026-11-01 [default: 30d]
+    #[arg(long, value_name = "DURATION|DATE", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// All scopes of the store, which is also the default; --scope names one
+    #[arg(long, conflicts_with = "scope")]
+    all: bool,
+    /// How many projects, identities and entries are shown
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    top: usize,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+impl StatsArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let Self { since, all: _, top, json, place } = self;
+        let overrides = place.overrides();
+        let one_scope = overrides.scope.is_some();
+        let since = Since::parse(since.as_deref())?;
+        let app = App::load(&overrides)?;
+        let scope: Option<Scope> = one_scope.then(|| app.scope());
+        let report = Report::gather(app, &Wanted { scope, since, top })?;
+        if let Some(why) = &report.behind {
+            ui::warn(format_args!("the latest look-ups are not counted yet: {why}"));
+        }
+        if json {
+            ui::json(&report)?;
+        } else if report.is_empty() {
+            ui::say(picture::nothing_yet(&report));
+        } else {
+            ui::picture(&picture::draw(&report))?;
+        }
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,67 @@
+//! The pieces that a report is made of.
+
+use recoup_core::entry::{Happening, Saved, Tally};
+use serde::Serialize;
+
+/// Look-ups, and what the hits among them saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Sum {
+    pub(super) hits: u64,
+    pub(super) misses: u64,
+    pub(super) saved: Saved,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, tally: &Tally) {
+        if tally.what == Happening::Hit {
+            self.hits = self.hits.saturating_add(tally.count);
+            self.saved = self.saved.plus(tally.saved);
+        } else if tally.what.is_miss() {
+            self.misses = self.misses.saturating_add(tally.count);
+        }
+    }
+
+    pub(super) fn look_ups(&self) -> u64 {
+        self.hits.saturating_add(self.misses)
+    }
+
+    /// Hits in a thousand look-ups; none of none.
+    pub(super) fn per_mille(&self) -> Option<u64> {
+        let hits = u128::from(self.hits) * 1_000;
+        let all = u128::from(self.look_ups());
+        (hits + all / 2).checked_div(all).and_then(|rate| u64::try_from(rate).ok())
+    }
+}
+
+/// One day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Day {
+    pub(super) date: String,
+    #[serde(flatten)]
+    pub(super) sum: Sum,
+}
+
+/// The share of one kind, project or identity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Share {
+    pub(super) name: String,
+    /// Where the name stands for a scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) root: Option<String>,
+    #[serde(flatten)]
+    pub(super) sum: Sum,
+}
+
+/// An entry and what its hits saved since it was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Valued {
+    pub(super) key: String,
+    pub(super) scope: String,
+    pub(super) kind: &'static str,
+    pub(super) identity: Option<String>,
+    pub(super) about: String,
+    pub(super) hits: u64,
+    pub(super) saved: Saved,
+}

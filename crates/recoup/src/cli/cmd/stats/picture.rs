@@ -1,0 +1,219 @@
+//! The report as people read it: at most 80 columns, with colours that a terminal
+//! shows and everything else leaves out.
+
+use anstyle::{AnsiColor, Style};
+
+use super::gather::Report;
+use super::parts::{Day, Share, Sum, Valued};
+use crate::cli::human;
+use crate::cli::ui::printable;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// The longest bar, and the most days that have one.
+const BAR: usize = 36;
+const BARS: usize = 14;
+/// Where the names of shares end.
+const NAME: usize = 24;
+/// The most that is said about an entry.
+const ABOUT: usize = 40;
+
+/// The words for why a look-up was no hit, as people say them.
+const REASONS: [(&str, &str); 5] = [
+    ("absent", "not there"),
+    ("invalidated", "a source changed"),
+    ("expired", "too old"),
+    ("corrupt", "damaged"),
+    ("unavailable", "store away"),
+];
+
+/// A line for a machine on which nothing has happened.
+pub(super) fn nothing_yet(report: &Report) -> String {
+    format!(
+        "Nothing has been looked up or kept yet ({}, since {}). Try: recoup exec -- COMMAND",
+        report.title, report.since
+    )
+}
+
+pub(super) fn draw(report: &Report) -> String {
+    let mut lines = vec![heading(report), String::new()];
+    lines.extend(totals(report));
+    lines.extend(misses(report));
+    lines.extend(days(&report.days));
+    lines.extend(shares("by kind", &report.kinds, usize::MAX));
+    lines.extend(shares("by project", &report.projects, report.top));
+    lines.extend(shares("by agent, tool or command", &report.identities, report.top));
+    lines.extend(valued(&report.most_valuable));
+    lines.extend(disk(report));
+    lines.push(String::new());
+    lines.push(format!("{DIM}prices: {}{DIM:#}", report.prices));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn heading(report: &Report) -> String {
+    let Report { title, since, until, .. } = report;
+    let title = cut(title, 40);
+    format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}")
+}
+
+fn title(text: &str) -> [String; 2] {
+    [String::new(), format!("{BOLD}{text}{BOLD:#}")]
+}
+
+fn totals(report: &Report) -> Vec<String> {
+    let Sum { hits, misses: _, saved } = report.sum;
+    let mut lines = Vec::new();
+    let all = report.sum.look_ups();
+    let rate = report.hit_rate_pct.as_deref().unwrap_or("0.0");
+    let worth = human::saved(saved);
+    let worth =
+        if worth.is_empty() { "nothing that is known".to_owned() } else { worth.join(" · ") };
+    lines.push(format!("  saved     {GREEN}{worth}{GREEN:#}"));
+    let hits = human::count(hits);
+    lines.push(format!("  hits      {hits} of {} look-ups ({rate} %)", human::count(all)));
+    let line = sparkline(&report.days);
+    if line.chars().count() > 1 && all > 0 {
+        lines.push(format!("  hit rate  {GREEN}{line}{GREEN:#}"));
+    }
+    let count = |what: &str| report.counts.get(what).copied().unwrap_or(0);
+    let fates: Vec<String> = ["stored", "refused", "evicted", "purged", "removed"]
+        .into_iter()
+        .filter(|what| count(what) > 0)
+        .map(|what| format!("{} {what}", human::count(count(what))))
+        .collect();
+    let entries = human::count(report.entries);
+    lines.push(format!(
+        "  entries   {}",
+        [vec![format!("{entries} now")], fates].concat().join(" · ")
+    ));
+    lines
+}
+
+/// One sign for each day, the last 60 of them: how many of its look-ups were hits.
+fn sparkline(days: &[Day]) -> String {
+    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    // Before the first look-up there is nothing to see.
+    let first = days.iter().position(|day| day.sum.look_ups() > 0).unwrap_or(0);
+    let last = &days[first.max(days.len().saturating_sub(60))..];
+    let sign = |day: &Day| match day.sum.per_mille() {
+        None => '·',
+        Some(rate) => SIGNS[usize::try_from(rate * 7 / 1_000).unwrap_or(7).min(7)],
+    };
+    last.iter().map(sign).collect()
+}
+
+fn misses(report: &Report) -> Vec<String> {
+    let counts = REASONS.map(|(what, said)| (said, report.counts.get(what).copied().unwrap_or(0)));
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    if most == 0 {
+        return Vec::new();
+    }
+    let mut lines = title("misses, by reason").to_vec();
+    lines.extend(counts.into_iter().filter(|(_, count)| *count > 0).map(|(said, count)| {
+        let bar = "█".repeat(length(count, most).max(1));
+        format!("  {said:<16} {:>7}  {YELLOW}{bar}{YELLOW:#}", human::count(count))
+    }));
+    lines
+}
+
+fn days(days: &[Day]) -> Vec<String> {
+    let busy: Vec<&Day> = days.iter().filter(|day| day.sum.look_ups() > 0).collect();
+    let last = &busy[busy.len().saturating_sub(BARS)..];
+    let most = last.iter().map(|day| day.sum.look_ups()).max().unwrap_or(0);
+    if most == 0 {
+        return Vec::new();
+    }
+    let mut lines = title("by day").to_vec();
+    lines.extend(last.iter().map(|Day { date, sum }| {
+        let all = length(sum.look_ups(), most).max(1);
+        let hits = if sum.hits == 0 { 0 } else { length(sum.hits, most).clamp(1, all) };
+        let (hit, miss) = ("█".repeat(hits), "░".repeat(all - hits));
+        let counts = format!("{} of {}", human::count(sum.hits), human::count(sum.look_ups()));
+        let space = " ".repeat(BAR - all);
+        format!("  {date}  {GREEN}{hit}{GREEN:#}{DIM}{miss}{DIM:#}{space}  {counts}")
+    }));
+    lines
+}
+
+/// Of the longest bar.
+fn length(part: u64, most: u64) -> usize {
+    let scaled = u128::from(part) * BAR as u128;
+    usize::try_from((scaled + u128::from(most) / 2) / u128::from(most.max(1)))
+        .unwrap_or(BAR)
+        .min(BAR)
+}
+
+fn shares(name: &str, shares: &[Share], top: usize) -> Vec<String> {
+    if shares.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = title(name).to_vec();
+    lines.extend(shares.iter().take(top).map(|Share { name, sum, .. }| {
+        let rate = sum.per_mille().map_or(String::new(), |rate| format!("{} %", (rate + 5) / 10));
+        let saved = human::saved(sum.saved).join(" · ");
+        let hits = match sum.hits {
+            1 => "1 hit ".to_owned(),
+            many => format!("{} hits", human::count(many)),
+        };
+        let text = format!("  {} {hits:>13} {rate:>6}  {saved}", padded(name, NAME));
+        text.trim_end().to_owned()
+    }));
+    if shares.len() > top {
+        lines.push(format!("  {DIM}and {} more (--top N, --json){DIM:#}", shares.len() - top));
+    }
+    lines
+}
+
+fn valued(entries: &[Valued]) -> Vec<String> {
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = title("most valuable entries, since they were stored").to_vec();
+    lines.extend(entries.iter().map(|entry| {
+        let key: String = entry.key.chars().take(8).collect();
+        let about = match (&entry.identity, entry.about.as_str()) {
+            (Some(name), "") => name.clone(),
+            (Some(name), about) if !about.contains(name.as_str()) => format!("{name} · {about}"),
+            (_, "") => entry.kind.to_owned(),
+            (_, about) => about.to_owned(),
+        };
+        let saved = human::briefly_saved(entry.saved);
+        let hits = human::count(entry.hits);
+        let text = format!("  {DIM}{key:<8}{DIM:#}  {} {hits:>6}×  {saved}", padded(&about, ABOUT));
+        text.trim_end().to_owned()
+    }));
+    lines
+}
+
+fn disk(report: &Report) -> Vec<String> {
+    let total: u64 = report.disk.iter().map(|part| part.bytes).sum();
+    if total == 0 {
+        return Vec::new();
+    }
+    let name = format!("on disk, in {}", cut(&report.home, 50));
+    let mut lines = title(&name).to_vec();
+    let line =
+        |name: &str, bytes: u64| format!("  {} {:>10}", padded(name, NAME), human::size(bytes));
+    lines.extend(report.disk.iter().map(|part| line(&part.part, part.bytes)));
+    if report.disk.len() > 1 {
+        lines.push(line("together", total));
+    }
+    lines
+}
+
+/// Names come from files and agents: on one line, and no longer than there is room.
+fn cut(text: &str, most: usize) -> String {
+    let text = printable(text);
+    if text.chars().count() <= most {
+        return text.into_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{:<width$}", cut(text, width))
+}

@@ -1,0 +1,52 @@
+//! From when on: a duration back from now, or a date.
+
+use recoup_core::base::clock::{Timestamp, date_to_day};
+use recoup_core::cache::Ttl;
+use recoup_core::entry::day_of;
+use recoup_core::{Error, Result};
+
+const DEFAULT: Ttl = Ttl::days(30);
+const DAY: u64 = 86_400_000;
+
+/// The first day that is of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// So many milliseconds ago.
+    Ago(u64),
+    /// That day, counted from 1970.
+    Day(i64),
+    /// The beginning.
+    Ever,
+}
+
+impl Since {
+    pub(super) fn parse(given: Option<&str>) -> Result<Self> {
+        let Some(text) = given else { return Ok(Self::of(DEFAULT)) };
+        if let Some(day) = date_to_day(text.trim()) {
+            return Ok(Self::Day(day));
+        }
+        match Ttl::parse("--since", text) {
+            Ok(Ttl::Off) | Err(_) => Err(Error::usage(format!(
+                "invalid --since {text:?}: expected a duration such as 7d, forever, or a date such as 2026-11-01"
+            ))),
+            Ok(ttl) => Ok(Self::of(ttl)),
+        }
+    }
+
+    fn of(ttl: Ttl) -> Self {
+        ttl.as_millis().map_or(Self::Ever, Self::Ago)
+    }
+
+    /// Counts are by day: the day that it falls on counts whole. `7d` are seven days,
+    /// today included.
+    pub(super) fn first_day(self, now: Timestamp) -> i64 {
+        match self {
+            Self::Day(day) => day,
+            Self::Ever => i64::MIN,
+            Self::Ago(millis) => {
+                let days = i64::try_from(millis.div_ceil(DAY)).unwrap_or(i64::MAX);
+                day_of(now).saturating_sub(days.saturating_sub(1))
+            }
+        }
+    }
+}

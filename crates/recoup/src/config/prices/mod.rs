@@ -1,0 +1,99 @@
+//! What tokens cost: the user's own table, and a built-in one that says its date.
+//! A model is found by the longest beginning of its name; the user's table wins.
+
+mod built_in;
+
+use recoup_core::entry::micro_dollars;
+
+use super::document::{Node, Value};
+
+pub(crate) use built_in::DATE;
+
+/// Millionths of a dollar for a million tokens: so a token costs millionths of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Price {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+}
+
+/// The user's prices; the built-in ones stand behind them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prices {
+    own: Vec<(String, Price)>,
+}
+
+impl Prices {
+    pub(super) fn new(own: Vec<(String, Price)>) -> Self {
+        Self { own }
+    }
+
+    /// How many the user has given.
+    pub(crate) fn own(&self) -> usize {
+        self.own.len()
+    }
+
+    /// What they are, for people.
+    pub(crate) fn described(&self) -> String {
+        match self.own.len() {
+            0 => format!("built-in, of {DATE}"),
+            1 => format!("1 of your own, then built-in, of {DATE}"),
+            many => format!("{many} of your own, then built-in, of {DATE}"),
+        }
+    }
+
+    /// The price of a model, if one is known.
+    pub(crate) fn of(&self, model: &str) -> Option<Price> {
+        // `anthropic/claude-…`, as some routers have it.
+        let bare = model.rsplit('/').next().unwrap_or(model);
+        let own = self.own.iter().map(|(name, price)| (name.as_str(), *price));
+        best(own.clone(), model)
+            .or_else(|| best(own, bare))
+            .or_else(|| best(built_in::PRICES.iter().copied(), bare))
+    }
+}
+
+impl Price {
+    /// In millionths of a dollar, to the nearest.
+    pub(crate) fn cost(self, input_tokens: u64, output_tokens: u64) -> u64 {
+        let input = u128::from(self.input) * u128::from(input_tokens);
+        let output = u128::from(self.output) * u128::from(output_tokens);
+        u64::try_from((input + output + 500_000) / 1_000_000).unwrap_or(u64::MAX)
+    }
+}
+
+fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Option<Price> {
+    let matching = prices.filter(|(name, _)| model.starts_with(name));
+    matching.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
+}
+
+/// One model's prices, from `[prices."MODEL"]`; or which entry is wrong, and why.
+pub(super) fn read(node: &Node) -> Result<Price, (String, String)> {
+    let Value::Table(entries) = &node.value else {
+        return Err((String::new(), format!("expected {EXPECTED} (got {})", node.value)));
+    };
+    let (mut input, mut output) = (None, None);
+    for (name, node) in entries {
+        let place = match name.as_str() {
+            "input" => &mut input,
+            "output" => &mut output,
+            _ => return Err((format!(".{name}"), format!("unknown key; expected {EXPECTED}"))),
+        };
+        let number = match &node.value {
+            Value::Number(number) => number.as_f64().and_then(micro_dollars),
+            _ => None,
+        };
+        let wrong = || {
+            (
+                format!(".{name}"),
+                format!("expected dollars for a million tokens (got {})", node.value),
+            )
+        };
+        *place = Some(number.ok_or_else(wrong)?);
+    }
+    match (input, output) {
+        (Some(input), Some(output)) => Ok(Price { input, output }),
+        _ => Err((String::new(), format!("expected {EXPECTED}"))),
+    }
+}
+
+const EXPECTED: &str = "input and output, in dollars for a million tokens";
