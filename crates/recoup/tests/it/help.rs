@@ -21,6 +21,7 @@ fn the_program() {
 
     Commands:
       exec         Run a command once, and replay it afterwards
+      explain      Say why something is a hit or a miss
       cache        Cache Manager: keep results, and get them back while they are true
       early-exit   Early Exit: the first agent to answer tells the others to stop
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
@@ -156,7 +157,7 @@ fn running_a_command() {
               given several times
 
           --env <VAR>
-              A variable that matters; may be given several times. Its value is never stored
+              A variable that matters; may be given several times. Its value is only part of the key
 
           --stdin
               Read stdin to its end first: it matters, and the command gets it. Without this, only a
@@ -178,7 +179,7 @@ fn running_a_command() {
               Never run it: exit 124 when there is nothing to replay
 
           --max-age <DURATION>
-              Accept nothing older than this, whatever its own duration
+              Accept nothing that was begun longer ago than this, whatever its own duration
 
           --stale-while-revalidate <DURATION>
               For how much longer it may be replayed while it is run again in the background
@@ -186,11 +187,17 @@ fn running_a_command() {
           --cache-failures <DURATION>
               Keep exit codes other than 0 too, for this long
 
+          --wait <DURATION>
+              How long to wait for another who runs the same at this moment [default: 5m]
+
           --tag <TAG>
               A word to find it by; may be given several times
 
       -v, --verbose
               Say on stderr whether it was a hit
+
+          --explain
+              Say on stderr why it is a hit or a miss
 
           --store <URL>
               Where entries are kept [default: sqlite:~/.recoup/cache.db]
@@ -204,6 +211,10 @@ fn running_a_command() {
     Examples:
       recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
       git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
+
+    Worktrees and clones of a repository share what was run in the same directory, and with --scope
+    global all projects do: name what a command reads with --source, and contents tell them apart.
+    What is typed is not part of the key: a command that asks questions is not for this.
 
     Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
     125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
