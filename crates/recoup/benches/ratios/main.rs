@@ -38,7 +38,7 @@ fn main() {
         ("command: set, 100,000 entries / 10", command::set_flat),
         ("command: generate-key / true", command::generate_key_against_true),
         ("command: early-exit check / true", command::check_against_true),
-        ("command: early-exit check, signaled / true", command::check_signaled_against_true),
+        ("command: early-exit check, won / true", command::check_signaled_against_true),
         ("exec: a hit / true", exec::hit_against_true),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),

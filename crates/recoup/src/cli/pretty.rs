@@ -74,28 +74,3 @@ fn string_end(text: &str, start: usize) -> usize {
     }
     text.len()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::indented;
-
-    #[test]
-    fn it_is_what_serde_json_writes_but_for_numbers_and_order() {
-        for text in [
-            r#"{"b":[1,2,{"c":null}],"d":{},"e":[],"f":"a \"q\" \\ , : { é"}"#,
-            "[ ]",
-            "null",
-            r#""text""#,
-            "{\n}",
-        ] {
-            let value: serde_json::Value = serde_json::from_str(text).unwrap();
-            let expected = serde_json::to_string_pretty(&value).unwrap();
-            assert_eq!(indented(text, 0).unwrap(), expected);
-        }
-        assert_eq!(
-            indented(r#"{"z":12345678901234567890123,"a":1.0}"#, 1).unwrap(),
-            "{\n    \"z\": 12345678901234567890123,\n    \"a\": 1.0\n  }"
-        );
-        assert_eq!(indented("{", 0), None);
-    }
-}

@@ -192,3 +192,24 @@ fn a_large_result_comes_back_whole() {
     early_exit(&home, &["signal", "s", "a", "--result", file.to_str().unwrap()]).expect(0);
     early_exit(&home, &["read-winner", "s"]).expect_hit(large);
 }
+
+#[test]
+fn json_within_json_is_as_pretty_as_the_rest() {
+    let home = Home::new();
+    early_exit(&home, &["signal", "s", "a"]).expect(0);
+    for result in [
+        r#"{"b":[1,2,{"c":null}],"d":{},"e":[],"f":"a \"q\" \\ , : { é"}"#,
+        "[ ]",
+        "null",
+        r#""text""#,
+        "{\n}",
+        " [ -1.5e3 , [ ] ]\n",
+    ] {
+        with_stdin(&home, &["write-result", "s", "a"], result).expect(0);
+        let text = early_exit(&home, &["read-winner", "s", "--json"]).expect(0).text();
+        let value: serde_json::Value = serde_json::from_str(result).unwrap();
+        let inner = serde_json::to_string_pretty(&value).unwrap().replace('\n', "\n  ");
+        let outer = "{\n  \"session_id\": \"s\",\n  \"winner_agent\": \"a\",\n  \"result\": ";
+        assert_eq!(text.replace("-1.5e3", "-1500.0"), format!("{outer}{inner}\n}}\n"));
+    }
+}
