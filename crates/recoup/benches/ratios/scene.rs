@@ -13,6 +13,8 @@ use recoup_core::store::sqlite::Waits;
 use recoup_core::store::{FaultLog, Info, Sqlite, Store};
 use tempfile::TempDir;
 
+use crate::measure::{Ratio, compare};
+
 /// A home with a store of a given size in it.
 pub(crate) struct Scene {
     dir: TempDir,
@@ -49,15 +51,33 @@ impl Scene {
 
     /// Runs `program` here and insists on success.
     pub(crate) fn run(&self, program: &str, args: &[&str]) {
+        self.run_with(program, args, &[]);
+    }
+
+    /// The same with more in its environment.
+    pub(crate) fn run_with(&self, program: &str, args: &[&str], variables: &[(&str, &str)]) {
         let status = Command::new(program)
             .args(args)
             .env("RECOUP_HOME", self.dir.path())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
             .unwrap();
         assert!(status.success(), "{program} {args:?}: {status}");
+    }
+}
+
+impl Scene {
+    /// A hit with the ledger and the hit log against the same without them. Both have
+    /// the variables, so that only what these say differs.
+    pub(crate) fn noted_against_unnoted(&self, program: &str, args: &[&str]) -> Ratio {
+        let run = |on: &str| {
+            let variables = [("RECOUP_LEDGER_ENABLED", on), ("RECOUP_LOG_HITS", on)];
+            self.run_with(program, args, &variables);
+        };
+        compare(1.1, 1_000, 1, || run("false"), || run("true"))
     }
 }
 
