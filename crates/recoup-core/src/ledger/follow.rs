@@ -10,6 +10,7 @@ use std::fs::{self, DirEntry, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use super::listing::entries_of;
 use super::{CLOSED, OPEN, TOLD, line, segment, watchers};
 use crate::base::fsx;
 use crate::entry::Event;
@@ -103,12 +104,15 @@ impl Follow {
 impl Log {
     /// Takes whole lines; half of one is left until its end is there.
     fn take(&mut self, events: &mut Vec<Event>) -> Result<()> {
-        let mut text = vec![0; STEP];
+        let reading = || "reading a log of the ledger".to_owned();
+        let end = self.file.metadata().doing(reading)?.len();
+        if end <= self.read {
+            return Ok(());
+        }
+        let room = usize::try_from(end - self.read).unwrap_or(STEP).min(STEP);
+        let mut text = vec![0; room];
         loop {
-            let len = self
-                .file
-                .read_at(&mut text, self.read)
-                .doing(|| "reading a log of the ledger".to_owned())?;
+            let len = self.file.read_at(&mut text, self.read).doing(reading)?;
             let Some(end) = memchr::memrchr(b'\n', &text[..len]) else { return Ok(()) };
             events.extend(line::read_all(&text[..=end]));
             self.read += end as u64 + 1;
@@ -123,13 +127,4 @@ fn is_log(entry: &DirEntry) -> bool {
     let path = entry.path();
     path.file_name().is_some_and(|name| name == OPEN)
         || path.extension().is_some_and(|end| end == CLOSED || end == TOLD)
-}
-
-fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
-    match fs::read_dir(dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => {
-            entries.and_then(Iterator::collect).doing(|| format!("listing {}", dir.display()))
-        }
-    }
 }

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::line;
+use super::listing::files_of;
 use crate::base::fsx;
 use crate::base::name::Name;
 use crate::entry::Event;
-use crate::error::{ErrorKind, IoContext as _, Result};
+use crate::error::{ErrorKind, Result};
 use crate::key::Id;
 
 /// A log is closed when it has grown to this.
@@ -74,24 +75,10 @@ impl History {
         Ok(())
     }
 
-    /// All of them, the oldest first.
+    /// All of them, the oldest first: names begin with a digit, and so come before
+    /// `current.log`.
     pub(super) fn logs(&self) -> Result<Vec<PathBuf>> {
-        let listing = || format!("listing {}", self.dir.display());
-        let entries = match std::fs::read_dir(&self.dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.doing(listing)?,
-        };
-        let mut logs = Vec::new();
-        for entry in entries {
-            let path = entry.doing(listing)?.path();
-            let is_log = path.extension().is_some_and(|extension| extension == "log");
-            if is_log && path.is_file() {
-                logs.push(path);
-            }
-        }
-        // Names begin with a digit, and so come before `current.log`.
-        logs.sort_unstable();
-        Ok(logs)
+        files_of(&self.dir, "log")
     }
 }
 

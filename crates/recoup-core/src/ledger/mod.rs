@@ -17,6 +17,7 @@ mod follow;
 mod history;
 mod hits;
 mod line;
+mod listing;
 mod outbox;
 mod segment;
 mod watchers;
@@ -31,7 +32,7 @@ use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::base::name::Name;
 use crate::entry::{Batch, Event, Happening};
-use crate::error::{IoContext as _, Result};
+use crate::error::Result;
 use crate::key::Id;
 use history::History;
 use outbox::{Lines, Outbox};
@@ -222,20 +223,8 @@ impl Inner {
     /// The closed logs in one state, also those that a process left behind when it
     /// died; the oldest first. What has no name of ours is somebody else's.
     fn named(&self, state: &str) -> Result<Vec<(Name, PathBuf)>> {
-        let listing = || format!("listing {}", self.dir.display());
-        let entries = match std::fs::read_dir(&self.dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.doing(listing)?,
-        };
-        let mut logs = Vec::new();
-        for entry in entries {
-            let path = entry.doing(listing)?.path();
-            if path.extension().is_some_and(|extension| extension == state) && path.is_file() {
-                logs.extend(name_of(&path).map(|name| (name, path)));
-            }
-        }
-        logs.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
-        Ok(logs)
+        let files = listing::files_of(&self.dir, state)?.into_iter();
+        Ok(files.filter_map(|path| Some((name_of(&path)?, path))).collect())
     }
 }
 

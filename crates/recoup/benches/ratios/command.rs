@@ -20,6 +20,14 @@ pub(crate) fn get_against_true() -> Ratio {
     compare(4.0, ROUNDS, 1, || scene.run(TRUE, &[]), || get(&scene, 500))
 }
 
+/// What noting a hit in the ledger and in the hit log adds to it.
+pub(crate) fn get_against_unnoted() -> Ratio {
+    let scene = Scene::with_entries(1_000);
+    let key = scene::id(500).key.to_string();
+    let args = ["cache", "--scope", "global", "get", "--key", &key];
+    scene.noted_against_unnoted(RECOUP, &args)
+}
+
 pub(crate) fn get_flat() -> Ratio {
     let (few, many) = (Scene::with_entries(10), Scene::with_entries(100_000));
     let mut n = 0;

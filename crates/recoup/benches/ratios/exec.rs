@@ -23,6 +23,14 @@ pub(crate) fn hit_against_true() -> Ratio {
     compare(4.0, ROUNDS, 1, || scene.run(TRUE, &[]), || scene.run(RECOUP, &args))
 }
 
+/// What noting a hit in the ledger and in the hit log adds to it.
+pub(crate) fn hit_against_unnoted() -> Ratio {
+    let scene = Scene::with_entries(1_000);
+    let args = ["exec", "--scope", "global", "--", TRUE];
+    scene.run(RECOUP, &args);
+    scene.noted_against_unnoted(RECOUP, &args)
+}
+
 /// A new command each time, without what it takes by itself.
 pub(crate) fn miss_against_true() -> Ratio {
     let scene = Scene::with_entries(1_000);

@@ -12,6 +12,7 @@
 
 mod command;
 mod exec;
+mod ledger;
 mod library;
 mod measure;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
@@ -31,7 +32,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 15] = [
+    let all: [(&str, Benchmark); 18] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -40,20 +41,24 @@ fn main() {
         ("command: early-exit check / true", command::check_against_true),
         ("command: early-exit check, won / true", command::check_signaled_against_true),
         ("exec: a hit / true", exec::hit_against_true),
+        ("command: get, noted / not noted", command::get_against_unnoted),
+        ("exec: a hit, noted / not noted", exec::hit_against_unnoted),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
         ("library: Redis get / bare GET", stores::redis_get_against_get),
         ("library: file get / read and parse", stores::file_get_against_parse),
+        ("library: notes, together / each", ledger::together_against_at_once),
         ("library: dir get, 10,000 entries / 10", stores::dir_get_flat),
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 3] = [
+    let timings: [(&str, Timing); 4] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: explain among 100,000 entries", command::explain_among_many),
+        ("library: a key in a full history", ledger::history),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

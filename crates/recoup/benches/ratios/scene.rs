@@ -14,6 +14,8 @@ use recoup_core::store::sqlite::Waits;
 use recoup_core::store::{FaultLog, Info, Sqlite, Store};
 use tempfile::TempDir;
 
+use crate::measure::{Ratio, compare};
+
 /// A home with a store of a given size in it.
 pub(crate) struct Scene {
     dir: TempDir,
@@ -64,20 +66,42 @@ impl Scene {
 
     /// Runs `program` here and insists on success.
     pub(crate) fn run(&self, program: &str, args: &[&str]) {
-        self.run_to(0, program, args);
+        self.run_as(0, program, args, &[]);
     }
 
     /// Runs `program` here and insists on its exit code.
     pub(crate) fn run_to(&self, code: i32, program: &str, args: &[&str]) {
+        self.run_as(code, program, args, &[]);
+    }
+
+    /// Runs `program` with more in its environment, and insists on success.
+    pub(crate) fn run_with(&self, program: &str, args: &[&str], variables: &[(&str, &str)]) {
+        self.run_as(0, program, args, variables);
+    }
+
+    fn run_as(&self, code: i32, program: &str, args: &[&str], variables: &[(&str, &str)]) {
         let status = Command::new(program)
             .args(args)
             .env("RECOUP_HOME", self.dir.path())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
             .unwrap();
         assert_eq!(status.code(), Some(code), "{program} {args:?}: {status}");
+    }
+}
+
+impl Scene {
+    /// A hit with the ledger and the hit log against the same without them. Both have
+    /// the variables, so that only what these say differs.
+    pub(crate) fn noted_against_unnoted(&self, program: &str, args: &[&str]) -> Ratio {
+        let run = |on: &str| {
+            let variables = [("RECOUP_LEDGER_ENABLED", on), ("RECOUP_LOG_HITS", on)];
+            self.run_with(program, args, &variables);
+        };
+        compare(1.1, 1_000, 1, || run("false"), || run("true"))
     }
 }
 

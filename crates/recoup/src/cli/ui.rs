@@ -258,6 +258,15 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
+/// The same, in so many columns at most.
+pub(super) fn fitted(text: &str, width: usize) -> String {
+    let text = printable(text);
+    if text.chars().count() <= width {
+        return text.into_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
 /// Control characters, and those that turn the direction of what follows.
 fn is_order(c: char) -> bool {
     c.is_control()

@@ -209,6 +209,28 @@ fn all_projects_are_told_of_unless_a_scope_is_named() {
 }
 
 #[test]
+fn sums_are_said_as_people_say_them() {
+    let home = used();
+    let said = [
+        ([1, 999, 999, 0, 4_200], "999ms · 999 tokens · $0.0042"),
+        ([1, 1_560, 1_000, 560, 10_000], "1.5s · 1.5k tokens · $0.01"),
+        ([1, 59_999, 1_500_000, 0, 999_999], "59s · 1.5M tokens · $1.00"),
+        ([1, 61_000, 0, 2_000_000_000, 9_999_999_999], "1m 1s · 2.0G tokens · $10,000.00"),
+        ([1, 90_000_000, 0, 0, 0], "1d 1h"),
+        ([1_234_567, 0, 0, 0, 0], "1,234,567 hits  100 %"),
+    ];
+    for (number, (amounts, _)) in said.iter().enumerate() {
+        count(&home, 0, "result", "hit", &format!("agent-{number}"), *amounts);
+    }
+    let text = home.run(&["stats", "--top", "20"]).expect(0).text();
+    for (number, (_, words)) in said.iter().enumerate() {
+        let name = format!("agent-{number} ");
+        let line = text.lines().find(|line| line.contains(&name)).unwrap();
+        assert!(line.ends_with(words), "{line}");
+    }
+}
+
+#[test]
 fn a_name_can_not_order_the_terminal_about() {
     let home = used();
     count(&home, 0, "command", "hit", "\u{1b}[2Jevil\nname", [1, 1, 0, 0, 0]);

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::app::App;
 use crate::cli::projects::Names;
-use crate::cli::ui::printable;
+use crate::cli::ui::{fitted, printable};
 use crate::cli::{Answer, Ended, human, ui};
 use crate::config::Overrides;
 
@@ -136,13 +136,4 @@ fn told(event: &Event, names: &Names) -> String {
         printable(&more.join(" · ")),
     );
     text.trim_end().to_owned()
-}
-
-/// Names come from callers: on one line, and not longer than there is room.
-fn fitted(text: &str, width: usize) -> String {
-    let text = printable(text);
-    if text.chars().count() <= width {
-        return text.into_owned();
-    }
-    text.chars().take(width - 1).chain(['…']).collect()
 }

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use super::gather::Report;
 use super::parts::{Day, Share, Sum, Valued};
 use crate::cli::human;
-use crate::cli::ui::printable;
+use crate::cli::ui::fitted;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -56,7 +56,7 @@ pub(super) fn draw(report: &Report) -> String {
 
 fn heading(report: &Report) -> String {
     let Report { title, since, until, .. } = report;
-    let title = cut(title, 40);
+    let title = fitted(title, 40);
     format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}")
 }
 
@@ -194,7 +194,7 @@ fn disk(report: &Report) -> Vec<String> {
     if total == 0 {
         return Vec::new();
     }
-    let name = format!("on disk, in {}", cut(&report.home, 50));
+    let name = format!("on disk, in {}", fitted(&report.home, 50));
     let mut lines = title(&name).to_vec();
     let line =
         |name: &str, bytes: u64| format!("  {} {:>10}", padded(name, NAME), human::size(bytes));
@@ -205,15 +205,6 @@ fn disk(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Names come from files and agents: on one line, and no longer than there is room.
-fn cut(text: &str, most: usize) -> String {
-    let text = printable(text);
-    if text.chars().count() <= most {
-        return text.into_owned();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
-}
-
 fn padded(text: &str, width: usize) -> String {
-    format!("{:<width$}", cut(text, width))
+    format!("{:<width$}", fitted(text, width))
 }
