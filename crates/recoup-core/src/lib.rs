@@ -34,6 +34,7 @@
 
 pub mod base;
 pub mod cache;
+pub mod condense;
 pub mod entry;
 pub mod error;
 pub mod key;

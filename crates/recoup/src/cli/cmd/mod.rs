@@ -2,6 +2,7 @@
 
 mod cache;
 mod completions;
+mod condense;
 mod config;
 mod exec;
 mod key;
@@ -29,6 +30,8 @@ pub(super) enum Command {
     Exec(exec::ExecArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
+    /// Condense: make a result or a report short enough to be read
+    Condense(condense::CondenseArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -48,6 +51,7 @@ impl Command {
         match self {
             Self::Exec(args) => Ok(args.run()),
             Self::Cache(args) => args.run(),
+            Self::Condense(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

@@ -1,9 +1,10 @@
 //! `recoup cache set`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use recoup_core::cache::{Filled, Refusal, Since, Ttl};
+use recoup_core::condense::{Document, Options, Strategy, condense};
 use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
@@ -20,8 +21,17 @@ pub(super) struct SetArgs {
     #[command(flatten)]
     named: NamedArgs,
     /// The result, which must be JSON: as it is, from stdin, or from a file
-    #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
-    condensed: String,
+    #[arg(
+        long,
+        value_name = "JSON|-|@FILE",
+        allow_hyphen_values = true,
+        required_unless_present = "condense"
+    )]
+    condensed: Option<String>,
+    /// In place of --condensed: make it from the full result, with this strategy of
+    /// `recoup condense`
+    #[arg(long, value_name = "STRATEGY", conflicts_with = "condensed", requires = "full")]
+    condense: Option<String>,
     /// The files, directories and globs it was made from, separated by commas: when one changes,
     /// the result is no longer given out
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
@@ -51,18 +61,18 @@ impl SetArgs {
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(Since::parse).transpose()?;
         let note = self.synthesize.map(|message| Note::new(app, message)).transpose()?;
-        // Read in any case: whoever pipes it in should not be cut off.
-        let body = input::piped("--condensed", &self.condensed)?;
+        let short = Short::read(self.condense.as_deref(), self.condensed.as_deref())?;
         if !app.settings.cache.enabled {
             ui::warn("the cache is switched off: nothing was kept");
             return Ok(Answer::Yes);
         }
-        check_json(&body)?;
+        let full = self.full.as_deref().map(|file| input::file("--full", file)).transpose()?;
+        let body = short.body(full.as_deref().unwrap_or_default())?;
         let id = Id::new(app.scope(), named.key);
         let permit =
             app.cache_for_writing()?.permit(&id, &app.view(), &listed(self.sources.as_deref()))?;
         let draft = Draft {
-            full: self.full.as_deref().map(read_full).transpose()?,
+            full: full.map(Body::from),
             parts: named.parts,
             tags: self.tags,
             ..Draft::new(Kind::Result, body)
@@ -98,15 +108,37 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
     Answer::Yes
 }
 
-fn read_full(file: &Path) -> Result<Body> {
-    input::file("--full", file).map(Body::from)
+/// Where the short form comes from.
+enum Short {
+    Given(Vec<u8>),
+    Made(Strategy),
+}
+
+impl Short {
+    /// What is given is read in any case: whoever pipes it in should not be cut off.
+    fn read(strategy: Option<&str>, given: Option<&str>) -> Result<Self> {
+        match strategy {
+            Some(strategy) => Strategy::parse(strategy).map(Self::Made),
+            None => input::piped("--condensed", given.unwrap_or_default()).map(Self::Given),
+        }
+    }
+
+    fn body(self, full: &[u8]) -> Result<Vec<u8>> {
+        match self {
+            Self::Given(body) => checked(body),
+            Self::Made(strategy) => {
+                let document = Document::read(full).map_err(|error| error.context("--full"))?;
+                let options = Options { strategy, ..Options::default() };
+                Ok(condense(&document, &options).to_json().into_bytes())
+            }
+        }
+    }
 }
 
 /// Checked, but kept as it is: no byte is changed.
-fn check_json(body: &[u8]) -> Result<()> {
+fn checked(body: Vec<u8>) -> Result<Vec<u8>> {
     let invalid = || Error::new(ErrorKind::Invalid, "Invalid JSON in --condensed");
-    std::str::from_utf8(body).map_err(|error| invalid().with_source(error))?;
-    serde_json::from_slice::<IgnoredAny>(body)
-        .map(drop)
-        .map_err(|error| invalid().with_source(error))
+    std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
+    serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| invalid().with_source(error))?;
+    Ok(body)
 }
