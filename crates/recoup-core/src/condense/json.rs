@@ -119,10 +119,19 @@ pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
         return Cow::Borrowed(inner);
     }
     let bytes = Deserializer::from_str(quoted).deserialize_bytes(Bytes).unwrap_or_default();
-    match String::from_utf8(bytes) {
-        Ok(text) => Cow::Owned(text),
-        Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    let text = String::from_utf8(bytes)
+        .or_else(|error| String::from_utf8(without_halves(error.into_bytes())));
+    Cow::Owned(text.unwrap_or_default())
+}
+
+/// Half a surrogate pair comes as three bytes, and so does what stands for it.
+fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
+    for at in 2..bytes.len() {
+        if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
+            bytes[at - 2..=at].copy_from_slice("\u{fffd}".as_bytes());
+        }
     }
+    bytes
 }
 
 /// A value of the result: as the input has it, or made from it.

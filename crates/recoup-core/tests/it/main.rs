@@ -5,6 +5,7 @@
 mod base;
 mod cache;
 mod canonical;
+mod condense;
 mod dir_store;
 mod entry;
 mod file_cache;

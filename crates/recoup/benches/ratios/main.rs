@@ -11,6 +11,7 @@
 )]
 
 mod command;
+mod condense;
 mod exec;
 mod library;
 mod measure;
@@ -31,12 +32,14 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 13] = [
+    let all: [(&str, Benchmark); 15] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
         ("command: set, 100,000 entries / 10", command::set_flat),
         ("command: generate-key / true", command::generate_key_against_true),
+        ("condense: 10 MB, verdict / jq -c .", condense::verdict_against_jq),
+        ("condense: 10 MB, identifiers / jq -c .", condense::identifiers_against_jq),
         ("exec: a hit / true", exec::hit_against_true),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
@@ -48,9 +51,10 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 2] = [
+    let timings: [(&str, Timing); 3] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
+        ("condense: estimate of 10 MB", condense::estimate),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

@@ -1,10 +1,11 @@
 //! `cargo build`, `check`, `clippy` or `test` with `--message-format=json`: one
-//! message on each line. What tests print comes between them and is passed over.
+//! message on each line, and between them what tests print.
 
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
+use super::cargo_tests::Tests;
 use super::{FAIL, Report, counted, line, verdict};
 use crate::condense::finding::Finding;
 use crate::condense::json::{self, Field};
@@ -21,9 +22,13 @@ pub(super) fn is_message(raw: &RawValue) -> bool {
 
 pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Report<'a>> {
     let (mut findings, mut seen, mut success) = (Vec::new(), HashSet::new(), None);
-    for (number, text) in lines.filter(|(_, line)| line.starts_with("{\"reason\"")) {
-        let [reason, message, finished] =
-            json::pick(line(number, text)?, ["reason", "message", "success"]);
+    let mut tests = Tests::default();
+    for (number, text) in lines {
+        let Some(message) = message(number, text)? else {
+            tests.line(text);
+            continue;
+        };
+        let [reason, message, finished] = json::pick(message, ["reason", "message", "success"]);
         match json::string(reason).as_deref() {
             Some("compiler-message") => {
                 // A library and its tests are compiled one by one, and complain alike.
@@ -36,16 +41,29 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<
     }
     let errors = findings.iter().filter(|found| found.severity() == Severity::High).count();
     let others = findings.len() - errors;
-    Ok(Report {
-        verdict: match success {
-            Some(success) => verdict(!success),
-            None if errors > 0 => FAIL,
-            // Cut off before its end.
-            None => "UNKNOWN",
-        },
-        description: format!("{}, {}", counted(errors, "error"), counted(others, "warning")),
-        findings,
-    })
+    let mut description = format!("{}, {}", counted(errors, "error"), counted(others, "warning"));
+    findings.extend(tests.findings());
+    if findings.len() > errors + others {
+        let failed = counted(findings.len() - errors - others, "failed test");
+        description = format!("{description}, {failed}");
+    }
+    let verdict = match success {
+        _ if tests.any_failed() => FAIL,
+        Some(success) => verdict(!success),
+        None if errors > 0 => FAIL,
+        // Cut off before its end.
+        None => "UNKNOWN",
+    };
+    Ok(Report { verdict, description, findings })
+}
+
+/// A message of cargo's; none for what tests print, which may look like JSON.
+fn message(number: usize, text: &str) -> Result<Option<&RawValue>> {
+    if text.starts_with("{\"reason\":") {
+        return line(number, text).map(Some);
+    }
+    let json = text.starts_with('{').then(|| serde_json::from_str::<&RawValue>(text).ok());
+    Ok(json.flatten().filter(|raw| is_message(raw)))
 }
 
 /// A diagnosis; none for the sums at the end, which are about no place.

@@ -2,6 +2,7 @@
 //! of what it is given whether that is its tool's.
 
 mod cargo;
+mod cargo_tests;
 mod eslint;
 mod junit;
 mod pytest;

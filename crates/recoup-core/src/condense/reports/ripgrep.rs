@@ -29,6 +29,8 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<
             _ => {}
         }
     }
+    // Files are searched side by side, and come in any order.
+    findings.sort_by_cached_key(|found: &Finding<'_>| found.file.as_ref().map(Field::text));
     let found = findings.len();
     let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
     Ok(Report {
