@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Home, Output};
 
-const RESULT: &str = r#"{"verdict": "FAIL", "findings": [{"id": "F1", "severity": "high", "file": "src/a.rs", "line": 3, "message": "not checked before use, which is long enough to be worth a note"}], "score": 0.5, "notes": "and much more that nobody has to read"}"#;
+const RESULT: &str = r#"{"verdict": "FAIL", "findings": [{"id": "F1", "severity": "high", "file": "src/a.rs", "line": 3, "message": "not checked before use, which is long enough to be worth a note"}], "score": 0.5, "notes": "and much more that nobody has to read, because whoever asked wants to know how it went, and where to look; the rest is in the full result"}"#;
 
 fn condense(home: &Home, args: &[&str]) -> Output {
     home.run(&[&["condense"], args].concat())
@@ -50,7 +50,26 @@ fn a_file_or_stdin_is_read_and_json_is_printed() {
     home.write("result.json", RESULT);
     let output = condense(&home, &["--input", "result.json"]).expect(0);
     assert_eq!(output.stderr, "");
-    insta::assert_snapshot!(output.text(), @"");
+    insta::assert_snapshot!(output.text(), @r#"
+    {
+      "verdict": "FAIL",
+      "severity_counts": {
+        "critical": 0,
+        "high": 1,
+        "medium": 0,
+        "low": 0
+      },
+      "top_findings": [
+        {
+          "id": "F1",
+          "severity": "high",
+          "file": "src/a.rs",
+          "line": 3,
+          "message": "not checked before use, which is long enough to be worth a note"
+        }
+      ]
+    }
+    "#);
     let args = ["condense", "--input", "-", "--strategy", "structured_verdict"];
     assert_eq!(home.run_with_stdin(&args, RESULT.as_bytes()).expect(0).text(), output.text());
     let args = ["condense", "condense", "--input", "result.json"];
@@ -86,24 +105,24 @@ fn an_estimate_for_people_and_as_json() {
     home.write("result.json", RESULT);
     let args = ["estimate", "--input", "result.json"];
     insta::assert_snapshot!(condense(&home, &args).expect(0).text(), @"
-    original            79 tokens
-    structured_verdict  110 tokens (-40 % saved)
-    identifiers_only    27 tokens (65 % saved)
-    summary             30 tokens (62 % saved)
+    original            102 tokens
+    structured_verdict  110 tokens (-8 % saved)
+    identifiers_only    27 tokens (73 % saved)
+    summary             30 tokens (70 % saved)
     ");
     let args = ["estimate", "--input", "result.json", "--json"];
     insta::assert_snapshot!(condense(&home, &args).expect(0).text(), @r#"
     {
-      "original_tokens": 79,
+      "original_tokens": 102,
       "condensed": {
         "structured_verdict": 110,
         "identifiers_only": 27,
         "summary": 30
       },
       "savings": {
-        "structured_verdict_pct": -40,
-        "identifiers_only_pct": 65,
-        "summary_pct": 62
+        "structured_verdict_pct": -8,
+        "identifiers_only_pct": 73,
+        "summary_pct": 70
       }
     }
     "#);
@@ -158,7 +177,7 @@ fn flags_shape_the_result() {
 fn a_result_that_is_larger_than_its_input_comes_with_a_note() {
     let home = Home::new();
     let output = home.run_with_stdin(&["condense", "--input", "-"], b"{}").expect(0);
-    assert_eq!(output.stderr, "note: the result has 144 bytes, more than its input (2)\n");
+    assert_eq!(output.stderr, "note: the result has 140 bytes, more than its input (2)\n");
 }
 
 #[test]
@@ -232,7 +251,8 @@ fn a_full_result_with_a_secret_is_not_written() {
 #[test]
 fn a_reader_that_leaves_is_no_failure() {
     let home = Home::new();
-    let files: Vec<_> = (0..200_000).map(|n| format!("src/file_{n}.rs")).collect();
+    let files: Vec<_> =
+        (0..100_000).map(|n| json!({"path": format!("src/file_{n}.rs"), "line": n})).collect();
     home.write("files.json", json!({"files": files}).to_string());
     let script = "\"$0\" condense --input files.json --strategy identifiers_only | head -n 1; \
                   echo ${PIPESTATUS[0]}";

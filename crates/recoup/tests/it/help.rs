@@ -22,6 +22,7 @@ fn the_program() {
     Commands:
       exec         Run a command once, and replay it afterwards
       cache        Cache Manager: keep results, and get them back while they are true
+      condense     Condense: make a result or a report short enough to be read
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -87,10 +88,10 @@ fn the_cache() {
 
 #[test]
 fn keeping_a_result() {
-    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @r"
+    insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
     Keep a result
 
-    Usage: recoup cache set [OPTIONS] --condensed <JSON|-|@FILE>
+    Usage: recoup cache set [OPTIONS] <--condensed <JSON|-|@FILE>|--condense <STRATEGY>>
 
     Options:
           --key <KEY>                 The entry's key
@@ -99,6 +100,8 @@ fn keeping_a_result() {
           --operation <NAME>          In place of the key: the skill or operation
           --condensed <JSON|-|@FILE>  The result, which must be JSON: as it is, from stdin, or from a
                                       file
+          --condense <STRATEGY>       In place of --condensed: make it from the full result, with this
+                                      strategy of `recoup condense`
           --sources <CSV>             The files, directories and globs it was made from, separated by
                                       commas: when one changes, the result is no longer given out
           --full <FILE>               A file with the full result, of which --condensed is the short

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use recoup_core::cache::{Filled, Refusal, Since, Ttl};
 use recoup_core::condense::{Document, Options, Strategy, condense};
 use recoup_core::entry::{Body, Draft};
@@ -17,20 +17,16 @@ use crate::cli::{Answer, Ended, input, ui};
 
 /// Keep a result.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
 pub(super) struct SetArgs {
     #[command(flatten)]
     named: NamedArgs,
     /// The result, which must be JSON: as it is, from stdin, or from a file
-    #[arg(
-        long,
-        value_name = "JSON|-|@FILE",
-        allow_hyphen_values = true,
-        required_unless_present = "condense"
-    )]
+    #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
     condensed: Option<String>,
     /// In place of --condensed: make it from the full result, with this strategy of
     /// `recoup condense`
-    #[arg(long, value_name = "STRATEGY", conflicts_with = "condensed", requires = "full")]
+    #[arg(long, value_name = "STRATEGY", requires = "full")]
     condense: Option<String>,
     /// The files, directories and globs it was made from, separated by commas: when one changes,
     /// the result is no longer given out

@@ -33,10 +33,10 @@ pub(super) struct MakeArgs {
     #[arg(long, value_name = "CSV")]
     preserve: Option<String>,
     /// How many findings `structured_verdict` keeps
-    #[arg(long, value_name = "N", default_value_t = Options::default().top)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Options::default().top)]
     top: usize,
     /// At most so many tokens with `identifiers_only`; what is left out is counted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_tokens: Option<usize>,
 }
 
