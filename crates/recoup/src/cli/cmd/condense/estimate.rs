@@ -70,8 +70,11 @@ fn report(estimate: &Estimate) -> Report {
 
 fn rows(estimate: &Estimate) -> Vec<(&'static str, String)> {
     let after = estimate.condensed.iter().map(|(strategy, tokens)| {
-        let saved = estimate.saved_pct(*tokens);
-        (strategy.name(), format!("{tokens} tokens ({saved} % saved)"))
+        let saved = match estimate.saved_pct(*tokens) {
+            saved @ 0.. => format!("{saved} % saved"),
+            _ => "more than the input".to_owned(),
+        };
+        (strategy.name(), format!("{tokens} tokens ({saved})"))
     });
     std::iter::once(("original", format!("{} tokens", estimate.original))).chain(after).collect()
 }

@@ -26,7 +26,8 @@ pub(in crate::cli) struct CondenseArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// The same without this word, which is here for scripts that have it
+    /// Condense: make a result or a report short enough to be read
+    // The same without this word, which is here for scripts that have it.
     #[command(hide = true)]
     Condense(make::MakeArgs),
     /// List the strategies
