@@ -13,7 +13,7 @@ use crate::workspace;
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let mut command =
         workspace::cargo(["bench", "--locked", "-p", "recoup", "--bench", "ratios", "--"]);
-    Tools::bring()?.extend(&mut command)?;
+    Tools::bring_for_bench()?.extend(&mut command)?;
     let status = command
         .args(arguments)
         .status()

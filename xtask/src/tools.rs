@@ -37,6 +37,9 @@ const TOOLS: &[Tool] = &[
     Tool { program: "valkey-server", package: "valkey-server", variables: &[] },
 ];
 
+/// What benchmarks are measured against, beside the tools of the tests.
+const BENCH_TOOLS: &[Tool] = &[Tool { program: "jq", package: "jq", variables: &[] }];
+
 /// A tool that has been found, and has answered.
 struct Found {
     executable: PathBuf,
@@ -44,7 +47,7 @@ struct Found {
     unpacked: bool,
 }
 
-/// All tools of the table.
+/// The tools of a run.
 pub(crate) struct Tools {
     found: Vec<Found>,
 }
@@ -59,9 +62,18 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
 }
 
 impl Tools {
-    /// Finds every tool, and unpacks those that are missing.
+    /// Finds every tool of the tests, and unpacks those that are missing.
     pub(crate) fn bring() -> Result<Self, Failure> {
-        let found = TOOLS.iter().map(Tool::bring).collect::<Result<_, _>>()?;
+        Self::bring_all(TOOLS.iter())
+    }
+
+    /// The same with those of the benchmarks.
+    pub(crate) fn bring_for_bench() -> Result<Self, Failure> {
+        Self::bring_all(TOOLS.iter().chain(BENCH_TOOLS))
+    }
+
+    fn bring_all<'a>(tools: impl Iterator<Item = &'a Tool>) -> Result<Self, Failure> {
+        let found = tools.map(Tool::bring).collect::<Result<_, _>>()?;
         Ok(Self { found })
     }
 

@@ -34,6 +34,7 @@
 
 pub mod base;
 pub mod cache;
+pub mod condense;
 pub mod coord;
 mod database;
 pub mod entry;

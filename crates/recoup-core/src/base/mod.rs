@@ -1,5 +1,6 @@
 //! What everything stands on: time, names, the project at hand, and files.
 
+pub mod base64;
 pub mod clock;
 pub mod digest;
 pub mod fsx;

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::base64;
 use super::boundary;
 use super::placeholder;
+use crate::base::base64;
 
 const LONGEST: usize = 4096;
 

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::base64;
 use super::boundary;
+use crate::base::base64;
 
 /// A header is short; a longer one is cut, which hurts nobody.
 const LONGEST_PART: usize = 1 << 14;

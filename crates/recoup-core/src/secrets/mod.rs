@@ -7,7 +7,6 @@
 
 mod assignment;
 mod authorization;
-mod base64;
 mod boundary;
 mod expression;
 mod jwt;

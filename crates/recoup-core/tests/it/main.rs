@@ -5,6 +5,7 @@
 mod base;
 mod cache;
 mod canonical;
+mod condense;
 mod dir_store;
 mod early_exit;
 mod entry;

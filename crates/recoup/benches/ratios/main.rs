@@ -11,6 +11,7 @@
 )]
 
 mod command;
+mod condense;
 mod exec;
 mod ledger;
 mod library;
@@ -32,7 +33,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 18] = [
+    let all: [(&str, Benchmark); 20] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -40,6 +41,8 @@ fn main() {
         ("command: generate-key / true", command::generate_key_against_true),
         ("command: early-exit check / true", command::check_against_true),
         ("command: early-exit check, won / true", command::check_signaled_against_true),
+        ("condense: 10 MB, verdict / jq -c .", condense::verdict_against_jq),
+        ("condense: 10 MB, identifiers / jq -c .", condense::identifiers_against_jq),
         ("exec: a hit / true", exec::hit_against_true),
         ("command: get, noted / not noted", command::get_against_unnoted),
         ("exec: a hit, noted / not noted", exec::hit_against_unnoted),
@@ -54,11 +57,12 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 4] = [
+    let timings: [(&str, Timing); 5] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: explain among 100,000 entries", command::explain_among_many),
         ("library: a key in a full history", ledger::history),
+        ("condense: estimate of 10 MB", condense::estimate),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

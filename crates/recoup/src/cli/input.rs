@@ -40,7 +40,8 @@ pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-fn stdin() -> Result<Vec<u8>> {
+/// All of stdin.
+pub(super) fn stdin() -> Result<Vec<u8>> {
     let mut all = Vec::new();
     let limited = io::stdin().lock().take(MAX_LEN + 1).read_to_end(&mut all);
     limited.doing(|| "reading stdin".to_owned())?;

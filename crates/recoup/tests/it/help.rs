@@ -23,6 +23,7 @@ fn the_program() {
       exec         Run a command once, and replay it afterwards
       explain      Say why something is a hit or a miss
       cache        Cache Manager: keep results, and get them back while they are true
+      condense     Condense: make a result or a report short enough to be read
       early-exit   Early Exit: the first agent to answer tells the others to stop
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
@@ -97,7 +98,7 @@ fn keeping_a_result() {
     insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
     Keep a result
 
-    Usage: recoup cache set [OPTIONS] --condensed <JSON|-|@FILE>
+    Usage: recoup cache set [OPTIONS] <--condensed <JSON|-|@FILE>|--condense <STRATEGY>>
 
     Options:
           --key <KEY>                 The entry's key
@@ -106,6 +107,8 @@ fn keeping_a_result() {
           --operation <NAME>          In place of the key: the skill or operation
           --condensed <JSON|-|@FILE>  The result, which must be JSON: as it is, from stdin, or from a
                                       file
+          --condense <STRATEGY>       In place of --condensed: make it from the full result, with this
+                                      strategy of `recoup condense`
           --sources <CSV>             The files, directories and globs it was made from, separated by
                                       commas: when one changes, the result is no longer given out
           --full <FILE>               A file with the full result, of which --condensed is the short

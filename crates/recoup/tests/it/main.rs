@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod cleanup;
+mod condense;
 mod config;
 mod config_layers;
 mod config_strict;

@@ -5,6 +5,7 @@
 //! target, are synced, and are renamed over it.
 
 mod append;
+mod deliver;
 mod lock;
 mod passing;
 mod regular;
@@ -23,6 +24,7 @@ use rustix::io::Errno;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
+pub use deliver::deliver;
 pub use lock::{FileLock, open_shared};
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};

@@ -2,6 +2,7 @@
 
 mod cache;
 mod completions;
+mod condense;
 mod config;
 mod early_exit;
 mod exec;
@@ -35,6 +36,8 @@ pub(super) enum Command {
     Explain(explain::ExplainArgs),
     /// Cache Manager: keep results, and get them back while they are true
     Cache(cache::CacheArgs),
+    /// Condense: make a result or a report short enough to be read
+    Condense(condense::CondenseArgs),
     /// Early Exit: the first agent to answer tells the others to stop
     EarlyExit(early_exit::EarlyExitArgs),
     /// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
@@ -61,6 +64,7 @@ impl Command {
             Self::Exec(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
+            Self::Condense(args) => args.run(),
             Self::EarlyExit(args) => args.run(),
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),

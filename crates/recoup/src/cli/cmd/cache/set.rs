@@ -1,9 +1,10 @@
 //! `recoup cache set`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use recoup_core::cache::{Filled, Refusal, Since, Ttl};
+use recoup_core::condense::{Document, Options, Strategy, condense};
 use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
@@ -17,12 +18,17 @@ use crate::cli::{Answer, Ended, input, ui};
 
 /// Keep a result.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
 pub(super) struct SetArgs {
     #[command(flatten)]
     named: NamedArgs,
     /// The result, which must be JSON: as it is, from stdin, or from a file
     #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
-    condensed: String,
+    condensed: Option<String>,
+    /// In place of --condensed: make it from the full result, with this strategy of
+    /// `recoup condense`
+    #[arg(long, value_name = "STRATEGY", requires = "full")]
+    condense: Option<String>,
     /// The files, directories and globs it was made from, separated by commas: when one changes,
     /// the result is no longer given out
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
@@ -55,19 +61,19 @@ impl SetArgs {
         let since = self.since.as_deref().map(Since::parse).transpose()?;
         let cost = self.cost.resolve(&app.settings.prices)?;
         let note = self.synthesize.map(|message| Note::new(app, message)).transpose()?;
-        // Read in any case: whoever pipes it in should not be cut off.
-        let body = input::piped("--condensed", &self.condensed)?;
+        let short = Short::read(self.condense.as_deref(), self.condensed.as_deref())?;
         if !app.settings.cache.enabled {
             ui::warn("the cache is switched off: nothing was kept");
             return Ok(Answer::Yes);
         }
-        check_json(&body)?;
+        let full = self.full.as_deref().map(|file| input::file("--full", file)).transpose()?;
+        let body = short.body(full.as_deref().unwrap_or_default())?;
         let identity = named.identity();
         let id = Id::new(app.scope(), named.key);
         let permit =
             app.cache_for_writing()?.permit(&id, &app.view(), &listed(self.sources.as_deref()))?;
         let draft = Draft {
-            full: self.full.as_deref().map(read_full).transpose()?,
+            full: full.map(Body::from),
             identity,
             cost,
             parts: named.parts,
@@ -105,15 +111,37 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
     Answer::Yes
 }
 
-fn read_full(file: &Path) -> Result<Body> {
-    input::file("--full", file).map(Body::from)
+/// Where the short form comes from.
+enum Short {
+    Given(Vec<u8>),
+    Made(Strategy),
+}
+
+impl Short {
+    /// What is given is read in any case: whoever pipes it in should not be cut off.
+    fn read(strategy: Option<&str>, given: Option<&str>) -> Result<Self> {
+        match strategy {
+            Some(strategy) => Strategy::parse(strategy).map(Self::Made),
+            None => input::piped("--condensed", given.unwrap_or_default()).map(Self::Given),
+        }
+    }
+
+    fn body(self, full: &[u8]) -> Result<Vec<u8>> {
+        match self {
+            Self::Given(body) => checked(body),
+            Self::Made(strategy) => {
+                let document = Document::read(full).map_err(|error| error.context("--full"))?;
+                let options = Options { strategy, ..Options::default() };
+                Ok(condense(&document, &options).to_json().into_bytes())
+            }
+        }
+    }
 }
 
 /// Checked, but kept as it is: no byte is changed.
-fn check_json(body: &[u8]) -> Result<()> {
+fn checked(body: Vec<u8>) -> Result<Vec<u8>> {
     let invalid = || Error::new(ErrorKind::Invalid, "Invalid JSON in --condensed");
-    std::str::from_utf8(body).map_err(|error| invalid().with_source(error))?;
-    serde_json::from_slice::<IgnoredAny>(body)
-        .map(drop)
-        .map_err(|error| invalid().with_source(error))
+    std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
+    serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| invalid().with_source(error))?;
+    Ok(body)
 }

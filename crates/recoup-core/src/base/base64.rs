@@ -1,8 +1,7 @@
-//! Just enough base64 to look inside a token, in both alphabets. What is
-//! decoded is looked at and dropped.
+//! Just enough base64 to look inside a token or a report, in both alphabets.
 
 /// The bytes that `text` stands for, up to `most`; none if it is not base64.
-pub(super) fn decode(text: &[u8], most: usize) -> Option<Vec<u8>> {
+pub fn decode(text: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(most.min(text.len()));
     let (mut bits, mut held) = (0u32, 0);
     for &byte in text.iter().take_while(|&&byte| byte != b'=') {

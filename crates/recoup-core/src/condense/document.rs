@@ -1,0 +1,131 @@
+//! What strategies read: an agent's result, or the report of a tool that we
+//! know. Which of them it is shows in its structure, never in its name.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::finding::Finding;
+use super::json::{self, Field};
+use super::object::Object;
+use super::reports::{self, Report};
+use crate::error::{Error, ErrorKind, Result};
+
+/// An input that was found to be sound.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// All of it; none where there are many (JSON lines).
+    root: Option<&'a RawValue>,
+    shape: Shape<'a>,
+}
+
+#[derive(Debug)]
+enum Shape<'a> {
+    Object(Box<Object<'a>>),
+    Report(Report<'a>),
+}
+
+impl<'a> Document<'a> {
+    /// Reads an input.
+    pub fn read(input: &'a [u8]) -> Result<Self> {
+        let text = std::str::from_utf8(input).map_err(|error| invalid().with_source(error))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let root = match serde_json::from_str::<&RawValue>(text) {
+            Ok(root) => root,
+            Err(error) => {
+                let lines = reports::of_lines(text)?.ok_or_else(|| invalid().with_source(error))?;
+                return Ok(Self { root: None, shape: Shape::Report(lines) });
+            }
+        };
+        let shape = match reports::of_whole(root)? {
+            Some(report) => Shape::Report(report),
+            None if json::is_object(root) => Shape::Object(Box::new(Object::read(root))),
+            None => return Err(no_result()),
+        };
+        Ok(Self { root: Some(root), shape })
+    }
+
+    /// What is at the end of a dotted path. Names come before names with dots in
+    /// them; in a list a number counts from 0.
+    pub(super) fn at(&self, path: &str) -> Option<&'a RawValue> {
+        self.root.and_then(|root| descend(root, path))
+    }
+
+    pub(super) fn verdict(&self) -> Cow<'a, str> {
+        match &self.shape {
+            Shape::Object(object) => object.verdict(),
+            Shape::Report(report) => Cow::Borrowed(report.verdict),
+        }
+    }
+
+    /// The counts that the input has itself.
+    pub(super) fn severity_counts(&self) -> Option<&'a RawValue> {
+        match &self.shape {
+            Shape::Object(object) => object.severity_counts(),
+            Shape::Report(_) => None,
+        }
+    }
+
+    pub(super) fn findings(&self, mut visit: impl FnMut(Finding<'a>)) {
+        match &self.shape {
+            Shape::Object(object) => object.findings(visit),
+            Shape::Report(report) => report.findings.iter().for_each(|found| visit(found.clone())),
+        }
+    }
+
+    /// Every `path:line`, in any order, some perhaps twice.
+    pub(super) fn identifiers(&self) -> Vec<Cow<'a, str>> {
+        match &self.shape {
+            Shape::Object(object) => object.identifiers(),
+            Shape::Report(report) => {
+                report.findings.iter().filter_map(Finding::identifier).map(Cow::Owned).collect()
+            }
+        }
+    }
+
+    /// What else an input about a search has to say: names and values.
+    pub(super) fn search(&self) -> Vec<(&'static str, Field<'a>)> {
+        match &self.shape {
+            Shape::Object(object) => object.search(),
+            Shape::Report(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn description(&self) -> Cow<'_, str> {
+        match &self.shape {
+            Shape::Object(object) => object.description(),
+            Shape::Report(report) => Cow::Borrowed(&report.description),
+        }
+    }
+
+    pub(super) fn item_count(&self) -> usize {
+        match &self.shape {
+            Shape::Object(object) => object.item_count(),
+            Shape::Report(report) => report.findings.len(),
+        }
+    }
+}
+
+fn descend<'a>(raw: &'a RawValue, path: &str) -> Option<&'a RawValue> {
+    let step = |name: &str| match name.parse() {
+        Ok(index) if json::is_list(raw) => json::element(raw, index),
+        _ => json::field(raw, name),
+    };
+    let nested = path
+        .match_indices('.')
+        .find_map(|(dot, _)| step(&path[..dot]).and_then(|inner| descend(inner, &path[dot + 1..])));
+    nested.or_else(|| step(path))
+}
+
+/// What everybody knows this failure by; the cause says where.
+pub(super) fn invalid() -> Error {
+    Error::new(ErrorKind::Invalid, "Invalid JSON input")
+}
+
+fn no_result() -> Error {
+    Error::new(
+        ErrorKind::Invalid,
+        "the input is JSON, but neither an object nor a report that is known (SARIF, ESLint, cargo, \
+         pytest, JUnit, ripgrep)",
+    )
+}

@@ -1,0 +1,123 @@
+//! One finding: what, how grave, where. Made from an object with any of the
+//! names that tools give its fields, or by a reader of a tool's report.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::json::{self, Field};
+use super::severity::Severity;
+
+/// How many characters of a message are kept.
+const MESSAGE_MOST: usize = 100;
+
+/// What a list of findings holds. What is missing shows as a stand-in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Finding<'a> {
+    pub(super) id: Option<Field<'a>>,
+    pub(super) severity: Option<Field<'a>>,
+    pub(super) file: Option<Field<'a>>,
+    pub(super) line: Option<Field<'a>>,
+    pub(super) message: Option<Cow<'a, str>>,
+}
+
+impl<'a> Finding<'a> {
+    /// An object with the usual fields, or a string that is a message.
+    pub(super) fn of(raw: &'a RawValue) -> Self {
+        if json::is_string(raw) {
+            return Self { message: Some(json::text(raw)), ..Self::default() };
+        }
+        let names = [
+            "id",
+            "finding_id",
+            "name",
+            "severity",
+            "level",
+            "file",
+            "path",
+            "location",
+            "line",
+            "line_number",
+            "message",
+            "description",
+            "title",
+        ];
+        let [id, finding_id, name, severity, level, rest @ ..] = json::pick(raw, names);
+        let [file, path, location, line, line_number, message, description, title] = rest;
+        let place = Place::of(&[file, path, location], &[line, line_number]);
+        Self {
+            id: json::first(&[id, finding_id, name]).map(Field::Json),
+            severity: json::first(&[severity, level]).map(Field::Json),
+            file: place.file.map(Field::Json),
+            line: place.line.map(Field::Json),
+            message: json::first(&[message, description, title]).map(message_text),
+        }
+    }
+
+    pub(super) fn severity(&self) -> Severity {
+        self.severity.as_ref().map_or(Severity::Medium, |word| Severity::of(&word.text()))
+    }
+
+    /// `path:line`; none without a path.
+    pub(super) fn identifier(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        let line = self.line.as_ref().map_or(Cow::Borrowed("0"), Field::text);
+        Some(format!("{}:{line}", file.text()))
+    }
+}
+
+/// Where something is: most say so in two fields, some in an object.
+#[derive(Debug, Default)]
+pub(super) struct Place<'a> {
+    pub(super) file: Option<&'a RawValue>,
+    pub(super) line: Option<&'a RawValue>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(files: &[Option<&'a RawValue>], lines: &[Option<&'a RawValue>]) -> Self {
+        let (file, line) = (json::first(files), json::first(lines));
+        let Some(object) = file.filter(|raw| json::is_object(raw)) else {
+            return Self { file, line };
+        };
+        let [file, path, uri, inner, number, start_line] =
+            json::pick(object, ["file", "path", "uri", "line", "line_number", "start_line"]);
+        Self {
+            file: json::first(&[file, path, uri]),
+            line: line.or_else(|| json::first(&[inner, number, start_line])),
+        }
+    }
+}
+
+/// A message is text, or an object around it.
+fn message_text(raw: &RawValue) -> Cow<'_, str> {
+    json::string(json::field(raw, "text")).unwrap_or_else(|| json::text(raw))
+}
+
+/// The first `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+/// As it stands in `top_findings`.
+impl Serialize for Finding<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'f> {
+            id: Field<'f>,
+            severity: Field<'f>,
+            file: Field<'f>,
+            line: Field<'f>,
+            message: &'f str,
+        }
+        let unknown = || Field::from("unknown");
+        let shown = Shown {
+            id: self.id.clone().unwrap_or_else(unknown),
+            severity: self.severity.clone().unwrap_or_else(|| Field::from("medium")),
+            file: self.file.clone().unwrap_or_else(unknown),
+            line: self.line.clone().unwrap_or(Field::Number(0)),
+            message: cut(self.message.as_deref().unwrap_or_default(), MESSAGE_MOST),
+        };
+        shown.serialize(serializer)
+    }
+}

@@ -1,0 +1,86 @@
+//! `identifiers_only`: where things are, and nothing else. All of them, once,
+//! by path and then by number, so that line 9 stands before line 10.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::document::Document;
+use super::output::Condensed;
+use super::tokens::Tokenizer;
+
+/// `finish` adds what is the same for all strategies; it counts, too.
+pub(super) fn condense(
+    document: &Document<'_>,
+    max_tokens: Option<usize>,
+    finish: impl Fn(Condensed) -> Condensed,
+) -> Condensed {
+    let all = ordered(document.identifiers());
+    let made = |kept: usize| {
+        let mut condensed = Condensed::default();
+        condensed.set("identifiers", &all[..kept]);
+        for (name, value) in document.search() {
+            condensed.set(name, &value);
+        }
+        if kept < all.len() {
+            condensed.set("truncated", &(all.len() - kept));
+        }
+        finish(condensed)
+    };
+    match max_tokens {
+        Some(most) => made(fitting(all.len(), most, made)),
+        None => made(all.len()),
+    }
+}
+
+/// How many of `all` may be kept so that what is made of them has at most so
+/// many tokens.
+fn fitting(all: usize, most: usize, made: impl Fn(usize) -> Condensed) -> usize {
+    let tokenizer = Tokenizer::load();
+    let fits = |kept| tokenizer.count(&made(kept).to_json()) <= most;
+    if fits(all) {
+        return all;
+    }
+    // An identifier has a token at least: this many are too many in any case.
+    let (mut fitting, mut too_many) = (0, all.min(most + 1));
+    while too_many - fitting > 1 {
+        let middle = usize::midpoint(fitting, too_many);
+        if fits(middle) { fitting = middle } else { too_many = middle }
+    }
+    fitting
+}
+
+fn ordered(all: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+    let mut split: Vec<_> = all.into_iter().map(|text| (path_length(&text), text)).collect();
+    split.sort_unstable_by(compare);
+    split.dedup_by(|one, other| one.1 == other.1);
+    split.into_iter().map(|(_, text)| text).collect()
+}
+
+fn compare(
+    (end, text): &(usize, Cow<'_, str>),
+    (other_end, other): &(usize, Cow<'_, str>),
+) -> Ordering {
+    let numbers = numbers(&text[*end..]).cmp(numbers(&other[*other_end..]));
+    text[..*end].cmp(&other[..*other_end]).then(numbers).then_with(|| text.cmp(other))
+}
+
+/// How long the path is in `path`, `path:line` or `path:line:column`.
+fn path_length(text: &str) -> usize {
+    let without_number = |text: &str| match text.rsplit_once(':') {
+        Some((path, digits)) if !path.is_empty() && is_number(digits) => path.len(),
+        _ => text.len(),
+    };
+    without_number(&text[..without_number(text)])
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `:12:3` as numbers of any length: the longer is the larger.
+fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split(':').skip(1).map(|digits| {
+        let digits = digits.trim_start_matches('0');
+        (digits.len(), digits)
+    })
+}

@@ -1,0 +1,254 @@
+//! JSON by parts: of a large input only the fields that count are looked at,
+//! where they stand, and numbers stay as they were written.
+//!
+//! Everything here reads text that was found to be JSON before.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
+use serde_json::Deserializer;
+use serde_json::value::RawValue;
+
+/// Whether it is an object.
+pub(super) fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
+
+/// Whether it is an array.
+pub(super) fn is_list(raw: &RawValue) -> bool {
+    raw.get().starts_with('[')
+}
+
+/// Whether it is a string.
+pub(super) fn is_string(raw: &RawValue) -> bool {
+    raw.get().starts_with('"')
+}
+
+/// Whether it is a number.
+pub(super) fn is_number(raw: &RawValue) -> bool {
+    raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
+}
+
+/// Neither `null` nor `false`, which stand for nothing in most reports.
+pub(super) fn says_something(raw: &RawValue) -> bool {
+    !matches!(raw.get(), "null" | "false")
+}
+
+/// The first of several names for the same thing that says something.
+pub(super) fn first<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
+    candidates.iter().copied().flatten().find(|raw| says_something(raw))
+}
+
+/// The fields of these names; all are missing in what is no object. Of several
+/// fields with one name the last counts.
+pub(super) fn pick<'a, const N: usize>(
+    raw: &'a RawValue,
+    names: [&str; N],
+) -> [Option<&'a RawValue>; N] {
+    let mut found = [None; N];
+    if is_object(raw) {
+        let mut text = Deserializer::from_str(raw.get());
+        // What can't be read has no fields; it was JSON a moment ago.
+        let _ = text.deserialize_map(Fields { names: &names, found: &mut found });
+    }
+    found
+}
+
+/// One field.
+pub(super) fn field<'a>(raw: &'a RawValue, name: &str) -> Option<&'a RawValue> {
+    let [value] = pick(raw, [name]);
+    value
+}
+
+/// What is at the end of a path of names.
+pub(super) fn at<'a>(raw: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
+    path.iter().try_fold(raw, |raw, name| field(raw, name))
+}
+
+/// Shows every element of an array; none of what is no array.
+pub(super) fn each<'a>(raw: &'a RawValue, mut visit: impl FnMut(&'a RawValue)) {
+    until(raw, |item| {
+        visit(item);
+        false
+    });
+}
+
+/// One element of an array.
+pub(super) fn element(raw: &RawValue, index: usize) -> Option<&RawValue> {
+    let (mut found, mut left) = (None, index);
+    until(raw, |item| {
+        if left == 0 {
+            found = Some(item);
+        }
+        left = left.wrapping_sub(1);
+        found.is_some()
+    });
+    found
+}
+
+/// Shows the elements of an array until it is told that this is enough.
+fn until<'a>(raw: &'a RawValue, enough: impl FnMut(&'a RawValue) -> bool) {
+    if is_list(raw) {
+        // Whoever has enough leaves the rest unread, which serde takes for an error.
+        let _ = Deserializer::from_str(raw.get()).deserialize_seq(Elements(enough));
+    }
+}
+
+/// A string's contents, or anything else as it is written. Half a surrogate pair,
+/// which some tools leave when they shorten text, becomes a replacement character.
+pub(super) fn text(raw: &RawValue) -> Cow<'_, str> {
+    if is_string(raw) { unescaped(raw.get()) } else { Cow::Borrowed(raw.get()) }
+}
+
+/// The contents of a string, if it is one.
+pub(super) fn string(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    raw.filter(|raw| is_string(raw)).map(text)
+}
+
+/// A whole number, if it is one.
+pub(super) fn number(raw: Option<&RawValue>) -> Option<u64> {
+    raw.and_then(|raw| text(raw).parse().ok())
+}
+
+/// The contents of a string with its quotes.
+pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
+    let inner = &quoted[1..quoted.len() - 1];
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    let bytes = Deserializer::from_str(quoted).deserialize_bytes(Bytes).unwrap_or_default();
+    let text = String::from_utf8(bytes)
+        .or_else(|error| String::from_utf8(without_halves(error.into_bytes())));
+    Cow::Owned(text.unwrap_or_default())
+}
+
+/// Half a surrogate pair comes as three bytes, and so does what stands for it.
+fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
+    for at in 2..bytes.len() {
+        if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
+            bytes[at - 2..=at].copy_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+    bytes
+}
+
+/// A value of the result: as the input has it, or made from it.
+#[derive(Debug, Clone)]
+pub(super) enum Field<'a> {
+    Json(&'a RawValue),
+    Text(Cow<'a, str>),
+    Number(u64),
+}
+
+impl<'a> Field<'a> {
+    /// As a person reads it.
+    pub(super) fn text(&self) -> Cow<'a, str> {
+        match self {
+            Self::Json(raw) => text(raw),
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+        }
+    }
+}
+
+impl<'a, T: Into<Cow<'a, str>>> From<T> for Field<'a> {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Json(raw) => raw.serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_u64(*number),
+        }
+    }
+}
+
+struct Fields<'n, 'f, 'a> {
+    names: &'n [&'n str],
+    found: &'f mut [Option<&'a RawValue>],
+}
+
+impl<'a> Visitor<'a> for Fields<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(known) = map.next_key_seed(Name(self.names))? {
+            match known {
+                Some(index) => self.found[index] = Some(map.next_value()?),
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which of these names a key is. Taken as bytes, because a key with half a
+/// surrogate pair is no text.
+struct Name<'n>(&'n [&'n str]);
+
+impl<'a> DeserializeSeed<'a> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: serde::Deserializer<'a>>(self, key: D) -> Result<Self::Value, D::Error> {
+        key.deserialize_bytes(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|name| name.as_bytes() == key))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        self.visit_bytes(key.as_bytes())
+    }
+}
+
+struct Elements<F>(F);
+
+impl<'a, F: FnMut(&'a RawValue) -> bool> Visitor<'a> for Elements<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(item) = list.next_element()? {
+            if (self.0)(item) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
+    }
+}

@@ -1,0 +1,73 @@
+//! What tests print between cargo's messages: a build that succeeds says
+//! nothing about tests that fail.
+
+use std::collections::HashMap;
+
+use crate::condense::finding::Finding;
+use crate::condense::json::Field;
+
+/// The tests that failed, as far as the lines have come.
+#[derive(Debug, Default)]
+pub(super) struct Tests<'a> {
+    failed: Vec<&'a str>,
+    panics: HashMap<&'a str, Panic<'a>>,
+    /// Whose words come next.
+    speaking: Option<&'a str>,
+    any_failed: bool,
+}
+
+#[derive(Debug)]
+struct Panic<'a> {
+    file: &'a str,
+    line: u64,
+    message: &'a str,
+}
+
+impl<'a> Tests<'a> {
+    /// Takes a line that is no message of cargo's.
+    pub(super) fn line(&mut self, line: &'a str) {
+        if let Some(name) = self.speaking.take()
+            && let Some(panic) = self.panics.get_mut(name)
+        {
+            panic.message = line;
+        } else if let Some((name, panic)) = panic(line) {
+            self.speaking = Some(name);
+            self.panics.insert(name, panic);
+        } else if let Some(name) = failed_test(line) {
+            self.failed.push(name);
+        }
+        self.any_failed |= line.starts_with("test result: FAILED");
+    }
+
+    /// Whether a test failed, be it one that nobody named.
+    pub(super) fn any_failed(&self) -> bool {
+        self.any_failed || !self.failed.is_empty()
+    }
+
+    pub(super) fn findings(&self) -> impl Iterator<Item = Finding<'a>> {
+        self.failed.iter().map(|name| {
+            let panic = self.panics.get(name);
+            Finding {
+                id: Some(Field::from(*name)),
+                severity: Some(Field::from("error")),
+                file: panic.map(|panic| Field::from(panic.file)),
+                line: panic.map(|panic| Field::Number(panic.line)),
+                message: Some(panic.map_or("test failed", |panic| panic.message).into()),
+            }
+        })
+    }
+}
+
+/// `test NAME ... FAILED`
+fn failed_test(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
+}
+
+/// `thread 'NAME' (1234) panicked at FILE:LINE:COLUMN:`, the number only since Rust 1.91.
+fn panic(line: &str) -> Option<(&str, Panic<'_>)> {
+    let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
+    let (_, place) = rest.split_once("panicked at ")?;
+    let mut parts = place.trim_end_matches(':').rsplitn(3, ':');
+    let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((name, Panic { file, line: line.parse().ok()?, message: "" }))
+}

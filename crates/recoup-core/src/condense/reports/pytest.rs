@@ -1,0 +1,102 @@
+//! `pytest --json-report` (the plugin pytest-json-report): what failed, with the
+//! place in the test's own file where it did.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{Report, verdict};
+use crate::condense::finding::Finding;
+use crate::condense::json::{self, Field};
+
+pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
+    let [exitcode, summary, tests, collectors] =
+        json::pick(root, ["exitcode", "summary", "tests", "collectors"]);
+    let summary = summary.filter(|raw| json::is_object(raw))?;
+    let exitcode = exitcode.filter(|raw| json::is_number(raw))?;
+    if ![tests, collectors].iter().flatten().any(|raw| json::is_list(raw)) {
+        return None;
+    }
+    let mut findings = Vec::new();
+    if let Some(collectors) = collectors {
+        json::each(collectors, |collector| findings.extend(uncollected(collector)));
+    }
+    if let Some(tests) = tests {
+        json::each(tests, |test| findings.extend(failed(test)));
+    }
+    let description = outcomes(summary);
+    Some(Report { verdict: verdict(exitcode.get() != "0"), description, findings })
+}
+
+/// `2 failed, 1 error, 5 passed`, as pytest says it itself.
+fn outcomes(summary: &RawValue) -> String {
+    let names = ["failed", "error", "passed", "skipped", "xfailed", "xpassed", "deselected"];
+    let counts = json::pick(summary, names).into_iter().zip(names);
+    let said = counts.filter_map(|(count, name)| Some(format!("{} {name}", count?.get())));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// A file that could not even be imported.
+fn uncollected(collector: &RawValue) -> Option<Finding<'_>> {
+    let [id, outcome, longrepr] = json::pick(collector, ["nodeid", "outcome", "longrepr"]);
+    if json::string(outcome)? != "failed" {
+        return None;
+    }
+    let said = json::string(longrepr);
+    Some(Finding {
+        file: id.map(Field::Json),
+        id: id.map(Field::Json),
+        severity: Some(Field::from("error")),
+        line: None,
+        message: said.map(|said| Cow::Owned(last_complaint(&said).to_owned())),
+    })
+}
+
+/// Tracebacks end with lines that begin with `E`; the first of them says it.
+fn last_complaint(traceback: &str) -> &str {
+    let complaint = traceback.lines().find_map(|line| line.strip_prefix("E "));
+    complaint.unwrap_or(traceback.lines().next().unwrap_or_default()).trim_start()
+}
+
+fn failed(test: &RawValue) -> Option<Finding<'_>> {
+    let [id, outcome, lineno, setup, call, teardown] =
+        json::pick(test, ["nodeid", "outcome", "lineno", "setup", "call", "teardown"]);
+    let id = json::string(id)?;
+    if !matches!(&*json::string(outcome)?, "failed" | "error") {
+        return None;
+    }
+    let stages = [call, setup, teardown].into_iter().flatten();
+    let broken = stages.clone().find(|stage| {
+        json::string(json::field(stage, "outcome")).is_some_and(|outcome| outcome == "failed")
+    });
+    let [crash, traceback, longrepr] =
+        broken.map_or([None; 3], |stage| json::pick(stage, ["crash", "traceback", "longrepr"]));
+    let [path, line, message] =
+        crash.map_or([None; 3], |it| json::pick(it, ["path", "lineno", "message"]));
+    let file = id.split_once("::").map_or(&*id, |(file, _)| file).to_owned();
+    let here = json::string(path).is_some_and(|path| path.ends_with(&file));
+    let line = (if here { json::number(line) } else { None })
+        .or_else(|| line_in(&file, traceback))
+        // Where the test begins, counted from 0.
+        .or_else(|| json::number(lineno).map(|line| line + 1));
+    let said = json::string(longrepr).map(|said| Cow::Owned(last_complaint(&said).to_owned()));
+    Some(Finding {
+        id: Some(Field::Text(id)),
+        severity: Some(Field::from("error")),
+        file: Some(Field::from(file)),
+        line: line.map(Field::Number),
+        message: json::string(message).or(said),
+    })
+}
+
+/// The line of the first step that is in this file.
+fn line_in(file: &str, traceback: Option<&RawValue>) -> Option<u64> {
+    let mut found = None;
+    json::each(traceback?, |step| {
+        let [path, line] = json::pick(step, ["path", "lineno"]);
+        if found.is_none() && json::string(path).is_some_and(|path| path.ends_with(file)) {
+            found = json::number(line);
+        }
+    });
+    found
+}

@@ -1,0 +1,112 @@
+//! How grave a finding is. Tools have their own words for it; here they become
+//! four, so that findings can be ranked and counted.
+
+use serde_json::value::RawValue;
+
+use super::json;
+
+/// From the gravest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Severity {
+    Critical,
+    High,
+    Medium,
+    Low,
+    /// A word that is none of ours.
+    Other,
+}
+
+const WORDS: [(Severity, &[&str]); 4] = [
+    (Severity::Critical, &["critical", "crit", "blocker", "fatal", "emergency"]),
+    (
+        Severity::High,
+        &["high", "error", "err", "major", "severe", "important", "failed", "failure"],
+    ),
+    (Severity::Medium, &["medium", "moderate", "warning", "warn"]),
+    (
+        Severity::Low,
+        &[
+            "low",
+            "minor",
+            "note",
+            "notice",
+            "info",
+            "informational",
+            "information",
+            "hint",
+            "help",
+            "none",
+        ],
+    ),
+];
+
+impl Severity {
+    /// How many ranks there are.
+    pub(super) const RANKS: usize = 4;
+
+    /// What a tool's word stands for.
+    pub(super) fn of(word: &str) -> Self {
+        let word = word.trim();
+        let known = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let found = WORDS.iter().find(|(_, words)| known(words));
+        found.map_or(Self::Other, |(severity, _)| *severity)
+    }
+
+    /// What a score from 0 to 10 stands for (CVSS).
+    pub(super) fn of_score(score: f64) -> Self {
+        match score {
+            _ if score >= 9.0 => Self::Critical,
+            _ if score >= 7.0 => Self::High,
+            _ if score >= 4.0 => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+
+    /// What comes first has the smaller one. A word that nobody knows may mean
+    /// anything: it stands in the middle.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            Self::Critical => 0,
+            Self::High => 1,
+            Self::Medium | Self::Other => 2,
+            Self::Low => 3,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How many findings there are of each.
+#[derive(Debug, Default)]
+pub(super) struct Counts([usize; 5]);
+
+impl Counts {
+    pub(super) fn add(&mut self, severity: Severity) {
+        self.0[severity as usize] += 1;
+    }
+
+    /// `{"critical":0,…}`: the four are always there, others if there are any.
+    pub(super) fn to_json(&self) -> String {
+        use Severity::{Critical, High, Low, Medium, Other};
+        let named = |severity: Severity| {
+            let count = self.0[severity as usize];
+            (severity != Other || count > 0).then(|| format!("\"{}\":{count}", severity.name()))
+        };
+        let counts: Vec<_> =
+            [Critical, High, Medium, Low, Other].into_iter().filter_map(named).collect();
+        format!("{{{}}}", counts.join(","))
+    }
+}
+
+/// The input's own counts, if that is what they are.
+pub(super) fn given(counts: Option<&RawValue>) -> Option<String> {
+    counts.filter(|raw| json::is_object(raw)).map(|raw| raw.get().to_owned())
+}

@@ -1,0 +1,80 @@
+//! The strategies by name.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// A way to shorten a result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Verdict, counts and the gravest findings.
+    #[default]
+    StructuredVerdict,
+    /// Nothing but `path:line`.
+    IdentifiersOnly,
+    /// Verdict, a description and a count.
+    Summary,
+}
+
+/// What there is to know about a strategy.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// How many tokens its result should have.
+    pub target_tokens: u32,
+    /// What it is good for.
+    pub best_for: &'static [&'static str],
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::StructuredVerdict, Self::IdentifiersOnly, Self::Summary];
+
+    /// The strategy of this name.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::usage(format!("Unknown strategy: {name} (available: {names})"))
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// What there is to know about it.
+    pub fn about(self) -> About {
+        match self {
+            Self::StructuredVerdict => About {
+                name: "structured_verdict",
+                description: "Extract verdict, severity counts, and top N findings",
+                target_tokens: 50,
+                best_for: &["security audits", "code reviews", "test results"],
+            },
+            Self::IdentifiersOnly => About {
+                name: "identifiers_only",
+                description: "Extract only file:line identifiers",
+                target_tokens: 20,
+                best_for: &["search results", "file listings", "grep output"],
+            },
+            Self::Summary => About {
+                name: "summary",
+                description: "Extract verdict, description, and item count",
+                target_tokens: 100,
+                best_for: &["documentation", "explanations", "reports"],
+            },
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,17 @@
+//! `summary`: how it went in words, and how much there is.
+
+use super::document::Document;
+use super::finding::cut;
+use super::output::Condensed;
+
+/// How many characters of a description are kept.
+const DESCRIPTION_MOST: usize = 200;
+
+pub(super) fn condense(document: &Document<'_>) -> Condensed {
+    let mut condensed = Condensed::default();
+    condensed.set("type", "summary");
+    condensed.set("verdict", &document.verdict());
+    condensed.set("description", cut(&document.description(), DESCRIPTION_MOST));
+    condensed.set("item_count", &document.item_count());
+    condensed
+}

@@ -1,0 +1,38 @@
+//! Results and reports made short: the three strategies, the reports that are
+//! recognised, and laws that hold for any input.
+
+mod budget;
+mod laws;
+mod odd;
+mod preserve;
+mod reports;
+mod strategies;
+
+use recoup_core::condense::{Document, Options, Strategy, condense};
+use serde_json::Value;
+
+/// What a strategy prints for this input.
+fn printed(strategy: Strategy, input: impl AsRef<[u8]>) -> String {
+    with(&Options { strategy, ..Options::default() }, input)
+}
+
+fn with(options: &Options, input: impl AsRef<[u8]>) -> String {
+    condense(&Document::read(input.as_ref()).unwrap(), options).to_json()
+}
+
+fn verdict(input: impl AsRef<[u8]>) -> Value {
+    serde_json::from_str(&printed(Strategy::StructuredVerdict, input)).unwrap()
+}
+
+fn identifiers(input: impl AsRef<[u8]>) -> Value {
+    serde_json::from_str(&printed(Strategy::IdentifiersOnly, input)).unwrap()
+}
+
+fn summary(input: impl AsRef<[u8]>) -> Value {
+    serde_json::from_str(&printed(Strategy::Summary, input)).unwrap()
+}
+
+/// Why an input is refused.
+fn refusal(input: impl AsRef<[u8]>) -> String {
+    Document::read(input.as_ref()).unwrap_err().to_string()
+}

@@ -1,0 +1,97 @@
+//! `recoup condense --input FILE`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use recoup_core::base::fsx;
+use recoup_core::condense::{self, Condensed, Document, Options, Strategy};
+use recoup_core::{Error, Result};
+
+use super::externalize::{Full, Kept};
+use super::read;
+use crate::cli::{Answer, Ended, ui};
+
+/// Condense: make a result or a report short enough to be read.
+#[derive(Debug, Args)]
+pub(super) struct MakeArgs {
+    /// The result: JSON from a file, or from stdin
+    #[arg(long, value_name = "FILE|-")]
+    input: String,
+    /// How: `structured_verdict`, `identifiers_only` or `summary`
+    #[arg(long, value_name = "NAME", default_value_t = Strategy::default().name().to_owned())]
+    strategy: String,
+    /// Write to this file in place of stdout
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Also write the full result to a file, and say where it is in the short one
+    #[arg(long)]
+    externalize: bool,
+    /// The directory for that file [default: full in ~/.recoup, or in the store if that is a dir:]
+    #[arg(long, value_name = "DIR", requires = "externalize")]
+    output_dir: Option<PathBuf>,
+    /// Fields to keep as they are, separated by commas; dots lead into objects and lists
+    #[arg(long, value_name = "CSV")]
+    preserve: Option<String>,
+    /// How many findings `structured_verdict` keeps
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Options::default().top)]
+    top: usize,
+    /// At most so many tokens with `identifiers_only`; what is left out is counted
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_tokens: Option<usize>,
+}
+
+impl MakeArgs {
+    pub(super) fn run(self) -> Ended {
+        let mut options = self.options()?;
+        let input = read(&self.input)?;
+        let document = Document::read(&input)?;
+        let full = self.externalize.then(|| Full::new(&input, self.output_dir)).transpose()?;
+        options.full_result_path = full.as_ref().map(Full::path);
+        for path in condense::missing(&document, &options) {
+            ui::warn(format_args!("--preserve: the input has no field {path}"));
+        }
+        let condensed = condense::condense(&document, &options);
+        if let Some(full) = full
+            && let Kept::Refused = full.write()?
+        {
+            return Ok(Answer::No);
+        }
+        deliver(&condensed, input.len(), self.output)
+    }
+
+    fn options(&self) -> Result<Options> {
+        let strategy = Strategy::parse(&self.strategy)?;
+        if self.max_tokens.is_some() && strategy != Strategy::IdentifiersOnly {
+            return Err(Error::usage(format!(
+                "--max-tokens is for {}: {strategy} has no list that could be cut short",
+                Strategy::IdentifiersOnly
+            )));
+        }
+        let preserve = self.preserve.iter().flat_map(|csv| csv.split(',')).map(str::trim);
+        Ok(Options {
+            strategy,
+            top: self.top,
+            preserve: preserve.filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+            max_tokens: self.max_tokens,
+            full_result_path: None,
+        })
+    }
+}
+
+fn deliver(condensed: &Condensed, before: usize, output: Option<PathBuf>) -> Ended {
+    let json = condensed.to_json();
+    if json.len() > before {
+        let after = json.len();
+        ui::aside(format_args!(
+            "note: the result has {after} bytes, more than its input ({before})"
+        ));
+    }
+    match output {
+        None => ui::line(json)?,
+        Some(file) => {
+            fsx::deliver(&file, format!("{json}\n").as_bytes())?;
+            ui::say(format_args!("Condensed result written to: {}", file.display()));
+        }
+    }
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,64 @@
+//! `recoup condense`: results and reports, made short. A wrapper of one line,
+//! `exec recoup condense "$@"`, stands in for the script that people know.
+
+mod estimate;
+mod externalize;
+mod make;
+mod strategies;
+
+use std::io;
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use recoup_core::{Error, ErrorKind, Result};
+
+use crate::cli::{Ended, input};
+
+/// Condense: make a result or a report short enough to be read.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(in crate::cli) struct CondenseArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    make: Option<make::MakeArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Condense: make a result or a report short enough to be read
+    // The same without this word, which is here for scripts that have it.
+    #[command(hide = true)]
+    Condense(make::MakeArgs),
+    /// List the strategies
+    Strategies(strategies::StrategiesArgs),
+    /// Tell how many tokens each strategy would save
+    Estimate(estimate::EstimateArgs),
+}
+
+impl CondenseArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        match (self.action, self.make) {
+            (Some(Action::Condense(args)), _) | (None, Some(args)) => args.run(),
+            (Some(Action::Strategies(args)), _) => args.run(),
+            (Some(Action::Estimate(args)), _) => args.run(),
+            (None, None) => Err(Error::usage("--input FILE is missing (- for stdin)").into()),
+        }
+    }
+}
+
+/// The contents of `FILE`, or of stdin for `-`.
+fn read(given: &str) -> Result<Vec<u8>> {
+    if given == "-" {
+        return input::stdin();
+    }
+    input::file("--input", Path::new(given)).map_err(|error| {
+        let cause = std::error::Error::source(&error).and_then(|it| it.downcast_ref::<io::Error>());
+        match cause.map(io::Error::kind) {
+            Some(io::ErrorKind::NotFound) => {
+                Error::new(ErrorKind::Io, format!("Input file not found: {given}"))
+            }
+            _ => error,
+        }
+    })
+}

@@ -1,0 +1,46 @@
+//! `recoup condense strategies`.
+
+use clap::Args;
+use recoup_core::condense::{About, Strategy};
+use serde::Serialize;
+
+use crate::cli::{Answer, Ended, ui};
+
+/// List the strategies.
+#[derive(Debug, Args)]
+pub(super) struct StrategiesArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    strategies: [About; 3],
+    default: &'static str,
+}
+
+impl StrategiesArgs {
+    pub(super) fn run(self) -> Ended {
+        let strategies = Strategy::ALL.map(Strategy::about);
+        let default = Strategy::default().name();
+        if self.json {
+            ui::json(&Report { strategies, default })?;
+            return Ok(Answer::Yes);
+        }
+        let row = |about: &About| {
+            vec![
+                about.name.to_owned(),
+                format!("~{}", about.target_tokens),
+                about.description.to_owned(),
+                about.best_for.join(", "),
+            ]
+        };
+        ui::table(
+            &["STRATEGY", "TOKENS", "WHAT IT DOES", "BEST FOR"],
+            &strategies.iter().map(row).collect::<Vec<_>>(),
+        )?;
+        ui::line(format_args!("\nDefault strategy: {default}"))?;
+        Ok(Answer::Yes)
+    }
+}
