@@ -18,13 +18,14 @@ mod sources;
 mod stats;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::entry::Head;
+use crate::entry::{Happening, Head};
 use crate::error::Result;
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 use crate::ledger::Ledger;
 use crate::store::{Claims, Filter, Flow, Info, Store, ThreadClaims, Visit};
 
@@ -121,17 +122,29 @@ impl Cache {
 
     /// Removes an entry; says whether it was there.
     pub fn remove(&self, id: &Id) -> Result<bool> {
-        self.store().remove(std::slice::from_ref(id)).map(|removed| removed > 0)
+        let kind = self.head(id).ok().flatten().map(|head| head.header.kind);
+        let removed = self.store().remove(std::slice::from_ref(id))? > 0;
+        if let Some(kind) = kind.filter(|_| removed) {
+            self.note_gone(kind, std::slice::from_ref(id), Happening::Deleted);
+        }
+        Ok(removed)
     }
 
     /// Removes everything in a scope; says how much that was.
     pub fn clear(&self, scope: &Scope) -> Result<usize> {
-        let mut ids = Vec::new();
-        self.scan(scope, &mut |id, _| {
+        let (mut ids, mut known) = (Vec::new(), BTreeMap::<Kind, Vec<Id>>::new());
+        self.scan(scope, &mut |id, head| {
             ids.push(id.clone());
+            if let Ok(head) = head {
+                known.entry(head.header.kind).or_default().push(id.clone());
+            }
             Flow::Continue(())
         })?;
-        self.store().remove(&ids)
+        let removed = self.store().remove(&ids)?;
+        for (kind, ids) in known {
+            self.note_gone(kind, &ids, Happening::Deleted);
+        }
+        Ok(removed)
     }
 
     /// Shows the head of each entry in a scope.

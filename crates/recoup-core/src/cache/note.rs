@@ -128,6 +128,13 @@ impl Cache {
         self.note_events(&events);
     }
 
+    /// Entries of which it is known that they went; the first of very many.
+    pub(super) fn note_gone(&self, kind: Kind, ids: &[Id], what: Happening) {
+        let now = self.clock().now();
+        let event = |id: &Id| Event::new(now, id.clone(), kind, what);
+        self.note_events(&ids.iter().take(Evicted::NAMED).map(event).collect::<Vec<_>>());
+    }
+
     fn note_event(&self, kind: Kind, id: &Id, what: Happening, detail: Detail) {
         let event = Event::new(self.clock().now(), id.clone(), kind, what);
         self.note_events(&[Event { detail, ..event }]);

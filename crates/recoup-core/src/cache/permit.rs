@@ -7,7 +7,7 @@ use super::outcome::Reason;
 use super::sources::{Since, Watched};
 use super::{Cache, Ttl, admit};
 use crate::base::clock::Timestamp;
-use crate::entry::{Draft, Header};
+use crate::entry::{Draft, Header, Identity};
 use crate::error::{Error, Result};
 use crate::key::{Id, Kind};
 use crate::store::{Claim, Evicted, EvictionPlan, Info};
@@ -118,6 +118,12 @@ impl Permit {
         if let Some(claim) = self.claim {
             claim.release();
         }
+    }
+
+    /// Leaves it to others, and notes why this result is not kept.
+    pub fn release_unkept(self, kind: Kind, by: &Identity, refusal: &Refusal) {
+        self.cache.note_refused(kind, &self.id, Some(by), refusal);
+        self.release();
     }
 
     /// Stores the result for as long as `ttl` says.

@@ -67,7 +67,7 @@ impl Cache {
         let mut removed = 0;
         for Damaged { id, .. } in damaged {
             if self.look(id)?.is_some() {
-                removed += self.store().remove(std::slice::from_ref(id))?;
+                removed += usize::from(self.remove(id)?);
             }
         }
         Ok(removed)

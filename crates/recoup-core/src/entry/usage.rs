@@ -34,11 +34,13 @@ pub enum Happening {
     Evicted,
     /// It was removed because its time was up.
     Purged,
+    /// Somebody deleted it, or everything.
+    Deleted,
 }
 
 impl Happening {
     /// Every one there is.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Hit,
         Self::Absent,
         Self::Expired,
@@ -50,6 +52,7 @@ impl Happening {
         Self::Refused,
         Self::Evicted,
         Self::Purged,
+        Self::Deleted,
     ];
 
     /// The word.
@@ -66,6 +69,7 @@ impl Happening {
             Self::Refused => "refused",
             Self::Evicted => "evicted",
             Self::Purged => "purged",
+            Self::Deleted => "deleted",
         }
     }
 
@@ -82,7 +86,8 @@ impl Happening {
             | Self::Stored
             | Self::Refused
             | Self::Evicted
-            | Self::Purged => false,
+            | Self::Purged
+            | Self::Deleted => false,
         }
     }
 

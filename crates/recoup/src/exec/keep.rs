@@ -98,7 +98,12 @@ impl Done {
         let body = match record.into_body(exit) {
             Ok(body) => body,
             Err(lost) => {
-                permit.release();
+                match lost.refusal() {
+                    Some(refusal) => {
+                        permit.release_unkept(Kind::Command, &self.slot.identity, &refusal)
+                    }
+                    None => permit.release(),
+                }
                 not_cached(&lost);
                 return Ok(());
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use recoup_core::cache::Refusal;
 use recoup_core::entry::{Body, Chunks, INLINE_MAX};
 use recoup_core::{Error, Result};
 
@@ -24,6 +25,19 @@ pub(super) enum Lost {
     TooLarge(u64),
     /// It could not be set aside.
     Spool(Error),
+}
+
+impl Lost {
+    /// The same as a cache says it.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        match self {
+            // It was given up at the first byte that was too much.
+            Self::TooLarge(limit) => {
+                Some(Refusal::TooLarge { bytes: limit.saturating_add(1), limit: *limit })
+            }
+            Self::Spool(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Lost {

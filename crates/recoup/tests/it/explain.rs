@@ -189,6 +189,32 @@ fn what_gave_way_says_to_what() {
 }
 
 #[test]
+fn what_was_deleted_or_cleared_says_so() {
+    let home = Home::new();
+    home.set("one", "{}");
+    home.set("two", "{}");
+    home.cache(&["delete", "--key", "one"]).expect(0);
+    home.cache(&["clear", "--yes"]).expect(0);
+    for key in ["one", "two"] {
+        let told = explain(&home, &[key]);
+        let lines: Vec<&str> = told.lines().take(2).collect();
+        assert_eq!(lines, ["miss: there is no such entry", "  deleted, N ago"], "{key}");
+    }
+}
+
+#[test]
+fn output_that_was_too_large_says_so() {
+    let home = Home::new();
+    let command = ["head", "-c", "3000000", "/dev/zero"];
+    let mut run = home.command(&[&["exec", "--"], &command[..]].concat());
+    finish(run.env("RECOUP_CACHE_MAX_SIZE_MB", "1")).expect(0);
+    insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
+    miss: there is no such entry
+      refused: 1.0 MB is over 1 MB, N ago
+    ");
+}
+
+#[test]
 fn a_result_is_explained_by_its_parts_or_its_key() {
     let home = Home::new();
     let parts = |query: &'static str| ["--paths", "a.rs", "--query", query, "--operation", "audit"];

@@ -29,9 +29,11 @@ impl Stats {
             | Happening::Expired
             | Happening::Corrupt
             | Happening::Unavailable => (0, count, 0),
-            Happening::Stored | Happening::Refused | Happening::Evicted | Happening::Purged => {
-                (0, 0, 0)
-            }
+            Happening::Stored
+            | Happening::Refused
+            | Happening::Evicted
+            | Happening::Purged
+            | Happening::Deleted => (0, 0, 0),
         };
         Self { hits, misses, invalidations }
     }
