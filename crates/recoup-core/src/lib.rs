@@ -41,6 +41,7 @@ pub mod entry;
 pub mod error;
 pub mod key;
 pub mod ledger;
+pub mod memory;
 pub mod secrets;
 pub mod store;
 

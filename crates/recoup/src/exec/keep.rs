@@ -100,7 +100,7 @@ impl Done {
             Err(lost) => {
                 match lost.refusal() {
                     Some(refusal) => {
-                        permit.release_unkept(Kind::Command, &self.slot.identity, &refusal)
+                        permit.release_unkept(Kind::Command, &self.slot.identity, &refusal);
                     }
                     None => permit.release(),
                 }

@@ -1,0 +1,11 @@
+//! What the user said and what went wrong, kept and given back at the right
+//! moment.
+//!
+//! A [`Note`] is one statement. Where it came from decides how far it is trusted,
+//! and trust decides whether it becomes a rule by itself.
+
+mod note;
+#[expect(dead_code, reason = "the store comes next")]
+mod schema;
+
+pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};
