@@ -84,6 +84,7 @@ pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
 
 fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
     let connection = connect(path)?;
+    layout.prepare(&connection)?;
     let found = layout.check(&connection)?;
     Ok((found == Found::Ready).then_some(Opened { connection, file }))
 }

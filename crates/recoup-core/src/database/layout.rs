@@ -1,8 +1,12 @@
 //! What a database of ours has in it, and which versions of that are understood.
 
+use std::path::PathBuf;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault;
+use crate::base::clock::SystemClock;
+use crate::base::{fsx, ids};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What is in a database.
@@ -19,6 +23,10 @@ pub(crate) struct Layout {
     /// The oldest version that can be read as it is; its first writer brings it to
     /// this one.
     pub(crate) oldest: i64,
+    /// What each connection is told first.
+    pub(crate) pragmas: &'static str,
+    /// Whether a copy is made before older tables are changed: for what can't be had again.
+    pub(crate) backs_up: bool,
     /// Makes the tables.
     pub(crate) tables: &'static [&'static str],
     /// Brings older tables to this version, within a transaction.
@@ -38,6 +46,15 @@ pub(super) enum Found {
 }
 
 impl Layout {
+    /// Tells a connection what it must know.
+    pub(super) fn prepare(&self, connection: &Connection) -> Result<()> {
+        if self.pragmas.is_empty() {
+            return Ok(());
+        }
+        let explained = |error| fault::explain(error, "configuring it");
+        connection.execute_batch(self.pragmas).map_err(explained)
+    }
+
     /// Looks at the version. The first thing that touches the file.
     pub(super) fn check(&self, connection: &Connection) -> Result<Found> {
         let mut version = pragma(connection, "user_version")?;
@@ -93,6 +110,9 @@ impl Layout {
             return Ok(());
         }
         let doing = format!("bringing the {} to this version", self.name);
+        if self.backs_up {
+            back_up(connection)?;
+        }
         in_transaction(connection, &doing, |connection| {
             let from = version_of(connection)?;
             if from >= self.version {
@@ -104,6 +124,22 @@ impl Layout {
                 .map_err(|error| fault::explain(error, &doing))
         })
     }
+}
+
+/// A copy beside it that has its version in its name; of several who make one, the
+/// first makes it.
+fn back_up(connection: &Connection) -> Result<()> {
+    let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
+    let backup = fsx::with_suffix(&path, &format!(".backup-{}", version_of(connection)?));
+    if backup.exists() {
+        return Ok(());
+    }
+    let part = fsx::with_suffix(&path, &format!(".copy-{}", ids::fresh(&SystemClock)));
+    fsx::create_private(&part)?;
+    connection
+        .execute("VACUUM INTO ?1", [part.to_string_lossy()])
+        .map_err(|error| fault::explain(error, "copying it before it is changed"))?;
+    fsx::rename(&part, &backup)
 }
 
 /// The version that the tables have now.

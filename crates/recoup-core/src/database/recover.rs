@@ -62,6 +62,7 @@ fn begin<T>(
         return Err(Error::new(ErrorKind::Io, message));
     }
     let connection = connection::connect(&fresh)?;
+    layout.prepare(&connection)?;
     layout.create(&connection)?;
     let done = fill(&connection)?;
     // What was written so far is in its log: all of it goes along.

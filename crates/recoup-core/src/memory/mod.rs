@@ -4,8 +4,18 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+mod db;
+mod forget;
+mod keep;
 mod note;
-#[expect(dead_code, reason = "the store comes next")]
+mod rows;
 mod schema;
+mod statement;
+mod store;
 
+pub use crate::database::Waits;
+pub use forget::Forgotten;
+pub use keep::Recorded;
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};
+pub use statement::Statement;
+pub use store::{Memory, Wanted};

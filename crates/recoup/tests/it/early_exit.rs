@@ -11,7 +11,7 @@ mod race;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, Output, finish};
+use crate::support::{Home, Output, finish, heeding};
 
 /// `recoup early-exit ARGS`.
 fn early_exit(home: &Home, args: &[&str]) -> Output {
@@ -19,9 +19,7 @@ fn early_exit(home: &Home, args: &[&str]) -> Output {
 }
 
 fn command(home: &Home, args: &[&str]) -> Command {
-    let mut command = home.command(&["early-exit"]);
-    command.args(args);
-    command
+    heeding(home, &[&["early-exit"], args].concat())
 }
 
 fn with_stdin(home: &Home, args: &[&str], stdin: &str) -> Output {

@@ -12,13 +12,11 @@ mod stale;
 mod streams;
 mod terminal;
 
-use std::ffi::OsStr;
 use std::fs;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, Output, RECOUP};
+use crate::support::{Home, Output};
 
 /// Leaves a trace of each run beside the project.
 const COUNT: &str = "echo run >> ../runs; ";
@@ -30,14 +28,6 @@ fn words<'a>(flags: &[&'a str], script: &'a str) -> Vec<&'a str> {
 
 fn exec(home: &Home, flags: &[&str], script: &str) -> Output {
     home.run(&words(flags, script))
-}
-
-/// recoup as a person starts it, whatever the tests were started without: what
-/// `&` in a script makes its commands ignore, they pass on to theirs.
-fn heeding<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
-    let words = [OsStr::new("--default-signal=INT,QUIT,HUP,TERM"), OsStr::new(RECOUP)];
-    let words: Vec<&OsStr> = words.into_iter().chain(args.iter().map(AsRef::as_ref)).collect();
-    home.prepared("env", &words)
 }
 
 /// How often a command that counts was really run.

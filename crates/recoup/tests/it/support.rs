@@ -238,3 +238,11 @@ pub(crate) fn store(path: &Path) -> OsString {
     url.push(path);
     url
 }
+
+/// recoup as a person starts it, whatever the tests were started without: what `&` in a
+/// script, or `nohup`, makes its commands ignore, they pass on to theirs.
+pub(crate) fn heeding<S: AsRef<OsStr>>(home: &Home, args: &[S]) -> Command {
+    let words = [OsStr::new("--default-signal=INT,QUIT,HUP,TERM"), OsStr::new(RECOUP)];
+    let words: Vec<&OsStr> = words.into_iter().chain(args.iter().map(AsRef::as_ref)).collect();
+    home.prepared("env", &words)
+}

@@ -145,6 +145,8 @@ pub(super) static LAYOUT: Layout = Layout {
     application_id: APPLICATION_ID,
     version: VERSION,
     oldest: BARE,
+    pragmas: "",
+    backs_up: false,
     tables: &[TABLES, TALLIES],
     migrate,
     rescue: None,

@@ -8,8 +8,8 @@ use std::process::{Child, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{COUNT, exec, heeding, runs, until, words};
-use crate::support::{Home, RECOUP};
+use super::{COUNT, exec, runs, until, words};
+use crate::support::{Home, RECOUP, heeding};
 
 /// Waits in small steps, so that a shell gets to its traps.
 const WAIT: &str = "echo ready; while :; do sleep 0.02; done";

@@ -73,7 +73,8 @@ fn a_refresh_that_fails_leaves_the_old_answer() {
 fn many_callers_are_all_served_at_once_and_one_run_refreshes_it() {
     let home = Home::new();
     let held = "[ $n = 1 ] || until [ -e ../go ]; do sleep 0.01; done";
-    let script = format!("{COUNT}n=$(wc -l < ../runs); {held}; echo $n");
+    let marker = home.path("marker");
+    let script = format!(": {}; {COUNT}n=$(wc -l < ../runs); {held}; echo $n", marker.display());
     let flags = ["--ttl", "1500ms", "--stale-while-revalidate", "1h"];
     exec(&home, &flags, &script).expect(0);
     thread::sleep(Duration::from_millis(1_600));
@@ -85,6 +86,7 @@ fn many_callers_are_all_served_at_once_and_one_run_refreshes_it() {
     until("one has begun", || runs(&home) == 2);
     fs::write(home.path("go"), "").unwrap();
     until("the new answer is there", || kept(&home, &script) == "2\n");
+    until("nobody is left behind", || !alive(marker.to_str().unwrap()));
     assert_eq!(runs(&home), 2);
 }
 
@@ -92,8 +94,10 @@ fn many_callers_are_all_served_at_once_and_one_run_refreshes_it() {
 #[test]
 fn the_refresher_holds_nothing_open() {
     let home = Home::new();
-    let script =
-        format!("{COUNT}[ $(wc -l < ../runs) = 1 ] || until [ -e ../go ]; do sleep 0.01; done");
+    let script = format!(
+        ": {}; {COUNT}[ $(wc -l < ../runs) = 1 ] || until [ -e ../go ]; do sleep 0.01; done",
+        home.path("marker").display()
+    );
     exec(&home, &FLAGS, &script).expect(0);
     pass_the_ttl();
     let shell = format!(
@@ -104,6 +108,7 @@ fn the_refresher_holds_nothing_open() {
     assert_eq!(output.text(), "");
     until("it is refreshed in the background", || runs(&home) == 2);
     fs::write(home.path("go"), "").unwrap();
+    until("nobody is left behind", || !alive(home.path("marker").to_str().unwrap()));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use rustix::termios::{LocalModes, Termios, tcgetattr};
 
-use super::{COUNT, exec, heeding, runs, words};
-use crate::support::Home;
+use super::{COUNT, exec, runs, words};
+use crate::support::{Home, heeding};
 
 #[test]
 fn a_command_is_given_a_terminal() {

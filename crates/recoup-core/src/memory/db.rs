@@ -1,0 +1,63 @@
+//! `memory.db`: one file that hooks, commands and servers share. What is in it can't be
+//! had again, so a damaged one is set aside, and what can still be read is taken over.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use crate::database::{Layout, fault};
+use crate::error::{Error, Result};
+
+/// What memory's database is. What is deleted there is overwritten: `forget` means it.
+pub(super) static LAYOUT: Layout = Layout {
+    name: "memory",
+    elsewhere: "set RECOUP_HOME to another directory",
+    application_id: APPLICATION_ID,
+    version: VERSION,
+    oldest: VERSION,
+    pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
+    backs_up: true,
+    tables: &[TABLES],
+    migrate: |_, _| Ok(()),
+    rescue: Some(|damaged, fresh| Ok(rescue(damaged, fresh))),
+};
+
+/// The tables that are worth it, those that others refer to first.
+const RESCUED: [&str; 8] =
+    ["notes", "evidence", "episodes", "lessons", "checkpoints", "settings", "events", "injections"];
+
+/// Takes over row by row what can still be read: from the beginning until something is
+/// in the way, and from the end back to there.
+fn rescue(damaged: &Connection, fresh: &Connection) -> u64 {
+    let mut rows = 0;
+    for table in RESCUED {
+        for order in ["ASC", "DESC"] {
+            rows += copy(damaged, fresh, table, order).unwrap_or(0);
+        }
+    }
+    rows
+}
+
+/// What is there already is passed over; the first row that can't be read is the end.
+fn copy(damaged: &Connection, fresh: &Connection, table: &str, order: &str) -> Result<u64> {
+    let all = format!("SELECT * FROM {table} ORDER BY 1 {order}");
+    let mut select = damaged.prepare(&all).map_err(rescuing)?;
+    let places = vec!["?"; select.column_count()].join(", ");
+    let mut insert = fresh
+        .prepare(&format!("INSERT OR IGNORE INTO {table} VALUES ({places})"))
+        .map_err(rescuing)?;
+    let width = select.column_count();
+    let read = |row: &Row<'_>| (0..width).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>();
+    let mut found = select.query([]).map_err(rescuing)?;
+    let mut rows = 0;
+    while let Ok(Some(row)) = found.next() {
+        let Ok(values) = read(row) else { break };
+        // One that breaks a law of its table is damage too.
+        rows += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
+    }
+    Ok(rows)
+}
+
+fn rescuing(error: rusqlite::Error) -> Error {
+    fault::explain(error, "taking over what can be read")
+}

@@ -1,0 +1,100 @@
+//! Forgetting for good: in the tables, in the log, and in the copies that we made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+
+use super::keep;
+use super::{Note, NoteId};
+use crate::base::fsx;
+use crate::database::{connection, fault};
+use crate::error::{Error, Result};
+
+/// What was forgotten, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forgotten {
+    /// What is no longer there.
+    pub notes: Vec<Note>,
+    /// Copies of the database from which it was removed as well.
+    pub copies: Vec<PathBuf>,
+    /// What may still have it: damaged databases that were set aside, and copies that
+    /// could not be changed.
+    pub unreached: Vec<PathBuf>,
+}
+
+/// Within one transaction: removes notes, and what was written down about them.
+pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note>> {
+    let mut notes = Vec::new();
+    for id in ids {
+        let kept = keep::demand(connection, id)?;
+        remove(connection, id).map_err(forgetting)?;
+        // What clients told us may have the same words.
+        for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
+            connection
+                .execute("DELETE FROM events WHERE instr(detail, ?1) > 0", [words])
+                .map_err(forgetting)?;
+        }
+        notes.push(kept.note);
+    }
+    Ok(notes)
+}
+
+fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
+    let id = params![id.as_str()];
+    connection.execute("UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1", id)?;
+    connection.execute("DELETE FROM notes WHERE id = ?1", id)?;
+    Ok(())
+}
+
+/// What was deleted is overwritten in the file; the log has it until it is empty.
+pub(super) fn empty_log(connection: &Connection) -> Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(forgetting)
+}
+
+/// The same in everything that has the database's name and a suffix of ours.
+pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
+    let (mut copies, mut unreached) = (Vec::new(), Vec::new());
+    for copy in siblings(path) {
+        let name = copy.to_string_lossy().into_owned();
+        if name.contains(".damaged-") {
+            unreached.push(copy);
+        } else if name.contains(".backup-") {
+            match in_copy(&copy, ids) {
+                Ok(()) => copies.push(copy),
+                Err(_) => unreached.push(copy),
+            }
+        }
+    }
+    Forgotten { notes, copies, unreached }
+}
+
+fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
+    let copy = connection::connect(path)?;
+    copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
+        .map_err(forgetting)?;
+    for id in ids {
+        remove(&copy, id).map_err(forgetting)?;
+    }
+    copy.execute_batch("VACUUM").map_err(forgetting)?;
+    empty_log(&copy)
+}
+
+fn siblings(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Vec::new();
+    };
+    let Ok(entries) = fs::read_dir(fsx::parent(path)) else { return Vec::new() };
+    let ours = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|other| other.to_string_lossy().starts_with(&format!("{name}.")))
+    };
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).collect();
+    found.sort_unstable();
+    found
+}
+
+fn forgetting(error: rusqlite::Error) -> Error {
+    fault::explain(error, "forgetting a memory")
+}

@@ -1,0 +1,269 @@
+//! Keeping what is said, and changes of mind: the same again is confirmation, and of
+//! two on one topic the newer counts.
+
+use rusqlite::{Connection, params};
+
+use super::rows::{self, Kept};
+use super::statement::{Statement, said};
+use super::{Note, NoteId, Status, Trust};
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What became of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    /// It is new; these gave way to it.
+    Stored {
+        /// What is remembered now.
+        note: Note,
+        /// What was on its topic, and no longer counts.
+        instead_of: Vec<Note>,
+    },
+    /// It was known, and is so again: more evidence, no second row. It may count now where
+    /// it did not before, and then these gave way to it.
+    Confirmed {
+        /// What is remembered.
+        note: Note,
+        /// What was on its topic, and no longer counts.
+        instead_of: Vec<Note>,
+    },
+}
+
+impl Recorded {
+    /// What is remembered now.
+    pub fn note(&self) -> &Note {
+        match self {
+            Self::Stored { note, .. } | Self::Confirmed { note, .. } => note,
+        }
+    }
+}
+
+/// What is written down of a statement beside its own words.
+#[derive(Debug)]
+pub(super) struct Details {
+    pub(super) topic: Option<String>,
+    pub(super) tokens: u32,
+    pub(super) now: Timestamp,
+}
+
+/// Within one transaction: keeps a statement that may be kept.
+pub(super) fn record(
+    connection: &Connection,
+    statement: &Statement,
+    details: &Details,
+) -> Result<Recorded> {
+    let place = Place::of(statement);
+    let known = rows::one(
+        connection,
+        "scope = ?1 AND paths = ?2 AND said = ?3",
+        params![place.scope, place.paths, said(&statement.text)],
+    )?;
+    match known {
+        None => insert(connection, statement, details),
+        Some(known) => confirm(connection, &known, statement, details),
+    }
+}
+
+/// Where two statements meet.
+struct Place {
+    scope: String,
+    paths: String,
+}
+
+impl Place {
+    fn of(statement: &Statement) -> Self {
+        Self {
+            scope: statement.scope.to_string(),
+            paths: statement.paths.clone().unwrap_or_default(),
+        }
+    }
+
+    fn of_note(note: &Note) -> Self {
+        Self { scope: note.scope.to_string(), paths: note.paths.clone().unwrap_or_default() }
+    }
+}
+
+fn insert(connection: &Connection, statement: &Statement, details: &Details) -> Result<Recorded> {
+    const SQL: &str = "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic,
+                       status, said, tokens, created, updated)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)";
+    let place = Place::of(statement);
+    let (id, now) = (unused(connection)?, details.now.as_millis());
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut insert| {
+            insert.execute(params![
+                id.as_str(),
+                statement.kind.as_str(),
+                statement.text,
+                statement.quote,
+                statement.source.as_str(),
+                place.scope,
+                place.paths,
+                details.topic,
+                statement.source.first_status().as_str(),
+                said(&statement.text),
+                details.tokens,
+                now,
+            ])
+        })
+        .map_err(keeping)?;
+    let kept = demand(connection, &id)?;
+    testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
+    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
+}
+
+/// What only others infer brings nothing back that does not count any more.
+fn confirm(
+    connection: &Connection,
+    known: &Kept,
+    statement: &Statement,
+    details: &Details,
+) -> Result<Recorded> {
+    const SQL: &str = "UPDATE notes SET evidence = evidence + 1, updated = ?2, status = ?3,
+                       source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
+                       THEN NULL ELSE superseded_by END WHERE row = ?1";
+    let revived = statement.source.first_status() == Status::Active;
+    let status = if revived { Status::Active } else { known.note.status };
+    let more_trusted = statement.source.trust() > known.note.trust();
+    let (source, quote) = if more_trusted {
+        (statement.source, statement.quote.as_ref().or(known.note.quote.as_ref()))
+    } else {
+        (known.note.source, known.note.quote.as_ref())
+    };
+    let now = details.now.as_millis();
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut update| {
+            update.execute(params![known.row, now, status.as_str(), source.as_str(), quote])
+        })
+        .map_err(keeping)?;
+    testify(connection, known, "said", statement.session.as_deref(), details.now)?;
+    let kept = demand(connection, &known.note.id)?;
+    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of })
+}
+
+/// A note that counts takes its topic: others there give way, unless they are trusted
+/// more; then it gives way itself.
+pub(super) fn take_the_topic(
+    connection: &Connection,
+    kept: &Kept,
+    now: Timestamp,
+) -> Result<Vec<Note>> {
+    let (Some(topic), Status::Active) = (&kept.note.topic, kept.note.status) else {
+        return Ok(Vec::new());
+    };
+    let place = Place::of_note(&kept.note);
+    let others = rows::many(
+        connection,
+        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
+        params![place.scope, place.paths, topic, kept.row],
+    )?;
+    let stronger = |other: &&Kept| other.note.trust() > kept.note.trust();
+    if let Some(stronger) = others.iter().find(stronger) {
+        supersede(connection, kept, &stronger.note.id, now)?;
+        return Ok(Vec::new());
+    }
+    for other in &others {
+        supersede(connection, other, &kept.note.id, now)?;
+    }
+    Ok(others.into_iter().map(|other| other.note).collect())
+}
+
+fn supersede(connection: &Connection, kept: &Kept, by: &NoteId, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE notes SET status = 'superseded', superseded_by = ?2, updated = ?3
+             WHERE row = ?1",
+        )
+        .and_then(|mut update| update.execute(params![kept.row, by.as_str(), now.as_millis()]))
+        .map(drop)
+        .map_err(keeping)
+}
+
+/// The user's word on one note: it counts, or no longer does.
+pub(super) fn set_status(
+    connection: &Connection,
+    id: &NoteId,
+    status: Status,
+    what: &str,
+    now: Timestamp,
+) -> Result<(Note, Vec<Note>)> {
+    let kept = demand(connection, id)?;
+    if status == Status::Active && kept.note.trust() == Trust::Untrusted {
+        return Err(Error::usage(format!(
+            "{id} came out of a tool, and never becomes a rule; if it is right, say so yourself: recoup memory add"
+        )));
+    }
+    connection
+        .prepare_cached(
+            "UPDATE notes SET status = ?2, superseded_by = NULL, updated = ?3 WHERE row = ?1",
+        )
+        .and_then(|mut update| update.execute(params![kept.row, status.as_str(), now.as_millis()]))
+        .map_err(keeping)?;
+    testify(connection, &kept, what, None, now)?;
+    let instead_of = match status {
+        Status::Active => {
+            let kept = demand(connection, id)?;
+            give_way(connection, &kept, now)?
+        }
+        _ => Vec::new(),
+    };
+    Ok((demand(connection, id)?.note, instead_of))
+}
+
+/// What the user brings back takes its topic, whoever has it.
+fn give_way(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<Vec<Note>> {
+    let Some(topic) = &kept.note.topic else { return Ok(Vec::new()) };
+    let place = Place::of_note(&kept.note);
+    let others = rows::many(
+        connection,
+        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
+        params![place.scope, place.paths, topic, kept.row],
+    )?;
+    for other in &others {
+        supersede(connection, other, &kept.note.id, now)?;
+    }
+    Ok(others.into_iter().map(|other| other.note).collect())
+}
+
+/// Writes down what happened to a note.
+pub(super) fn testify(
+    connection: &Connection,
+    kept: &Kept,
+    what: &str,
+    session: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    connection
+        .prepare_cached("INSERT INTO evidence (note, at, session, what) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut insert| insert.execute(params![kept.row, now.as_millis(), session, what]))
+        .map(drop)
+        .map_err(keeping)
+}
+
+/// The note of that id, which must be there.
+pub(super) fn demand(connection: &Connection, id: &NoteId) -> Result<Kept> {
+    rows::by_id(connection, id)?.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Absent,
+            format!("there is no memory {id}; `recoup memory list --all` shows them"),
+        )
+    })
+}
+
+fn unused(connection: &Connection) -> Result<NoteId> {
+    loop {
+        let id = NoteId::fresh();
+        if rows::by_id(connection, &id)?.is_none() {
+            return Ok(id);
+        }
+    }
+}
+
+pub(super) fn keeping(error: rusqlite::Error) -> Error {
+    fault::explain(error, "keeping a memory")
+}

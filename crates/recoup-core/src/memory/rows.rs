@@ -1,0 +1,87 @@
+//! Notes as their rows have them.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{Note, NoteId, NoteKind, NoteScope, Source, Status};
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The columns of a note, in the order in which [`read`] expects them.
+pub(super) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,
+     evidence, tokens, created, updated, superseded_by";
+
+/// A note and the number of its row.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) row: i64,
+    pub(super) note: Note,
+}
+
+/// A row as it is: nothing in it has been believed yet.
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
+    let text = |at: usize| row.get::<_, String>(at);
+    let some = |at: usize| row.get::<_, Option<String>>(at);
+    let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
+    let time = |at: usize| row.get(at).map(Timestamp::from_millis);
+    let (number, id, kind, source) = (row.get(0)?, text(1)?, text(2)?, text(5)?);
+    let (scope, paths, status) = (text(6)?, text(7)?, text(9)?);
+    let (said, quote, topic) = (text(3)?, some(4)?, some(8)?);
+    let (evidence, tokens) = (count(10)?, count(11)?);
+    let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
+    let note = || {
+        Ok(Note {
+            id: NoteId::parse(&id)?,
+            kind: NoteKind::parse(&kind)?,
+            text: said,
+            quote,
+            source: Source::parse(&source)?,
+            scope: NoteScope::parse(&scope)?,
+            paths: Some(paths).filter(|paths| !paths.is_empty()),
+            topic,
+            status: Status::parse(&status)?,
+            evidence,
+            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+            created,
+            updated,
+            superseded_by: superseded_by.as_deref().map(NoteId::parse).transpose()?,
+        })
+    };
+    Ok(note().map(|note| Kept { row: number, note }).map_err(|error: Error| {
+        Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(error)
+    }))
+}
+
+/// The one note that a condition finds.
+pub(super) fn one(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Option<Kept>> {
+    let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
+    connection
+        .prepare_cached(&sql)
+        .and_then(|mut statement| statement.query_row(values, read).optional())
+        .map_err(reading)?
+        .transpose()
+}
+
+/// All that a condition finds, in its order.
+pub(super) fn many(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<Kept>> {
+    let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
+    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
+    let rows = statement.query_map(values, read).map_err(reading)?;
+    rows.map(|row| row.map_err(reading)?).collect()
+}
+
+pub(super) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<Kept>> {
+    one(connection, "id = ?1", params![id.as_str()])
+}
+
+fn reading(error: rusqlite::Error) -> Error {
+    fault::explain(error, "reading memories")
+}

@@ -1,0 +1,200 @@
+//! Memory itself: everything that is asked of it, each time one transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+
+use super::db::LAYOUT;
+use super::forget::{self, Forgotten};
+use super::keep::{self, Details, Recorded};
+use super::rows::{self, Kept};
+use super::statement::{Statement, said};
+use super::{Note, NoteId, NoteScope, Status};
+use crate::base::clock::{Clock, Timestamp};
+use crate::database::{Pool, Teller, Waits, in_transaction};
+use crate::error::{Error, ErrorKind, Result};
+use crate::secrets;
+use crate::store::{FaultLog, Info};
+
+/// The longest statement that is kept, in characters: what is longer is no statement.
+const LONGEST: usize = 2_000;
+
+/// What is remembered, in one file.
+#[derive(Debug)]
+pub struct Memory {
+    pool: Pool,
+    clock: Arc<dyn Clock>,
+}
+
+/// Which notes are meant. Empty means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Only for these.
+    pub scopes: Vec<NoteScope>,
+    /// Only in one of these states.
+    pub statuses: Vec<Status>,
+}
+
+impl Wanted {
+    /// What counts for those who work in `scope`: their own, and what holds everywhere.
+    pub fn active_in(scope: &NoteScope) -> Self {
+        let mut scopes = vec![NoteScope::Universal, scope.clone()];
+        scopes.dedup();
+        Self { scopes, statuses: vec![Status::Active] }
+    }
+}
+
+impl Memory {
+    /// The memory at `path`. Opened at its first use, created at its first write. What it
+    /// survived is told to `faults`.
+    pub fn at(
+        path: impl Into<PathBuf>,
+        waits: Waits,
+        clock: Arc<dyn Clock>,
+        faults: Arc<dyn FaultLog>,
+    ) -> Self {
+        let path = path.into();
+        let told = Arc::new(Told { faults, path: path.clone() });
+        Self { pool: Pool::new(path, &LAYOUT, waits, told), clock }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        self.pool.path()
+    }
+
+    /// Remembers a statement; an error says why it must not be kept.
+    pub fn record(&self, statement: &Statement) -> Result<Recorded> {
+        let statement = &checked(statement)?;
+        let details = Details {
+            topic: statement.topic.clone(),
+            tokens: u32::try_from(statement.text.len().div_ceil(3)).unwrap_or(u32::MAX),
+            now: self.clock.now(),
+        };
+        self.change("remembering it", |connection| keep::record(connection, statement, &details))
+    }
+
+    /// One note.
+    pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
+        let found = self.read(|connection| rows::by_id(connection, id))?.flatten();
+        Ok(found.map(|kept| kept.note))
+    }
+
+    /// The notes that are meant, the latest first.
+    pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
+        let all = self
+            .read(|connection| rows::many(connection, "1 ORDER BY updated DESC, row DESC", []))?;
+        let meant = |note: &Note| {
+            (wanted.scopes.is_empty() || wanted.scopes.contains(&note.scope))
+                && (wanted.statuses.is_empty() || wanted.statuses.contains(&note.status))
+        };
+        let notes = all.unwrap_or_default().into_iter().map(|kept| kept.note);
+        Ok(notes.filter(meant).collect())
+    }
+
+    /// Makes a note count that did not, or no longer did; says what gave way to it.
+    pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
+        let now = self.clock.now();
+        self.change("bringing a memory back", |connection| {
+            keep::set_status(connection, id, Status::Active, what, now)
+        })
+    }
+
+    /// Makes a note count no longer.
+    pub fn retire(&self, id: &NoteId) -> Result<Note> {
+        let now = self.clock.now();
+        self.change("retiring a memory", |connection| {
+            keep::set_status(connection, id, Status::Retired, "retired", now).map(|(note, _)| note)
+        })
+    }
+
+    /// Other words for a note.
+    pub fn edit(&self, id: &NoteId, text: &str) -> Result<Note> {
+        let now = self.clock.now();
+        self.change("changing a memory", |connection| {
+            let kept = keep::demand(connection, id)?;
+            let Note { kind, source, scope, .. } = kept.note.clone();
+            let statement = checked(&Statement::new(kind, text, source, scope))?;
+            reword(connection, &kept, &statement.text, now)?;
+            keep::demand(connection, id).map(|kept| kept.note)
+        })
+    }
+
+    /// Removes notes for good, here and in the copies that we made; says what was reached
+    /// and what was not.
+    pub fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
+        let notes =
+            self.change("forgetting memories", |connection| forget::forget(connection, ids))?;
+        self.pool.write_existing(|connection| forget::empty_log(connection))?;
+        Ok(forget::in_copies(self.path(), notes, ids))
+    }
+
+    fn read<T>(&self, mut act: impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
+        let done = self.pool.read(|connection| act(connection))?;
+        match done {
+            Some(done) => Ok(Some(done)),
+            // It may have been damaged, and what could be read of it is there again.
+            None if self.path().exists() => self.pool.read(|connection| act(connection)),
+            None => Ok(None),
+        }
+    }
+
+    fn change<T>(&self, doing: &str, mut act: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
+        self.pool.write(|connection| in_transaction(connection, doing, &mut act))
+    }
+}
+
+fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> Result<()> {
+    let said = said(text);
+    let scope = kept.note.scope.to_string();
+    let paths = kept.note.paths.clone().unwrap_or_default();
+    let same = rows::one(
+        connection,
+        "scope = ?1 AND paths = ?2 AND said = ?3 AND row <> ?4",
+        params![scope, paths, said, kept.row],
+    )?;
+    if let Some(same) = same {
+        return Err(Error::usage(format!("{} says that already", same.note.id)));
+    }
+    connection
+        .execute(
+            "UPDATE notes SET text = ?2, said = ?3, updated = ?4 WHERE row = ?1",
+            params![kept.row, text, said, now.as_millis()],
+        )
+        .map_err(keep::keeping)?;
+    keep::testify(connection, kept, "edited", None, now)
+}
+
+/// The same on one line, if it may be kept.
+fn checked(statement: &Statement) -> Result<Statement> {
+    let text = statement.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
+    if said(&text).is_empty() {
+        return refused("there is nothing to remember in it".to_owned());
+    }
+    if text.chars().count() > LONGEST {
+        return refused(format!("it is longer than {LONGEST} characters, and no statement"));
+    }
+    let words = [Some(&text), statement.quote.as_ref(), statement.topic.as_ref()];
+    if let Some(rule) =
+        words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
+    {
+        return refused(format!("there is a secret in it ({rule}); nothing was kept"));
+    }
+    Ok(Statement { text, ..statement.clone() })
+}
+
+/// Tells a fault log what the database survived.
+#[derive(Debug)]
+struct Told {
+    faults: Arc<dyn FaultLog>,
+    path: PathBuf,
+}
+
+impl Teller for Told {
+    fn tell(&self, error: &Error) {
+        let url = format!("memory:{}", self.path.display());
+        self.faults.fault(&Info { url, durable: true, keeps_stale: true }, error);
+    }
+}
