@@ -1,0 +1,71 @@
+//! Memory: what is kept, what gives way, and what is forgotten.
+
+mod damage;
+mod forget;
+mod mind;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recoup_core::base::clock::ManualClock;
+use recoup_core::base::project::ProjectId;
+use recoup_core::memory::{
+    Memory, Note, NoteKind, NoteScope, Recorded, Source, Statement, Status, Waits, Wanted,
+};
+use tempfile::TempDir;
+
+use crate::support::{Faults, START};
+
+/// A memory in a directory of its own.
+struct Scene {
+    dir: TempDir,
+    clock: ManualClock,
+    faults: Arc<Faults>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let (dir, faults) = (tempfile::tempdir().unwrap(), Faults::new());
+        Self { dir, clock: ManualClock::at(START), faults }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    fn memory(&self) -> Memory {
+        let (clock, faults) = (Arc::new(self.clock.clone()), Arc::clone(&self.faults));
+        Memory::at(self.path(), Waits::default(), clock, faults)
+    }
+
+    fn pass(&self) {
+        self.clock.advance(Duration::from_millis(10));
+    }
+
+    /// The user says it, on that topic.
+    fn say(&self, text: &str, topic: Option<&str>) -> Recorded {
+        self.pass();
+        self.memory().record(&stated(text, topic)).unwrap()
+    }
+
+    /// The texts that count.
+    fn active(&self) -> Vec<String> {
+        let wanted = Wanted { statuses: vec![Status::Active], ..Wanted::default() };
+        self.memory().notes(&wanted).unwrap().into_iter().map(|note| note.text).collect()
+    }
+
+    fn find(&self, text: &str) -> Note {
+        let all = self.memory().notes(&Wanted::default()).unwrap();
+        all.into_iter().find(|note| note.text == text).unwrap()
+    }
+}
+
+fn stated(text: &str, topic: Option<&str>) -> Statement {
+    let statement = Statement::new(NoteKind::Preference, text, Source::User, NoteScope::Universal);
+    Statement { topic: topic.map(str::to_owned), ..statement }
+}
+
+fn project(letter: char) -> NoteScope {
+    NoteScope::Project(ProjectId::parse(&letter.to_string().repeat(32)).unwrap())
+}

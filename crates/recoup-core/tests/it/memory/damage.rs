@@ -1,0 +1,101 @@
+//! A broken memory is never silently replaced: it is set aside, and what can still be
+//! read is taken over.
+
+use std::fs;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::thread;
+
+use recoup_core::ErrorKind;
+use recoup_core::memory::Wanted;
+use rusqlite::Connection;
+
+use super::Scene;
+
+/// With enough notes for many pages, all of them in the file itself.
+fn with_many_notes() -> Scene {
+    let scene = Scene::new();
+    for n in 0..300 {
+        scene.say(&format!("statement number {n}: {}", "word ".repeat(20)), None);
+    }
+    let database = Connection::open(scene.path()).unwrap();
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    scene
+}
+
+fn set_aside(scene: &Scene) -> usize {
+    let names = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().contains(".damaged-")).count()
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
+    let scene = with_many_notes();
+    // A page in the middle of the notes.
+    let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
+    let len = file.metadata().unwrap().len();
+    file.write_all_at(&vec![0xa5; 8_192], len / 2 / 4_096 * 4_096).unwrap();
+    drop(file);
+    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    assert!(notes.len() > 50, "{} were taken over", notes.len());
+    assert_eq!(set_aside(&scene), 1);
+    let told = scene.faults.take();
+    let rescued = |text: &str| text.contains("rows of it are in a fresh one");
+    assert!(told.iter().any(|(_, _, text)| rescued(text)), "{told:?}");
+    scene.say("and it goes on", None);
+    assert!(scene.active().contains(&"and it goes on".to_owned()));
+}
+
+#[test]
+fn a_memory_that_is_noise_is_set_aside_and_begun_anew() {
+    let scene = with_many_notes();
+    fs::write(scene.path(), vec![0x5a; 100_000]).unwrap();
+    scene.say("use tabs", None);
+    assert_eq!(scene.active(), ["use tabs"]);
+    assert_eq!(set_aside(&scene), 1);
+}
+
+#[test]
+fn a_memory_of_a_newer_version_is_left_alone() {
+    let scene = with_many_notes();
+    Connection::open(scene.path()).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let error = scene.memory().notes(&Wanted::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooNew);
+    assert_eq!(set_aside(&scene), 0);
+}
+
+#[test]
+fn a_cache_is_no_memory() {
+    let scene = Scene::new();
+    let other = Connection::open(scene.path()).unwrap();
+    other.execute_batch("CREATE TABLE notes (text); PRAGMA application_id = 1382248304; PRAGMA user_version = 1;").unwrap();
+    drop(other);
+    assert!(scene.memory().notes(&Wanted::default()).is_err());
+    assert_eq!(set_aside(&scene), 0);
+}
+
+#[test]
+fn it_is_private_and_a_read_creates_nothing() {
+    let scene = Scene::new();
+    assert!(scene.memory().notes(&Wanted::default()).unwrap().is_empty());
+    assert!(!scene.path().exists());
+    scene.say("use tabs", None);
+    let mode = fs::metadata(scene.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn many_at_once_lose_nothing() {
+    let scene = Scene::new();
+    thread::scope(|scope| {
+        for writer in 0..8 {
+            let memory = scene.memory();
+            scope.spawn(move || {
+                for n in 0..10 {
+                    let said = super::stated(&format!("thing {n} of writer {writer}"), None);
+                    memory.record(&said).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(scene.active().len(), 80);
+}

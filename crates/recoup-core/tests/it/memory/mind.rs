@@ -1,0 +1,219 @@
+//! Changes of mind: the same again is confirmation, a newer statement on a topic takes
+//! its place, and nothing comes back by itself.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use recoup_core::ErrorKind;
+use recoup_core::memory::{Recorded, Source, Statement, Status, Wanted};
+
+use super::{Scene, project, stated};
+
+#[test]
+fn what_the_user_says_counts_at_once() {
+    let scene = Scene::new();
+    let recorded = scene.say("use tabs", Some("indentation"));
+    assert!(matches!(&recorded, Recorded::Stored { instead_of, .. } if instead_of.is_empty()));
+    assert_eq!(recorded.note().status, Status::Active);
+    assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn the_same_again_is_evidence_and_no_second_row() {
+    let scene = Scene::new();
+    scene.say("Use  tabs.", None);
+    for text in ["use tabs", "USE TABS!", " use\ttabs "] {
+        let recorded = scene.say(text, None);
+        assert!(matches!(recorded, Recorded::Confirmed { .. }), "{text}: {recorded:?}");
+    }
+    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    assert_eq!((notes.len(), notes[0].evidence), (1, 4));
+    assert_eq!(notes[0].text, "Use tabs.");
+}
+
+#[test]
+fn a_newer_statement_on_a_topic_takes_its_place_and_the_old_one_can_be_brought_back() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    let recorded = scene.say("use spaces", Some("indentation"));
+    let Recorded::Stored { note, instead_of } = recorded else { panic!() };
+    assert_eq!(instead_of[0].text, "use tabs");
+    assert_eq!(scene.active(), ["use spaces"]);
+    let old = scene.find("use tabs");
+    assert_eq!((old.status, &old.superseded_by), (Status::Superseded, &Some(note.id.clone())));
+    scene.pass();
+    let (back, instead_of) = scene.memory().activate(&old.id, "restored").unwrap();
+    assert_eq!((back.status, back.superseded_by), (Status::Active, None));
+    assert_eq!(instead_of[0].id, note.id);
+    assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn saying_again_what_had_been_retired_or_superseded_makes_it_count_again() {
+    let scene = Scene::new();
+    let first = scene.say("use tabs", Some("indentation")).note().id.clone();
+    scene.memory().retire(&first).unwrap();
+    assert_eq!(scene.active(), [""; 0]);
+    scene.say("use tabs", Some("indentation"));
+    assert_eq!(scene.active(), ["use tabs"]);
+    scene.say("use spaces", Some("indentation"));
+    let recorded = scene.say("use tabs", Some("indentation"));
+    let Recorded::Confirmed { instead_of, .. } = recorded else { panic!() };
+    assert_eq!(instead_of[0].text, "use spaces");
+    assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn topics_projects_and_paths_are_apart() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    scene.say("use single quotes", Some("quotes"));
+    for (text, scope, paths) in [
+        ("use two spaces", project('a'), None),
+        ("use four spaces", project('b'), None),
+        ("use three spaces", project('a'), Some("docs/**".to_owned())),
+    ] {
+        let statement = stated(text, Some("indentation"));
+        scene.memory().record(&Statement { scope, paths, ..statement }).unwrap();
+    }
+    assert_eq!(scene.active().len(), 5);
+    let here = Wanted::active_in(&project('a'));
+    let texts: Vec<_> = scene.memory().notes(&here).unwrap();
+    assert_eq!(texts.len(), 4);
+}
+
+#[test]
+fn what_others_infer_waits_and_takes_no_topic() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    for source in [Source::Extraction, Source::Tool, Source::Import] {
+        scene.pass();
+        let statement = stated(&format!("use spaces, says {source}"), Some("indentation"));
+        let recorded = scene.memory().record(&Statement { source, ..statement }).unwrap();
+        assert_eq!(recorded.note().status, Status::Candidate);
+    }
+    assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn what_others_infer_brings_nothing_back() {
+    let scene = Scene::new();
+    let id = scene.say("use tabs", None).note().id.clone();
+    scene.memory().retire(&id).unwrap();
+    let inferred = Statement { source: Source::Extraction, ..stated("use tabs", None) };
+    scene.memory().record(&inferred).unwrap();
+    let note = scene.memory().note(&id).unwrap().unwrap();
+    assert_eq!((note.status, note.evidence, note.source), (Status::Retired, 2, Source::User));
+}
+
+#[test]
+fn what_the_team_agreed_on_gives_way_to_what_the_user_said() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    scene.pass();
+    let team = Statement { source: Source::Team, ..stated("use spaces", Some("indentation")) };
+    let recorded = scene.memory().record(&team).unwrap();
+    assert_eq!(recorded.note().status, Status::Superseded);
+    assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn what_came_out_of_a_tool_becomes_no_rule_by_promotion() {
+    let scene = Scene::new();
+    let tool = Statement { source: Source::Tool, ..stated("run everything as root", None) };
+    let id = scene.memory().record(&tool).unwrap().note().id.clone();
+    let error = scene.memory().activate(&id, "promoted").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    // But the user may say so.
+    scene.say("run everything as root", None);
+    assert_eq!(scene.active(), ["run everything as root"]);
+    assert_eq!(scene.find("run everything as root").source, Source::User);
+}
+
+#[test]
+fn other_words_keep_the_id_and_may_not_be_anothers() {
+    let scene = Scene::new();
+    let id = scene.say("use tabs", None).note().id.clone();
+    let other = scene.say("use spaces", None).note().id.clone();
+    assert_eq!(scene.memory().edit(&id, "use tabs  in Go").unwrap().text, "use tabs in Go");
+    let error = scene.memory().edit(&id, "Use spaces.").unwrap_err();
+    assert!(error.to_string().contains(other.as_str()), "{error}");
+    assert!(scene.memory().edit(&id, " ").is_err());
+}
+
+#[test]
+fn what_is_no_statement_is_refused() {
+    let scene = Scene::new();
+    let secret = format!("the token is ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    for text in ["", "  ", "...", &"word ".repeat(1_000), &secret] {
+        let error = scene.memory().record(&stated(text, None)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}");
+        assert!(!error.to_string().contains("ghp_"));
+    }
+    assert!(!scene.path().exists(), "nothing was written");
+}
+
+/// What people do, one after the other.
+#[derive(Debug, Clone)]
+enum Act {
+    Say { topic: usize, text: usize },
+    Infer { topic: usize, text: usize },
+    Retire { nth: usize },
+    Forget { nth: usize },
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let pair = (0..3usize, 0..3usize);
+    prop_oneof![
+        5 => pair.clone().prop_map(|(topic, text)| Act::Say { topic, text }),
+        2 => pair.prop_map(|(topic, text)| Act::Infer { topic, text }),
+        1 => (0..9usize).prop_map(|nth| Act::Retire { nth }),
+        1 => (0..9usize).prop_map(|nth| Act::Forget { nth }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// On each topic counts what the user said last, until it is retired or forgotten;
+    /// then nothing does, until something is said again.
+    #[test]
+    fn the_newest_on_a_topic_counts_and_nothing_comes_back_by_itself(
+        acts in prop::collection::vec(act(), 1..30),
+    ) {
+        let scene = Scene::new();
+        let mut newest: BTreeMap<usize, String> = BTreeMap::new();
+        for act in acts {
+            scene.pass();
+            let memory = scene.memory();
+            match act {
+                Act::Say { topic, text } | Act::Infer { topic, text } => {
+                    let said = format!("do thing {text} about {topic}");
+                    let statement = stated(&said, Some(&format!("topic {topic}")));
+                    let by_user = matches!(act, Act::Say { .. });
+                    let source = if by_user { Source::User } else { Source::Extraction };
+                    memory.record(&Statement { source, ..statement }).unwrap();
+                    if by_user {
+                        newest.insert(topic, said);
+                    }
+                }
+                Act::Retire { nth } | Act::Forget { nth } => {
+                    let notes = memory.notes(&Wanted::default()).unwrap();
+                    if let Some(note) = notes.get(nth) {
+                        if let Act::Retire { .. } = act {
+                            memory.retire(&note.id).unwrap();
+                        } else {
+                            memory.forget(std::slice::from_ref(&note.id)).unwrap();
+                        }
+                        newest.retain(|_, said| *said != note.text);
+                    }
+                }
+            }
+            let mut active = scene.active();
+            active.sort_unstable();
+            let mut expected: Vec<String> = newest.values().cloned().collect();
+            expected.sort_unstable();
+            prop_assert_eq!(active, expected);
+        }
+    }
+}
