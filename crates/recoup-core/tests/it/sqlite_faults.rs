@@ -6,7 +6,7 @@ mod earlier;
 mod files;
 mod foreign;
 mod locked;
-mod older;
+mod sketches;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -11,6 +11,7 @@ use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::coord::EarlyExit;
 use recoup_core::key::Scope;
 use recoup_core::ledger::{Appends, HitLog, Ledger};
+use recoup_core::memory::{Memory, NoteScope, Waits};
 use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
 
 use super::failure::Faults;
@@ -144,5 +145,25 @@ impl App {
             projects::remember(home, &self.settings.project);
         }
         Ok(self.cache())
+    }
+
+    /// What is remembered, for reading.
+    pub(super) fn memory(&self) -> Memory {
+        let path = self.settings.home.join("memory.db");
+        Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
+    }
+
+    /// The same for writing: our own directory is made, and made private.
+    pub(super) fn memory_for_writing(&self) -> Result<Memory> {
+        fsx::ensure_private_dir(&self.settings.home)?;
+        Ok(self.memory())
+    }
+
+    /// For whom something holds that is said here.
+    pub(super) fn note_scope(&self, universal: bool) -> NoteScope {
+        if universal {
+            return NoteScope::Universal;
+        }
+        NoteScope::Project(self.settings.project.id().clone())
     }
 }

@@ -14,8 +14,10 @@ use rusqlite::Connection;
 use super::Scene;
 use crate::support::{body_of, id, record};
 
-/// What the table of counts was in version 1.
-const EARLIER: &str = "
+/// What the tables were in version 1.
+pub(super) const EARLIER: &str = "
+    DROP INDEX entries_sketch;
+    ALTER TABLE entries DROP COLUMN sketch;
     DROP TABLE tallies;
     CREATE TABLE tallies (
         scope TEXT NOT NULL, kind TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL,

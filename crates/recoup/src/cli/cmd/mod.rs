@@ -9,6 +9,7 @@ mod exec;
 mod explain;
 mod key;
 mod man;
+mod memory;
 mod place;
 mod stats;
 mod tour;
@@ -44,6 +45,8 @@ pub(super) enum Command {
     Stats(stats::StatsArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
+    /// See and change what is remembered
+    Memory(memory::MemoryArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -68,6 +71,7 @@ impl Command {
             Self::EarlyExit(args) => args.run(),
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
+            Self::Memory(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

@@ -7,11 +7,8 @@ use recoup_core::store::{Probe, Store};
 use rusqlite::Connection;
 
 use super::Scene;
+use super::earlier::EARLIER;
 use crate::support::{START, draft, id, record};
-
-/// Takes away what came since.
-const BACK_TO_ONE: &str = "DROP INDEX entries_sketch; ALTER TABLE entries DROP COLUMN sketch;
-                           PRAGMA user_version = 1;";
 
 fn parts() -> Vec<Part> {
     vec![Part::shown("query", "find it"), Part::hidden("stdin", "bytes")]
@@ -21,7 +18,7 @@ fn with_an_entry_of_version_one() -> Scene {
     let scene = Scene::new();
     let draft = Draft { parts: parts(), ..draft("old") };
     scene.open().put(&id("old"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
-    Connection::open(scene.path()).unwrap().execute_batch(BACK_TO_ONE).unwrap();
+    Connection::open(scene.path()).unwrap().execute_batch(EARLIER).unwrap();
     scene
 }
 

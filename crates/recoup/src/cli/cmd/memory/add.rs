@@ -1,0 +1,59 @@
+//! `recoup memory add`.
+
+use clap::Args;
+use recoup_core::memory::{NoteKind, Recorded, Source, Statement};
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Remember something.
+#[derive(Debug, Args)]
+pub(super) struct AddArgs {
+    /// What to remember: a rule, or a fact
+    #[arg(value_name = "TEXT", required = true, num_args = 1..)]
+    words: Vec<String>,
+    /// What sort of thing it is: correction, preference, project-knowledge, devops, failure
+    #[arg(long, value_name = "KIND", default_value = "preference")]
+    kind: String,
+    /// It holds in all projects, and not only in this one
+    #[arg(long)]
+    universal: bool,
+    /// It holds for these files only: a glob from the project's root
+    #[arg(long, value_name = "GLOB")]
+    paths: Option<String>,
+    /// What it is about: a newer memory on the same topic takes its place
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl AddArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let kind = NoteKind::parse(&self.kind)?;
+        let scope = app.note_scope(self.universal);
+        let text = self.words.join(" ");
+        let statement = Statement {
+            paths: self.paths,
+            topic: self.topic,
+            ..Statement::new(kind, text, Source::Manual, scope)
+        };
+        let recorded = app.memory_for_writing()?.record(&statement)?;
+        if self.json {
+            ui::json(&Report::new(recorded.note()))?;
+            return Ok(Answer::Yes);
+        }
+        let note = recorded.note();
+        let (word, instead_of) = match &recorded {
+            Recorded::Stored { instead_of, .. } => ("Remembered", instead_of),
+            Recorded::Confirmed { instead_of, .. } => ("Known already", instead_of),
+        };
+        ui::say(format_args!("{word}: {} ({})", note.text, note.id));
+        for old in instead_of {
+            ui::say(format_args!("Instead of: {} ({})", old.text, old.id));
+        }
+        Ok(Answer::Yes)
+    }
+}

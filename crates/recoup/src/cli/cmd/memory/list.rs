@@ -1,0 +1,106 @@
+//! `recoup memory list` and `show`.
+
+use clap::Args;
+use recoup_core::memory::{NoteId, Status, Wanted};
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// List what is remembered here.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Everything: other projects, and what no longer counts
+    #[arg(long)]
+    all: bool,
+    /// Only those in this state: candidate, active, superseded, retired
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl ListArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let wanted = self.wanted(app)?;
+        let notes = app.memory().notes(&wanted)?;
+        let reports: Vec<Report> = notes.iter().map(Report::new).collect();
+        if self.json {
+            ui::json(&reports)?;
+        } else if reports.is_empty() {
+            ui::say("Nothing is remembered here; `recoup memory add` does that");
+        } else {
+            let headings = ["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"];
+            ui::table(&headings, &reports.iter().map(row).collect::<Vec<_>>())?;
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn wanted(&self, app: &App) -> recoup_core::Result<Wanted> {
+        let mut wanted =
+            if self.all { Wanted::default() } else { Wanted::active_in(&app.note_scope(false)) };
+        if let Some(status) = &self.status {
+            wanted.statuses = vec![Status::parse(status)?];
+        }
+        Ok(wanted)
+    }
+}
+
+fn row(report: &Report) -> Vec<String> {
+    let scope = report.scope.split(':').next().unwrap_or_default().to_owned();
+    vec![
+        report.id.clone(),
+        report.kind.to_string(),
+        report.status.to_string(),
+        report.source.to_string(),
+        scope,
+        report.text.clone(),
+    ]
+}
+
+/// Tell everything about one memory.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ShowArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let id = NoteId::parse(&self.id)?;
+        let Some(note) = app.memory().note(&id)? else {
+            ui::error(format_args!("there is no memory {id}"));
+            return Ok(Answer::No);
+        };
+        let report = Report::new(&note);
+        if self.json {
+            ui::json(&report)?;
+            return Ok(Answer::Yes);
+        }
+        let mut fields = vec![
+            ("id", report.id),
+            ("text", report.text),
+            ("kind", report.kind.to_string()),
+            ("status", report.status.to_string()),
+            ("source", format!("{} (trust: {})", report.source, report.trust)),
+            ("scope", report.scope),
+        ];
+        let some = [
+            ("quote", report.quote),
+            ("paths", report.paths),
+            ("topic", report.topic),
+            ("superseded by", report.superseded_by),
+        ];
+        fields.extend(some.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        fields.push(("evidence", report.evidence.to_string()));
+        fields.push(("said", report.created_at));
+        fields.push(("last said", report.updated_at));
+        ui::fields(&fields)?;
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,56 @@
+//! `recoup memory`: what is remembered, for its owner to see and to change.
+
+mod add;
+mod change;
+mod forget;
+mod list;
+mod report;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::Ended;
+use crate::cli::app::App;
+use crate::config::Overrides;
+
+/// See and change what is remembered.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MemoryArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Remember something
+    Add(add::AddArgs),
+    /// List what is remembered here
+    List(list::ListArgs),
+    /// Tell everything about one memory
+    Show(list::ShowArgs),
+    /// Say it in other words
+    Edit(change::EditArgs),
+    /// Bring back what was superseded or retired
+    Restore(change::RestoreArgs),
+    /// Make a rule of what was only inferred
+    Promote(change::PromoteArgs),
+    /// Let it count no longer, and keep it
+    Retire(change::RetireArgs),
+    /// Remove it for good
+    Forget(forget::ForgetArgs),
+}
+
+impl MemoryArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let app = App::load(&Overrides::default())?;
+        match self.action {
+            Action::Add(args) => args.run(app),
+            Action::List(args) => args.run(app),
+            Action::Show(args) => args.run(app),
+            Action::Edit(args) => args.run(app),
+            Action::Restore(args) => args.run(app),
+            Action::Promote(args) => args.run(app),
+            Action::Retire(args) => args.run(app),
+            Action::Forget(args) => args.run(app),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What is told about a memory, to programs and, from the same fields, to people.
+
+use recoup_core::memory::{Note, NoteKind, Source, Status, Trust};
+use serde::Serialize;
+
+/// One memory.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) id: String,
+    pub(super) kind: NoteKind,
+    pub(super) text: String,
+    pub(super) quote: Option<String>,
+    pub(super) source: Source,
+    pub(super) trust: Trust,
+    pub(super) scope: String,
+    pub(super) paths: Option<String>,
+    pub(super) topic: Option<String>,
+    pub(super) status: Status,
+    pub(super) evidence: u64,
+    pub(super) created_at: String,
+    pub(super) updated_at: String,
+    pub(super) superseded_by: Option<String>,
+}
+
+impl Report {
+    pub(super) fn new(note: &Note) -> Self {
+        Self {
+            id: note.id.to_string(),
+            kind: note.kind,
+            text: note.text.clone(),
+            quote: note.quote.clone(),
+            source: note.source,
+            trust: note.trust(),
+            scope: note.scope.to_string(),
+            paths: note.paths.clone(),
+            topic: note.topic.clone(),
+            status: note.status,
+            evidence: note.evidence,
+            created_at: note.created.to_string(),
+            updated_at: note.updated.to_string(),
+            superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
+        }
+    }
+}
