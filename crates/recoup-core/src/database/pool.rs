@@ -165,7 +165,11 @@ impl Pool {
         }
     }
 
+    /// What the caller got wrong is not the file's affair.
     fn located(&self, error: Error) -> Error {
+        if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Absent | ErrorKind::Invalid) {
+            return error;
+        }
         error.context(format!("the {} {}", self.layout.name, self.path.display()))
     }
 }

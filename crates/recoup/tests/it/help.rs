@@ -27,6 +27,7 @@ fn the_program() {
       early-exit   Early Exit: the first agent to answer tells the others to stop
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
+      memory       See and change what is remembered
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept

@@ -27,6 +27,7 @@ mod key;
 mod killed;
 mod listing;
 mod locked;
+mod memory;
 mod misses;
 mod naming;
 mod newer;

@@ -1,0 +1,132 @@
+//! `recoup memory`: what is remembered, for its owner to see and to change.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Home, Output};
+
+fn memory(home: &Home, args: &[&str]) -> Output {
+    home.run(&[&["memory"], args].concat())
+}
+
+fn add(home: &Home, args: &[&str]) -> String {
+    let note = memory(home, &[&["add", "--json"], args].concat()).expect(0).json();
+    note["id"].as_str().unwrap().to_owned()
+}
+
+fn listed(home: &Home, args: &[&str]) -> Vec<Value> {
+    let notes = memory(home, &[&["list", "--json"], args].concat()).expect(0).json();
+    notes.as_array().unwrap().clone()
+}
+
+fn texts(home: &Home, args: &[&str]) -> Vec<String> {
+    let text = |note: &Value| note["text"].as_str().unwrap().to_owned();
+    listed(home, args).iter().map(text).collect()
+}
+
+#[test]
+fn what_is_added_is_listed_with_all_its_fields() {
+    let home = Home::new();
+    assert_eq!(listed(&home, &[]), [Value::Null; 0]);
+    assert!(!home.recoup().exists(), "looking has no side effects");
+    add(
+        &home,
+        &["--kind", "devops", "--paths", "db/**", "--topic", "migrations", "run make migrate"],
+    );
+    let notes = listed(&home, &[]);
+    let note = &notes[0];
+    let expected = [
+        ("kind", "devops"),
+        ("text", "run make migrate"),
+        ("source", "manual"),
+        ("trust", "stated"),
+        ("paths", "db/**"),
+        ("topic", "migrations"),
+        ("status", "active"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(note[name], value, "{name}");
+    }
+    assert_eq!(note["evidence"], 1);
+    assert!(note["scope"].as_str().unwrap().starts_with("project:"));
+    for name in ["id", "quote", "created_at", "updated_at", "superseded_by"] {
+        assert!(note.get(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_change_of_mind_is_visible_and_can_be_taken_back() {
+    let home = Home::new();
+    let tabs = add(&home, &["--topic", "indentation", "use tabs"]);
+    let output = memory(&home, &["add", "use", "spaces", "--topic", "indentation"]).expect(0);
+    assert!(output.stderr.starts_with("Remembered: use spaces ("), "{}", output.stderr);
+    assert!(output.stderr.contains(&format!("Instead of: use tabs ({tabs})")), "{}", output.stderr);
+    assert_eq!(texts(&home, &[]), ["use spaces"]);
+    assert_eq!(texts(&home, &["--status", "superseded"]), ["use tabs"]);
+    memory(&home, &["restore", &tabs]).expect(0);
+    assert_eq!(texts(&home, &[]), ["use tabs"]);
+    memory(&home, &["restore", &tabs]).expect(2);
+    memory(&home, &["retire", &tabs]).expect(0);
+    assert_eq!(texts(&home, &[]), [""; 0]);
+}
+
+#[test]
+fn projects_do_not_see_each_others_and_all_see_what_is_universal() {
+    let home = Home::new();
+    let other = home.path("elsewhere");
+    fs::create_dir(&other).unwrap();
+    add(&home, &["only here"]);
+    add(&home, &["--universal", "everywhere"]);
+    let there = home.run_in(&other, &["memory", "list", "--json"]).expect(0).json();
+    assert_eq!(there.as_array().unwrap().len(), 1);
+    assert_eq!(there[0]["text"], "everywhere");
+    assert_eq!(texts(&home, &["--all"]).len(), 2);
+}
+
+#[test]
+fn what_is_forgotten_is_gone() {
+    let home = Home::new();
+    let id = add(&home, &["put the wombat into the fridge"]);
+    memory(&home, &["forget", &id]).expect(0);
+    assert_eq!(texts(&home, &["--all"]), [""; 0]);
+    for file in fs::read_dir(home.recoup()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = fs::read(&path).unwrap_or_default();
+        assert!(!bytes.windows(6).any(|part| part == b"wombat"), "{}", path.display());
+    }
+}
+
+#[test]
+fn wrong_use_names_the_remedy_and_secrets_are_refused() {
+    let home = Home::new();
+    let output = memory(&home, &["show", "nope"]).expect(2);
+    assert!(output.stderr.contains("recoup memory list"), "{}", output.stderr);
+    let output = memory(&home, &["forget", "00000000"]).expect(2);
+    assert!(output.stderr.starts_with("error: there is no memory 00000000"), "{}", output.stderr);
+    memory(&home, &["add", "--kind", "rule", "x"]).expect(2);
+    memory(&home, &["list", "--status", "gone"]).expect(2);
+    memory(&home, &["add"]).expect(2);
+    let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    let output = memory(&home, &["add", &format!("the token is {token}")]).expect(1);
+    assert!(!output.stderr.contains(&token), "{}", output.stderr);
+    assert_eq!(texts(&home, &["--all"]), [""; 0]);
+}
+
+#[test]
+fn people_get_a_table_and_fields() {
+    let home = Home::new();
+    let id = add(&home, &["--topic", "indentation", "use tabs"]);
+    let table = memory(&home, &["list"]).expect(0).text();
+    assert_eq!(
+        table.replace(&id, "IDIDIDID"),
+        "\
+ID        KIND        STATUS  SOURCE  SCOPE    TEXT
+IDIDIDID  preference  active  manual  project  use tabs
+"
+    );
+    let shown = memory(&home, &["show", &id]).expect(0).text();
+    assert!(shown.contains("source     manual (trust: stated)\n"), "{shown}");
+    assert_eq!(memory(&home, &["edit", &id, "use", "tabs", "in", "Go"]).expect(0).text(), "");
+    assert_eq!(texts(&home, &[]), ["use tabs in Go"]);
+}
