@@ -8,14 +8,18 @@ mod db;
 mod forget;
 mod keep;
 mod note;
+mod privacy;
 mod rows;
 mod schema;
 mod statement;
 mod store;
+mod transfer;
 
 pub use crate::database::Waits;
 pub use forget::Forgotten;
 pub use keep::Recorded;
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};
+pub use privacy::Silence;
 pub use statement::Statement;
 pub use store::{Memory, Wanted};
+pub use transfer::{Imported, export, parse};

@@ -8,8 +8,10 @@ use rusqlite::{Connection, params};
 use super::db::LAYOUT;
 use super::forget::{self, Forgotten};
 use super::keep::{self, Details, Recorded};
+use super::privacy::{self, Silence};
 use super::rows::{self, Kept};
 use super::statement::{Statement, said};
+use super::transfer::{self, Imported};
 use super::{Note, NoteId, NoteScope, Status};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
@@ -72,7 +74,44 @@ impl Memory {
             tokens: u32::try_from(statement.text.len().div_ceil(3)).unwrap_or(u32::MAX),
             now: self.clock.now(),
         };
-        self.change("remembering it", |connection| keep::record(connection, statement, &details))
+        self.change("remembering it", |connection| {
+            if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
+                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+            }
+            keep::record(connection, statement, &details)
+        })
+    }
+
+    /// From now on nothing is kept, until then if that is said.
+    pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
+        self.change("pausing memory", |connection| privacy::pause(connection, until))
+    }
+
+    /// Takes a pause back; says whether there was one.
+    pub fn resume(&self) -> Result<bool> {
+        self.change("resuming memory", privacy::resume)
+    }
+
+    /// From now on nothing is kept in that scope.
+    pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
+        self.change("ignoring a project", |connection| privacy::ignore(connection, scope))
+    }
+
+    /// Takes that back; says whether it was so.
+    pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
+        self.change("heeding a project", |connection| privacy::heed(connection, scope))
+    }
+
+    /// Why nothing is kept in `scope` at the moment.
+    pub fn silence(&self, scope: &NoteScope) -> Result<Option<Silence>> {
+        let now = self.clock.now();
+        let found = self.read(|connection| privacy::silence(connection, scope, now))?;
+        Ok(found.flatten())
+    }
+
+    /// Takes in what another export has, and is not known here.
+    pub fn import(&self, notes: &[Note]) -> Result<Imported> {
+        self.change("importing memories", |connection| transfer::import(connection, notes))
     }
 
     /// One note.
@@ -142,6 +181,18 @@ impl Memory {
 
     fn change<T>(&self, doing: &str, mut act: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
         self.pool.write(|connection| in_transaction(connection, doing, &mut act))
+    }
+}
+
+fn told(silence: Silence) -> String {
+    match silence {
+        Silence::Paused(None) => "memory is paused; `recoup resume` goes on".to_owned(),
+        Silence::Paused(Some(until)) => {
+            format!("memory is paused until {until}; `recoup resume` goes on")
+        }
+        Silence::Ignored => {
+            "memory keeps nothing in this project; `recoup resume --project` goes on".to_owned()
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 mod damage;
 mod forget;
 mod mind;
+mod privacy;
+mod transfer;
 
 use std::path::PathBuf;
 use std::sync::Arc;

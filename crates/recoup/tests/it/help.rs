@@ -28,6 +28,8 @@ fn the_program() {
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
       memory       See and change what is remembered
+      pause        Remember nothing for a while
+      resume       Remember again
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept

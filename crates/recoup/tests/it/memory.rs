@@ -130,3 +130,29 @@ IDIDIDID  preference  active  manual  project  use tabs
     assert_eq!(memory(&home, &["edit", &id, "use", "tabs", "in", "Go"]).expect(0).text(), "");
     assert_eq!(texts(&home, &[]), ["use tabs in Go"]);
 }
+
+#[test]
+fn memories_move_from_one_home_to_another() {
+    let (one, other) = (Home::new(), Home::new());
+    add(&one, &["--universal", "use tabs"]);
+    let exported = memory(&one, &["export", "--all"]).expect(0).text();
+    let output = other.run_with_stdin(&["memory", "import", "-"], exported.as_bytes()).expect(0);
+    assert_eq!(output.stderr, "Imported 1; 0 were known\n");
+    assert_eq!(memory(&other, &["export", "--all"]).expect(0).text(), exported);
+    other.run_with_stdin(&["memory", "import", "-"], b"nonsense").expect(1);
+    memory(&other, &["import", "no-such-file"]).expect(1);
+}
+
+#[test]
+fn memory_can_be_paused_everywhere_or_in_one_project() {
+    let home = Home::new();
+    home.run(&["pause", "1h"]).expect(0);
+    memory(&home, &["add", "use tabs"]).expect(1);
+    home.run(&["resume"]).expect(0);
+    home.run(&["pause", "--project"]).expect(0);
+    memory(&home, &["add", "use tabs"]).expect(1);
+    add(&home, &["--universal", "use spaces"]);
+    home.run(&["resume", "--project"]).expect(0);
+    add(&home, &["use tabs"]);
+    home.run(&["pause", "soon"]).expect(2);
+}

@@ -32,7 +32,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
         scene.say(&format!("statement number {n} about something else"), None);
     }
     assert!(is_anywhere(scene.dir.path(), "wombat"));
-    let forgotten = scene.memory().forget(&[id.clone()]).unwrap();
+    let forgotten = scene.memory().forget(std::slice::from_ref(&id)).unwrap();
     assert_eq!(forgotten.notes[0].id, id);
     assert!(!is_anywhere(scene.dir.path(), "wombat"));
     assert_eq!(scene.memory().notes(&Wanted::default()).unwrap().len(), 200);

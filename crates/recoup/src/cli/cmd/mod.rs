@@ -10,6 +10,7 @@ mod explain;
 mod key;
 mod man;
 mod memory;
+mod pause;
 mod place;
 mod stats;
 mod tour;
@@ -47,6 +48,10 @@ pub(super) enum Command {
     Watch(watch::WatchArgs),
     /// See and change what is remembered
     Memory(memory::MemoryArgs),
+    /// Remember nothing for a while
+    Pause(pause::PauseArgs),
+    /// Remember again
+    Resume(pause::ResumeArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -72,6 +77,8 @@ impl Command {
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
+            Self::Pause(args) => args.run(),
+            Self::Resume(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

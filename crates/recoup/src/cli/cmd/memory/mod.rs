@@ -5,6 +5,7 @@ mod change;
 mod forget;
 mod list;
 mod report;
+mod transfer;
 
 use clap::{Args, Subcommand};
 
@@ -37,6 +38,10 @@ enum Action {
     Retire(change::RetireArgs),
     /// Remove it for good
     Forget(forget::ForgetArgs),
+    /// Write memories as lines of JSON
+    Export(transfer::ExportArgs),
+    /// Take in what `export` wrote; what is known stays as it is
+    Import(transfer::ImportArgs),
 }
 
 impl MemoryArgs {
@@ -51,6 +56,8 @@ impl MemoryArgs {
             Action::Promote(args) => args.run(app),
             Action::Retire(args) => args.run(app),
             Action::Forget(args) => args.run(app),
+            Action::Export(args) => args.run(app),
+            Action::Import(args) => args.run(app),
         }
     }
 }

@@ -1,0 +1,191 @@
+//! Memories as lines of JSON, to take along and to bring back: a line that says what it
+//! is, then one for each note.
+
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use super::rows;
+use super::statement::said;
+use super::{Note, NoteId, NoteKind, NoteScope, Source, Status};
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, ErrorKind, Result};
+use crate::secrets;
+
+/// The form that this code writes. Newer ones are refused.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opening {
+    recoup: String,
+    version: u32,
+}
+
+/// A note as a line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    id: String,
+    kind: NoteKind,
+    text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quote: Option<String>,
+    source: Source,
+    scope: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paths: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
+    status: Status,
+    evidence: u64,
+    tokens: u32,
+    created: Timestamp,
+    updated: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Notes that are new here.
+    pub added: usize,
+    /// Notes that were known: ours stay as they are.
+    pub known: usize,
+}
+
+/// The notes as text.
+pub fn export(notes: &[Note]) -> String {
+    let opening = Opening { recoup: "memory".to_owned(), version: VERSION };
+    let mut notes: Vec<&Note> = notes.iter().collect();
+    notes.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+    let lines = notes.into_iter().map(|note| to_json(&Line::of(note)));
+    std::iter::once(to_json(&opening)).chain(lines).collect()
+}
+
+fn to_json(line: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(line).expect("strings and numbers always serialize");
+    line.push('\n');
+    line
+}
+
+/// The notes in a text; what is wrong with it is said with its line.
+pub fn parse(text: &str) -> Result<Vec<Note>> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let invalid =
+        |at: usize, why: String| Error::new(ErrorKind::Invalid, format!("line {}: {why}", at + 1));
+    let opening = lines.next().map(|(_, line)| serde_json::from_str::<Opening>(line));
+    match opening {
+        Some(Ok(Opening { recoup, version })) if recoup == "memory" && version <= VERSION => {}
+        Some(Ok(Opening { recoup, version })) if recoup == "memory" => {
+            let message = format!("it was exported by a newer version of recoup (form {version})");
+            return Err(Error::new(ErrorKind::TooNew, message));
+        }
+        _ => return Err(invalid(0, "this is no export of `recoup memory export`".to_owned())),
+    }
+    lines
+        .map(|(at, line)| {
+            let line: Line =
+                serde_json::from_str(line).map_err(|error| invalid(at, error.to_string()))?;
+            line.into_note().map_err(|error| invalid(at, error.to_string()))
+        })
+        .collect()
+}
+
+/// Within one transaction: takes in what is not known.
+pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported> {
+    let mut imported = Imported::default();
+    for note in notes {
+        let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
+        let known = rows::one(
+            connection,
+            "id = ?1 OR (scope = ?2 AND paths = ?3 AND said = ?4) LIMIT 1",
+            params![note.id.as_str(), scope, paths, said(&note.text)],
+        )?;
+        if known.is_some() {
+            imported.known += 1;
+            continue;
+        }
+        insert(connection, note).map_err(|error| fault::explain(error, "importing memories"))?;
+        imported.added += 1;
+    }
+    Ok(imported)
+}
+
+fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic, status, said,
+             evidence, tokens, created, updated, superseded_by)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        )?
+        .execute(params![
+            note.id.as_str(),
+            note.kind.as_str(),
+            note.text,
+            note.quote,
+            note.source.as_str(),
+            note.scope.to_string(),
+            note.paths.clone().unwrap_or_default(),
+            note.topic,
+            note.status.as_str(),
+            said(&note.text),
+            note.evidence.cast_signed(),
+            note.tokens,
+            note.created.as_millis(),
+            note.updated.as_millis(),
+            note.superseded_by.as_ref().map(NoteId::as_str),
+        ])
+        .map(drop)
+}
+
+impl Line {
+    fn of(note: &Note) -> Self {
+        let note = note.clone();
+        Self {
+            id: note.id.to_string(),
+            kind: note.kind,
+            text: note.text,
+            quote: note.quote,
+            source: note.source,
+            scope: note.scope.to_string(),
+            paths: note.paths,
+            topic: note.topic,
+            status: note.status,
+            evidence: note.evidence,
+            tokens: note.tokens,
+            created: note.created,
+            updated: note.updated,
+            superseded_by: note.superseded_by.map(|id| id.to_string()),
+        }
+    }
+
+    fn secret(&self) -> Option<&'static str> {
+        let words = [Some(&self.text), self.quote.as_ref(), self.topic.as_ref()];
+        words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
+    }
+
+    fn into_note(self) -> Result<Note> {
+        if let Some(rule) = self.secret() {
+            let message = format!("there is a secret in it ({rule})");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        Ok(Note {
+            id: NoteId::parse(&self.id)?,
+            kind: self.kind,
+            text: self.text,
+            quote: self.quote,
+            source: self.source,
+            scope: NoteScope::parse(&self.scope)?,
+            paths: self.paths,
+            topic: self.topic,
+            status: self.status,
+            evidence: self.evidence,
+            tokens: self.tokens,
+            created: self.created,
+            updated: self.updated,
+            superseded_by: self.superseded_by.as_deref().map(NoteId::parse).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! `recoup pause` and `recoup resume`: whether anything is remembered.
+
+use clap::Args;
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::ttl::Ttl;
+
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+use crate::config::Overrides;
+
+/// Remember nothing for a while.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct PauseArgs {
+    /// For how long: 30m, 2h, 1d [default: until `recoup resume`]
+    #[arg(value_name = "DURATION", conflicts_with = "project")]
+    duration: Option<String>,
+    /// In this project, until `recoup resume --project`
+    #[arg(long)]
+    project: bool,
+}
+
+/// Remember again.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ResumeArgs {
+    /// In this project
+    #[arg(long)]
+    project: bool,
+}
+
+impl PauseArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let app = App::load(&Overrides::default())?;
+        let memory = app.memory_for_writing()?;
+        if self.project {
+            memory.ignore(&app.note_scope(false))?;
+            ui::say("Nothing is remembered in this project; `recoup resume --project` goes on");
+            return Ok(Answer::Yes);
+        }
+        let time = self.duration.as_deref().map(|time| Ttl::parse("DURATION", time)).transpose()?;
+        let until = time.and_then(Ttl::as_millis).map(|time| SystemClock.now().plus_millis(time));
+        memory.pause(until)?;
+        match until {
+            Some(until) => ui::say(format_args!("Nothing is remembered until {until}")),
+            None => ui::say("Nothing is remembered; `recoup resume` goes on"),
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+impl ResumeArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let app = App::load(&Overrides::default())?;
+        let memory = app.memory_for_writing()?;
+        let was = if self.project { memory.heed(&app.note_scope(false)) } else { memory.resume() };
+        ui::say(if was? { "It is remembered again" } else { "It was not paused" });
+        Ok(Answer::Yes)
+    }
+}
