@@ -50,8 +50,10 @@ fn detect(text: &[u8], withheld: &Values) -> Option<&'static str> {
 }
 
 /// The same names, with no secret in them.
-pub(super) fn named_without_secrets(identity: Identity) -> Identity {
-    let redacted = |text: Option<String>| text.map(|text| secrets::redact(&text).into_owned());
+pub(super) fn named_without_secrets(identity: Identity, withheld: &Values) -> Identity {
+    let redacted = |text: Option<String>| {
+        text.map(|text| withheld.redact(&secrets::redact(&text)).into_owned())
+    };
     let Identity { name, namespace, hash } = identity;
     Identity { name: redacted(name), namespace: redacted(namespace), hash: redacted(hash) }
 }
@@ -62,6 +64,7 @@ pub(super) fn without_secrets(parts: Vec<Part>, withheld: &Values) -> Vec<Part> 
         let preview = secrets::redact(&preview).into_owned();
         withheld.redact(&preview).into_owned()
     };
-    let cleaned = |part: Part| Part { preview: part.preview.map(redacted), ..part };
+    // What is cut off first could have been what gives a secret away.
+    let cleaned = |part: Part| Part { preview: part.preview.map(redacted), ..part }.kept();
     parts.into_iter().map(cleaned).collect()
 }

@@ -13,6 +13,7 @@ use crate::base::digest::Digest;
 use crate::entry::{Body, Damage, Entry, Header, Identity, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Part};
+use crate::secrets::Values;
 
 /// How often a large body is read that another process keeps replacing.
 const TRIES: usize = 5;
@@ -42,6 +43,11 @@ pub struct Request<'a> {
     pub ttl: Option<u64>,
     /// How long ago the work for it may have begun, in milliseconds.
     pub max_age: Option<u64>,
+    /// How old a failure may be that this caller accepts, in milliseconds; none accepts
+    /// no failure.
+    pub failures: Option<u64>,
+    /// What must not be shown of the question, or noted.
+    pub withheld: Option<&'a Values>,
     /// How far the cache may be used at all.
     pub mode: Mode,
     /// What the caller does while another works on the same entry.
@@ -76,6 +82,8 @@ impl<'a> Request<'a> {
             sources: &[],
             ttl: None,
             max_age: None,
+            failures: Some(u64::MAX),
+            withheld: None,
             mode: Mode::default(),
             patience: Patience::default(),
         }
@@ -207,6 +215,9 @@ impl Cache {
         if is_another(&header.parts, request.parts) {
             return Peek::Miss(Reason::Absent);
         }
+        if self.is_unwanted_failure(header, request) {
+            return Peek::Miss(Reason::Failure);
+        }
         if let Some(reason) =
             sources::changed(&header.sources, request.view, self.inner.options.freshness)
         {
@@ -218,6 +229,17 @@ impl Cache {
             Freshness::Expired(reason) => return Peek::Miss(reason),
         };
         record.open().map_or_else(|damage| Peek::Miss(Reason::Corrupt(damage)), serve)
+    }
+
+    pub(super) fn is_unwanted_failure(&self, header: &Header, request: &Request<'_>) -> bool {
+        let age = self.clock().now().millis_since(header.created);
+        header.failure && request.failures.is_none_or(|limit| age >= limit)
+    }
+
+    /// Whether it was made further in the future than clocks differ: it would never
+    /// expire.
+    pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
+        header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
     }
 
     /// The TTL is the smaller of the entry's and the reader's, and counts from when the
@@ -232,7 +254,7 @@ impl Cache {
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(u64::MAX);
-        if header.ttl.is_some() && header.created > now.plus_millis(MAX_LEAD) {
+        if self.is_from_the_future(header) {
             return Freshness::Expired(Reason::Expired { age, limit: ttl });
         }
         let work_age = asked.unwrap_or(now).millis_since(header.work_began());

@@ -86,6 +86,7 @@ impl Cache {
             Refusal::SourceChanged(reason) => detail_of(reason).why,
             Refusal::SourcesDiffer => Some(Why::SourcesDiffer),
             Refusal::Overtaken => Some(Why::Overtaken),
+            Refusal::Unkept(why) => Some(Why::Unkept(tidy(why))),
             Refusal::Secret(rule) => Some(Why::Secret((*rule).to_owned())),
             Refusal::TooLarge { bytes, limit } => {
                 Some(Why::TooLarge { bytes: *bytes, limit: *limit })
@@ -150,7 +151,7 @@ impl Cache {
 /// What a reason says beyond its word.
 fn detail_of(reason: &Reason) -> Detail {
     let (age, why) = match reason {
-        Reason::Absent | Reason::Disabled | Reason::Asked => (None, None),
+        Reason::Absent | Reason::Failure | Reason::Disabled | Reason::Asked => (None, None),
         Reason::Expired { age, limit } => {
             (Some(*age), Some(Why::TooOld { age: *age, limit: *limit }))
         }

@@ -39,6 +39,8 @@ pub enum Reason {
     Disabled,
     /// The caller did not want what is there.
     Asked,
+    /// It is a failure, and the caller wants none that old, or none at all.
+    Failure,
     /// Its time is up, or older than this reader accepts.
     Expired {
         /// How old it is, in milliseconds.
@@ -60,7 +62,7 @@ impl Reason {
     /// How the ledger counts it; not at all when nobody looked.
     pub fn happening(&self) -> Option<Happening> {
         match self {
-            Self::Absent => Some(Happening::Absent),
+            Self::Absent | Self::Failure => Some(Happening::Absent),
             Self::Disabled | Self::Asked => None,
             Self::Expired { .. } => Some(Happening::Expired),
             Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
@@ -72,7 +74,7 @@ impl Reason {
     /// The status that contract 1 gives it.
     pub fn status(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Asked | Self::Unavailable(_) => "miss",
+            Self::Absent | Self::Failure | Self::Asked | Self::Unavailable(_) => "miss",
             Self::Disabled => "disabled",
             Self::Expired { .. } => "expired",
             Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
@@ -83,7 +85,9 @@ impl Reason {
     /// The reason that contract 1 gives it, where it has one.
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Absent | Self::Disabled | Self::Asked | Self::Expired { .. } => None,
+            Self::Absent | Self::Failure | Self::Disabled | Self::Asked | Self::Expired { .. } => {
+                None
+            }
             Self::SourceModified(_) => Some("source_modified"),
             Self::SourceMissing(_) => Some("source_missing"),
             Self::Corrupt(Damage::Mismatch) => Some("integrity_mismatch"),
@@ -98,6 +102,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("there is no entry"),
+            Self::Failure => f.write_str("what is kept is a failure"),
             Self::Disabled => f.write_str("the cache is switched off"),
             Self::Asked => f.write_str("a fresh result was asked for"),
             Self::Expired { .. } => f.write_str("the entry has expired"),

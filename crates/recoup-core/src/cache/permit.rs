@@ -49,6 +49,8 @@ pub enum Refusal {
     Overtaken,
     /// It holds a secret, by this rule.
     Secret(&'static str),
+    /// It is not for keeping, for a reason that its maker knows.
+    Unkept(String),
     /// It would take more than all the room there is.
     TooLarge {
         /// What it would take, in bytes.
@@ -71,6 +73,7 @@ impl fmt::Display for Refusal {
             Self::Secret(rule) => {
                 write!(f, "Secret patterns detected in content - refusing to cache ({rule})")
             }
+            Self::Unkept(why) => f.write_str(why),
             Self::TooLarge { bytes, limit } => {
                 write!(f, "it takes {bytes} bytes, more than the limit of {limit}")
             }
@@ -185,7 +188,7 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
     }
     let now = cache.clock().now();
     let parts = admit::without_secrets(draft.parts, &draft.withheld);
-    let identity = admit::named_without_secrets(draft.identity);
+    let identity = admit::named_without_secrets(draft.identity, &draft.withheld);
     let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;

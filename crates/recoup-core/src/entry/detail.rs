@@ -52,6 +52,8 @@ pub enum Why {
     SourceMissing(String),
     /// The sources are not those of the token, or not in that state.
     SourcesDiffer,
+    /// It was not for keeping, as its maker says.
+    Unkept(String),
     /// There was a result already for which the work began later.
     Overtaken,
     /// It was older than it may be, both in milliseconds.
@@ -90,6 +92,7 @@ impl Why {
             Self::SourceMissing(_) => "source_missing",
             Self::SourcesDiffer => "sources_differ",
             Self::Overtaken => "overtaken",
+            Self::Unkept(_) => "unkept",
             Self::TooOld { .. } => "too_old",
             Self::IntegrityMismatch => "integrity_mismatch",
             Self::Unreadable => "unreadable",
@@ -109,6 +112,7 @@ impl fmt::Display for Why {
             Self::SourceModified(path) => write!(f, "{path} changed"),
             Self::SourceMissing(path) => write!(f, "{path} is missing"),
             Self::SourcesDiffer => f.write_str("other sources than the token's, or changed since"),
+            Self::Unkept(why) => f.write_str(why),
             Self::Overtaken => f.write_str("a later run's result was there already"),
             Self::TooOld { age, limit } => {
                 write!(f, "{} old, good for {}", Span(*age), Span(*limit))

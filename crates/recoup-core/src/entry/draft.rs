@@ -31,6 +31,8 @@ pub struct Draft {
     pub tags: Vec<String>,
     /// What producing it cost.
     pub cost: Cost,
+    /// Whether it is a failure, which only those get who want failures.
+    pub failure: bool,
     /// When the work began, where that was earlier than now.
     pub began: Option<Timestamp>,
     /// What must not be kept with it, however it looks.
@@ -51,6 +53,7 @@ impl Draft {
             parts: Vec::new(),
             tags: Vec::new(),
             cost: Cost::default(),
+            failure: false,
             began: None,
             withheld: Values::default(),
         }
@@ -58,8 +61,20 @@ impl Draft {
 
     /// Encodes the body and writes the header.
     pub fn seal(self, sources: Sources, now: Timestamp) -> Result<Record> {
-        let Self { kind, body, full, ttl, grace, identity, parts, tags, cost, began, withheld: _ } =
-            self;
+        let Self {
+            kind,
+            body,
+            full,
+            ttl,
+            grace,
+            identity,
+            parts,
+            tags,
+            cost,
+            failure,
+            began,
+            withheld: _,
+        } = self;
         let (body, payload) = codec::encode(body)?;
         let (full, full_payload) = full.map(codec::encode).transpose()?.unzip();
         let header = Header {
@@ -75,6 +90,7 @@ impl Draft {
             parts,
             tags,
             cost,
+            failure,
             began: began.filter(|began| *began < now),
         };
         Ok(Record { payload, head: Head::new(header, now), full: full_payload })

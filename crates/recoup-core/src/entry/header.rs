@@ -52,6 +52,9 @@ pub struct Header {
     /// What producing it cost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cost: Cost,
+    /// Whether it is a failure, which only those get who want failures.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub failure: bool,
     /// When the work for it began, where that was earlier than `created`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Timestamp>,

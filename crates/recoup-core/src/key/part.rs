@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::base::digest::Digest;
 use crate::base::text::shortened;
 
+/// How much of a value is taken along. Far less is kept for people to read: what is cut
+/// off must not hide what the rest is.
+const TAKEN_CHARS: usize = 16 << 10;
 /// How much of a value is kept for people to read.
 const PREVIEW_CHARS: usize = 200;
 
@@ -27,10 +30,17 @@ impl Part {
         self.preview.as_ref().is_some_and(|preview| Digest::of(preview.as_bytes()) == self.digest)
     }
 
+    /// The same with what is kept for people to read.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        let short = |preview: String| shortened(&preview, PREVIEW_CHARS).into_owned();
+        Self { preview: self.preview.map(short), ..self }
+    }
+
     /// A part that may be shown.
     pub fn shown(name: &str, value: &str) -> Self {
         Self {
-            preview: Some(shortened(value, PREVIEW_CHARS).into_owned()),
+            preview: Some(shortened(value, TAKEN_CHARS).into_owned()),
             ..Self::hidden(name, value)
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::base::clock::Timestamp;
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::entry::{Batch, Event, Happening, Saved, day_of};
 use crate::key::{Id, Kind, Scope};
 
@@ -78,6 +78,8 @@ impl<'a> Sums<'a> {
 
     /// The first day whose counts stay.
     pub(super) fn first_day(&self) -> i64 {
-        self.newest.saturating_sub(DAYS)
+        // A clock that was wrong once must not make everything old.
+        let today = day_of(SystemClock.now());
+        self.newest.min(today).saturating_sub(DAYS)
     }
 }

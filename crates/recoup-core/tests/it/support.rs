@@ -76,6 +76,7 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
             output_tokens: Some(0),
             micro_dollars: Some(1_234_567),
         },
+        failure: true,
         began: Some(Timestamp::from_millis(START.as_millis() - 1)),
         withheld: Values::default(),
     }

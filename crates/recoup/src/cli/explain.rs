@@ -16,6 +16,9 @@ const QUOTED: usize = 60;
 /// How many sources are named; of the others only their number.
 const NAMED: usize = 10;
 
+const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
+const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
+
 /// How much of what happened before is told to people.
 const PAST: usize = 3;
 
@@ -46,6 +49,8 @@ struct Said {
     now: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     was: Option<String>,
+    /// Empty where the heading has said it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
 }
 
@@ -94,9 +99,10 @@ impl Report {
         if sources.len() > NAMED {
             lines.push(format!("  sources: and {} more", sources.len() - NAMED));
         }
-        lines.extend(others.iter().map(|said| indented(said)));
+        let told = |said: &&&Said| !said.text.is_empty();
+        lines.extend(others.iter().filter(told).map(|said| indented(said)));
         // Why there is nothing: what happened last comes first.
-        if self.causes.is_empty() && self.status == "miss" {
+        if self.causes.first().is_some_and(|cause| cause.code == "absent") {
             lines.extend(self.past.iter().take(PAST).map(|past| format!("  {}", past.text)));
         }
         if let Some(near) = &self.nearest {
@@ -126,12 +132,13 @@ fn heading(verdict: Verdict, causes: &[Cause]) -> String {
             human::long(since)
         ),
         Verdict::Miss => match causes {
-            [Cause::Absent] => "miss: there is no such entry".to_owned(),
-            [Cause::AnotherQuestion(_)] => {
+            [Cause::Absent, ..] => "miss: there is no such entry".to_owned(),
+            [Cause::AnotherQuestion(_), ..] => {
                 "miss: the entry of that key answers another question".to_owned()
             }
-            [Cause::Disabled] => "miss: the cache is switched off".to_owned(),
-            [Cause::Asked] => "miss: a fresh result was asked for".to_owned(),
+            [Cause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
+            [Cause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
+            [Cause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
             _ => "miss: the entry is there, and not good".to_owned(),
         },
     }
@@ -147,7 +154,12 @@ impl Said {
 fn said(cause: &Cause, now: Timestamp) -> Vec<Said> {
     let ago = |at: Timestamp| human::long(now.millis_since(at));
     let one = match cause {
-        Cause::Disabled | Cause::Asked | Cause::Absent => return Vec::new(),
+        Cause::Disabled => Said::new("disabled", String::new()),
+        Cause::Asked => Said::new("asked", String::new()),
+        Cause::Absent => Said::new("absent", String::new()),
+        Cause::Failure => Said::new("failure", FAILURE.to_owned()),
+        Cause::FromTheFuture => Said::new("from_the_future", FUTURE.to_owned()),
+        Cause::Unwatchable(error) => Said::new("unwatchable", format!("sources: {error}")),
         Cause::AnotherQuestion(differences) => return differences.iter().map(differing).collect(),
         Cause::Source { change, at } => {
             let (code, what) = match (change.how, at) {
@@ -178,9 +190,7 @@ fn said(cause: &Cause, now: Timestamp) -> Vec<Said> {
             Said::new("too_old", format!("begun {age} ago, longer than accepted (max-age {limit})"))
         }
         Cause::Damaged(damage) => Said::new("corrupt", format!("the entry is damaged: {damage}")),
-        Cause::Unavailable(error) => {
-            Said::new("store_unavailable", format!("the store could not answer: {error}"))
-        }
+        Cause::Unavailable(error) => Said::new("store_unavailable", error.to_string()),
     };
     vec![one]
 }

@@ -12,6 +12,7 @@ mod projects;
 mod ui;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
@@ -53,6 +54,7 @@ type Ended = Result<Answer, Failure>;
 
 /// Runs the command that `args` spell, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
+    outlive_file_limits();
     let args: Vec<OsString> = args.into_iter().collect();
     let wrong = |error| ui::usage(&error, wrong_usage(&args));
     let matches = match definition().try_get_matches_from(&args) {
@@ -70,6 +72,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(Answer::Exit(code)) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// A limit on the size of files makes a write fail, and does not end us: what can't be
+/// written down is only not kept. Commands that we start have what is usual again.
+fn outlive_file_limits() {
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// What wrong usage exits with. Where the exit code is the command's, ours are

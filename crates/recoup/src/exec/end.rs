@@ -1,5 +1,6 @@
 //! How a command ended, and how we end the same way.
 
+use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
@@ -13,6 +14,15 @@ pub(crate) enum End {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "ended by signal {signal}"),
+        }
+    }
 }
 
 impl End {

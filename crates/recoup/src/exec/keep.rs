@@ -6,7 +6,6 @@ use recoup_core::Result;
 use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
 use recoup_core::entry::{Body, Cost, Draft};
 use recoup_core::key::Kind;
-use recoup_core::secrets::Values;
 
 use super::cost;
 use super::end::End;
@@ -27,8 +26,6 @@ pub(crate) struct Keeping {
     pub(crate) limit: u64,
     /// Whether an earlier result was passed over.
     pub(crate) refreshes: bool,
-    /// What must not be kept, however it looks.
-    pub(crate) withheld: Values,
 }
 
 impl Keeping {
@@ -39,12 +36,7 @@ impl Keeping {
 
     /// What is known before the command has run.
     pub(crate) fn draft(&self) -> Draft {
-        Draft {
-            grace: self.grace,
-            tags: self.tags.clone(),
-            withheld: self.withheld.clone(),
-            ..Draft::new(Kind::Command, "")
-        }
+        Draft { grace: self.grace, tags: self.tags.clone(), ..Draft::new(Kind::Command, "") }
     }
 
     /// Whether a result that ended so and is so old is what was asked for: failures
@@ -85,12 +77,12 @@ impl Done {
         let record = match outcome {
             Outcome::Whole(record) => record,
             unkept => {
-                permit.release();
+                self.release(permit, unkept.why());
                 return explain(unkept, teller);
             }
         };
         let Some((exit, ttl)) = keeping.term(self.end) else {
-            permit.release();
+            self.release(permit, Some(self.end.to_string()));
             self.mention_an_earlier_result(keeping, teller);
             return Ok(());
         };
@@ -122,12 +114,25 @@ impl Done {
         Ok(())
     }
 
+    /// Leaves the entry to others, and notes why there is none.
+    fn release(&self, permit: Permit, why: Option<String>) {
+        match why {
+            Some(why) => {
+                let refusal = Refusal::Unkept(why);
+                permit.release_unkept(Kind::Command, &self.slot.identity, &refusal);
+            }
+            None => permit.release(),
+        }
+    }
+
     fn draft(self, body: Body, exit: i32, cost: Cost, keeping: &Keeping) -> Draft {
         Draft {
             identity: self.slot.identity,
             parts: self.slot.parts,
             cost,
             body,
+            failure: exit != 0,
+            withheld: self.slot.withheld,
             // A failure is kept for as long as was said, and no longer.
             grace: if exit == 0 { keeping.grace } else { 0 },
             ..keeping.draft()
@@ -144,20 +149,16 @@ impl Done {
     }
 }
 
-/// Why there is nothing to keep of a command that ran.
+/// Why there is nothing to keep of a command that ran, where that is news.
 fn explain(unkept: Outcome, teller: &dyn Teller) -> Result<()> {
-    match unkept {
-        Outcome::Unwritable(error) => return Err(error),
-        Outcome::HeldOpen => teller.note(format_args!(
-            "not cached: a process that the command left behind still holds its output open"
-        )),
-        Outcome::Typed => {
-            teller.note(format_args!("not cached: something was typed while it ran"));
+    let why = unkept.why();
+    match (unkept, why) {
+        (Outcome::Unwritable(error), _) => return Err(error),
+        (Outcome::HeldOpen | Outcome::Typed, Some(why)) => {
+            teller.note(format_args!("not cached: {why}"));
         }
-        Outcome::NotHeard => {
-            teller.aside(format_args!("not cached: nobody read its output to the end"));
-        }
-        Outcome::Whole(_) | Outcome::Interrupted => {}
+        (Outcome::NotHeard, Some(why)) => teller.aside(format_args!("not cached: {why}")),
+        _ => {}
     }
     Ok(())
 }

@@ -26,9 +26,10 @@ use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use recoup_core::cache::{Cache, Explanation, Mode, Outcome, Patience, Permit, Request, View};
+use recoup_core::cache::{Cache, Explanation, Mode, Outcome, Patience, Permit, Request, Ttl, View};
 use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
+use recoup_core::secrets::Values;
 use recoup_core::{Error, Result};
 
 pub(crate) use end::End;
@@ -90,6 +91,10 @@ pub(crate) struct Slot {
     pub(crate) sources: Vec<String>,
     pub(crate) ttl: Option<u64>,
     pub(crate) max_age: Option<u64>,
+    /// For how long failures are wanted.
+    pub(crate) failures: Ttl,
+    /// What must not be shown, noted or kept.
+    pub(crate) withheld: Values,
     /// How long we wait for another who runs the same.
     pub(crate) wait: Option<Duration>,
     /// Tells those whom the command starts that it is being run.
@@ -198,7 +203,11 @@ impl Exec<'_> {
 impl Slot {
     /// `told` when another runs the same, and that takes long.
     fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
-        let Self { id, identity, parts, view, sources, ttl, max_age, wait, .. } = self;
+        let failures = self
+            .failures
+            .as_millis()
+            .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
+        let Self { id, identity, parts, view, sources, ttl, max_age, wait, withheld, .. } = self;
         let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
         Request {
             identity: Some(identity),
@@ -206,6 +215,8 @@ impl Slot {
             sources,
             ttl: *ttl,
             max_age: *max_age,
+            failures,
+            withheld: Some(withheld),
             mode,
             patience,
             ..Request::new(Kind::Command, id, view)

@@ -43,6 +43,20 @@ pub(super) enum Outcome {
     Unwritable(Error),
 }
 
+impl Outcome {
+    /// Why there is nothing to keep.
+    pub(super) fn why(&self) -> Option<String> {
+        let why = match self {
+            Self::Whole(_) | Self::Unwritable(_) => return None,
+            Self::Interrupted => "it was interrupted",
+            Self::NotHeard => "nobody read its output to the end",
+            Self::Typed => "something was typed while it ran",
+            Self::HeldOpen => "a process that the command left behind still holds its output open",
+        };
+        Some(why.to_owned())
+    }
+}
+
 /// Why there was nothing to run.
 #[derive(Debug)]
 pub(super) enum NotRun {

@@ -4,15 +4,11 @@
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{
-    SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGXFSZ,
-};
-use signal_hook::flag;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::exfiltrator::origin::Origin;
@@ -48,11 +44,6 @@ impl Signals {
         let listening = || "listening for signals".to_owned();
         let (read, write) = UnixStream::pair().doing(listening)?;
         let signals: Vec<i32> = passed_on.chain(ours).collect();
-        if heeded(&SIGXFSZ) {
-            // A limit on the size of files ends what is taken down, and not us: the write
-            // fails. The command starts with what is usual for it.
-            flag::register(SIGXFSZ, Arc::default()).doing(listening)?;
-        }
         let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), signals);
         Ok(Self { delivery: delivery.doing(listening)? })
     }

@@ -4,8 +4,6 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::support::{Home, Output, finish};
 
 /// What is said on stdout, with keys and times left out.
@@ -215,6 +213,107 @@ fn output_that_was_too_large_says_so() {
 }
 
 #[test]
+fn why_a_run_was_not_kept_is_told() {
+    let home = Home::new();
+    home.run(&["exec", "--", "false"]).expect(1);
+    insta::assert_snapshot!(explain_exec(&home, &[], &["false"]), @"
+    miss: there is no such entry
+      refused: exit code 1, N ago
+    ");
+    let script = ["sh", "-c", "sleep 5 & echo x"];
+    exec(&home, &[], &script);
+    let told = explain_exec(&home, &[], &script);
+    assert!(told.contains("refused: a process that the command left behind"), "{told}");
+}
+
+#[test]
+fn what_would_not_be_kept_is_told() {
+    let home = Home::new();
+    let told = explain_exec(&home, &["--source", "*.none"], &["true"]);
+    assert!(told.contains("\n  sources: the source \"*.none\" matches no file"), "{told}");
+}
+
+#[test]
+fn a_failure_that_is_kept_is_no_hit_for_who_does_not_want_failures() {
+    let home = Home::new();
+    let command = ["sh", "-c", "exit 3"];
+    home.run(&[&["exec", "--cache-failures", "1h", "--"], &command[..]].concat()).expect(3);
+    insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
+    miss: the entry is there, and not good
+      what is kept is a failure: --cache-failures accepts those
+    ");
+    for _ in 0..3 {
+        home.run(&[&["exec", "--"], &command[..]].concat()).expect(3);
+    }
+    assert_eq!(home.cache(&["stats", "--json"]).json()["hits"], 0, "nothing was replayed");
+    let told = explain_exec(&home, &["--cache-failures", "1h"], &command);
+    assert!(told.starts_with("hit: "), "{told}");
+}
+
+#[test]
+fn credentials_of_the_environment_are_not_repeated() {
+    let home = Home::new();
+    let value = "hunter2-zebra-quux-77";
+    exec(&home, &[], &["echo", "hello", "world", "foo"]);
+    let words = ["explain", "--json", "exec", "--", "echo", "hello", "world", value];
+    let output = finish(home.command(&words).env("MY_API_TOKEN", value)).expect(0);
+    assert!(!output.text().contains(value), "{}", output.text());
+    assert!(output.text().contains("[redacted: environment-credential]"), "{}", output.text());
+    home.run(&[
+        "exec",
+        "--env",
+        &format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a"),
+        "true",
+    ])
+    .expect(125);
+}
+
+/// What the end of a preview cuts off must not make the rest of a secret harmless.
+#[test]
+fn secrets_at_the_end_of_a_preview_are_not_kept_in_part() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    for padding in 150..200 {
+        exec(&home, &[], &["true", &"x".repeat(padding), &token]);
+    }
+    assert!(!home.cache(&["ls", "--json"]).expect(0).text().contains("ghp_"));
+}
+
+#[test]
+fn asking_changes_nothing() {
+    let home = Home::new();
+    home.run(&["explain", "exec", "--", "true"]).expect(0);
+    assert!(!home.recoup().exists());
+}
+
+#[test]
+fn a_key_is_that_very_key_and_its_beginning_is_named() {
+    let home = Home::new();
+    home.set("review-2", "{}");
+    assert_eq!(explain(&home, &["--key", "review"]), "miss: there is no such entry");
+    let output = home.run(&["explain", "review"]).expect(0);
+    assert_eq!(output.stderr, "of review-2, whose key begins so:\n");
+    assert!(output.text().starts_with("hit: "), "{}", output.text());
+    let parts = ["--paths", "a", "--query", "b", "--operation", "c"];
+    home.run(&[&["explain", "review"], &parts[..]].concat()).expect(2);
+}
+
+#[test]
+fn programs_can_tell_the_reasons_apart() {
+    let home = Home::new();
+    let code = |output: Output| output.expect(0).json()["causes"][0]["code"].clone();
+    let explain = ["explain", "--json", "exec", "--", "true"];
+    assert_eq!(code(home.run(&explain)), "absent");
+    assert_eq!(code(finish(home.command(&explain).env("RECOUP_CACHE_ENABLED", "0"))), "disabled");
+    let refreshing = ["explain", "--json", "exec", "--refresh", "--", "true"];
+    assert_eq!(code(home.run(&refreshing)), "asked");
+    let away = ["explain", "--json", "--store", "redis://127.0.0.1:1", "key"];
+    let output = home.run(&away).expect(0);
+    assert_eq!(output.json()["causes"][0]["code"], "store_unavailable");
+    assert_eq!(output.json()["text"], "miss: the store could not answer");
+}
+
+#[test]
 fn a_result_is_explained_by_its_parts_or_its_key() {
     let home = Home::new();
     let parts = |query: &'static str| ["--paths", "a.rs", "--query", query, "--operation", "audit"];
@@ -247,7 +346,7 @@ fn programs_get_the_same_in_fields() {
     let nearest = json["nearest"].take();
     assert_eq!(json["status"], "miss");
     assert_eq!(json["kind"], "command");
-    assert_eq!(json["causes"], Value::Array(Vec::new()));
+    assert_eq!(json["causes"], serde_json::json!([{ "code": "absent" }]));
     let difference = &nearest["differences"][0];
     assert_eq!(difference["part"], "arguments");
     assert_eq!((&difference["now"], &difference["was"]), (&"two".into(), &"one".into()));

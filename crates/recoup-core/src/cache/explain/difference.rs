@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use crate::base::digest::Digest;
 use crate::key::{Kind, NOT_SET, Nature, Part, SET};
 
+/// What stands in place of a secret.
+const REDACTED: &str = "[redacted: ";
+
 /// A part that is not the same in two questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
@@ -151,6 +154,8 @@ fn compare(nature: Nature, was: &Part, now: &Part) -> How {
         Nature::List(separator) if was.is_whole() && now.is_whole() => {
             items(separator, before, after)
         }
+        // What was taken out may be what differs.
+        _ if before == after && before.contains(REDACTED) => How::Hidden,
         Nature::File | Nature::List(_) | Nature::Text => How::Text(wording(before, after)),
     }
 }

@@ -12,13 +12,12 @@ pub use nearest::Nearest;
 
 use super::lookup::{Request, is_another};
 use super::outcome::{Peek, Reason};
-use super::sources::{self, Change, View};
+use super::sources::{self, Change, View, Watched};
 use super::{Cache, Mode, admit};
 use crate::base::clock::Timestamp;
 use crate::entry::{Damage, Event, Header};
 use crate::error::{Error, ErrorKind};
 use crate::key::{Id, Kind};
-use crate::secrets::Values;
 
 /// Why a look-up ends as it does.
 #[derive(Debug)]
@@ -74,6 +73,12 @@ pub enum Cause {
         /// When the file last changed, where it is there.
         at: Option<Timestamp>,
     },
+    /// It is a failure, and the caller wants none that old, or none at all.
+    Failure,
+    /// It was made in the future.
+    FromTheFuture,
+    /// What the work will read can't be watched, so that nothing would be kept.
+    Unwatchable(Error),
     /// Its time is up.
     Expired {
         /// For how long, in milliseconds.
@@ -98,10 +103,16 @@ impl Cache {
     /// Why this look-up ends as it does. Counts as none: it leaves no trace.
     pub fn explain(&self, request: &Request<'_>) -> Explanation {
         // What is shown of the question is without secrets, as what is kept of it.
-        let parts = admit::without_secrets(request.parts.to_vec(), &Values::default());
+        let withheld = request.withheld.cloned().unwrap_or_default();
+        let parts = admit::without_secrets(request.parts.to_vec(), &withheld);
         let request = &Request { parts: &parts, ..request.clone() };
-        let (verdict, causes) = self.judge_fully(request);
-        let absent = matches!(causes[..], [Cause::Absent | Cause::AnotherQuestion(_)]);
+        let (verdict, mut causes) = self.judge_fully(request);
+        if verdict == Verdict::Miss
+            && let Err(error) = Watched::take(request.view, request.sources, self.clock().now())
+        {
+            causes.push(Cause::Unwatchable(error));
+        }
+        let absent = matches!(causes[..], [Cause::Absent | Cause::AnotherQuestion(_), ..]);
         Explanation {
             id: request.id.clone(),
             kind: request.kind,
@@ -132,8 +143,9 @@ impl Cache {
         match self.peek(request) {
             Peek::Hit(_) if causes.is_empty() => (self.hit(header, request), causes),
             Peek::Stale(_) if causes.is_empty() => {
-                let since = self.clock().now().millis_since(header.fresh_until());
-                (Verdict::Stale { since }, causes)
+                let age = self.clock().now().millis_since(header.created);
+                let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(age);
+                (Verdict::Stale { since: age.saturating_sub(ttl) }, causes)
             }
             Peek::Miss(Reason::Corrupt(damage)) if causes.is_empty() => {
                 causes.push(Cause::Damaged(damage));
@@ -155,6 +167,9 @@ impl Cache {
             let differences = difference::between(request.kind, &header.parts, request.parts);
             return vec![Cause::AnotherQuestion(differences)];
         }
+        if self.is_unwanted_failure(header, request) {
+            return vec![Cause::Failure];
+        }
         let freshness = self.inner.options.freshness;
         let changes = sources::changes(&header.sources, request.view, freshness);
         let mut causes: Vec<Cause> = changes
@@ -162,6 +177,9 @@ impl Cache {
             .collect();
         let now = self.clock().now();
         let age = now.millis_since(header.created);
+        if self.is_from_the_future(header) {
+            causes.push(Cause::FromTheFuture);
+        }
         if let Some(ttl) = header.ttl.into_iter().chain(request.ttl).min()
             && age >= ttl.saturating_add(header.grace)
         {

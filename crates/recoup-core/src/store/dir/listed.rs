@@ -108,6 +108,7 @@ impl Listed {
             parts: Vec::new(),
             tags: Vec::new(),
             cost: Cost::default(),
+            failure: false,
             began: None,
         };
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);

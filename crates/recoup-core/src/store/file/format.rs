@@ -150,6 +150,7 @@ fn guest_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> 
         parts: Vec::new(),
         tags: Vec::new(),
         cost: Cost::default(),
+        failure: false,
         began: None,
     };
     Head::new(header, modified)

@@ -143,7 +143,7 @@ prop_compose! {
         parts in any::<Vec<(String, String, bool)>>(),
         tags in any::<Vec<String>>(),
         cost in any::<(Option<u64>, Option<u64>, Option<u64>, Option<u64>)>(),
-        began in any::<Option<i64>>(),
+        (began, failure) in any::<(Option<i64>, bool)>(),
     ) -> Header {
         let part = |(name, value, shown): &(String, String, bool)| {
             if *shown { Part::shown(name, value) } else { Part::hidden(name, value) }
@@ -157,6 +157,7 @@ prop_compose! {
             identity: Identity { name, namespace, hash },
             parts: parts.iter().map(part).collect(),
             cost: Cost { millis, input_tokens, output_tokens, micro_dollars },
+            failure,
             began: began.map(Timestamp::from_millis),
         }
     }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use clap::Args;
 use recoup_core::base::project::Origin;
 use recoup_core::cache::{Explanation, Mode, Ttl};
+use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
 use recoup_core::key::{Id, Recipe as _};
-use recoup_core::secrets::Values;
+use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::place::PlaceArgs;
@@ -82,6 +83,9 @@ pub(in crate::cli) struct ExecArgs {
     explain: bool,
     #[command(flatten)]
     place: PlaceArgs,
+    /// Whether nothing is to be run: `recoup explain exec`.
+    #[arg(skip)]
+    asks: bool,
     /// Be the process that refreshes what is stale.
     #[arg(long, hide = true)]
     detached: bool,
@@ -122,7 +126,8 @@ impl ExecArgs {
         let explain = self.explain;
         match self.prepare(&spoken)? {
             Ok(exec) => {
-                if let Some(explanation) = exec.explain().filter(|_| explain) {
+                let explanation = if explain { exec.explain() } else { None };
+                if let Some(explanation) = explanation {
                     Report::new(&explanation).lines().iter().for_each(ui::say);
                 }
                 Ok(exec.perform()?)
@@ -142,7 +147,7 @@ impl ExecArgs {
     /// Why it would be replayed or run, or the exit code when there is no such command.
     pub(in crate::cli) fn explain(self) -> Result<Result<Explanation, i32>, Failure> {
         let spoken = Spoken { verbose: self.verbose };
-        match self.prepare(&spoken)? {
+        match (Self { asks: true, ..self }).prepare(&spoken)? {
             Ok(exec) => match exec.explain() {
                 Some(explanation) => Ok(Ok(explanation)),
                 None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
@@ -227,17 +232,35 @@ impl ExecArgs {
             spoken.aside(format_args!("not cached: this command is run by itself"));
             return Ok(None);
         };
-        // A store that can't be used does not stop the command.
-        let Ok(cache) = app.cache_for_writing().map_err(|error| spoken.warn(&error)) else {
+        // Whoever only wants to know changes nothing; and a store that can't be used does
+        // not stop the command.
+        let opened = if self.asks { Ok(app.cache()) } else { app.cache_for_writing() };
+        let Ok(cache) = opened.map_err(|error| spoken.warn(&error)) else {
             return Ok(None);
         };
-        job.keeping.withheld = env::credentials();
-        cache.check(&id, &job.keeping.draft(), job.keeping.ttl)?;
+        let withheld = env::credentials();
+        let draft = Draft { withheld: withheld.clone(), ..job.keeping.draft() };
+        cache.check(&id, &draft, job.keeping.ttl)?;
         let Limits { ttl, max_age, wait } = *limits;
         let mark = Mark { name, value };
-        let identity = job.program.identity();
+        let mut identity = job.program.identity();
+        identity.name = identity.name.map(|name| withheld.redact(&name).into_owned());
+        let failures = job.keeping.failures;
         let (parts, view, sources) = (recipe.parts(), app.view(), self.sources);
-        Ok(Some(Slot { cache, id, identity, parts, view, sources, ttl, max_age, wait, mark }))
+        Ok(Some(Slot {
+            cache,
+            id,
+            identity,
+            parts,
+            view,
+            sources,
+            ttl,
+            max_age,
+            failures,
+            withheld,
+            wait,
+            mark,
+        }))
     }
 
     fn mode(&self, keeping: &Keeping) -> Mode {
@@ -261,7 +284,6 @@ impl ExecArgs {
             tags: self.tags.clone(),
             limit: 0,
             refreshes: self.refresh,
-            withheld: Values::default(),
         })
     }
 
@@ -289,6 +311,9 @@ fn duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
 
 fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
     let valid = |name: &String| !name.is_empty() && !name.contains(['=', '\0']);
+    if names.iter().any(|name| secrets::detect(name.as_bytes()).is_some()) {
+        return Err(Error::usage("--env takes the name of a variable, and not its value"));
+    }
     if let Some(name) = names.iter().find(|name| !valid(name)) {
         return Err(Error::usage(format!("--env takes the name of a variable (got {name:?})")));
     }

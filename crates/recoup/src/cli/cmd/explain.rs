@@ -38,7 +38,8 @@ Examples:
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
   recoup explain 29a54c34e14371b5
 
-The same with --explain on `recoup exec` and `recoup cache get`. Nothing is run, counted or changed.
+The same with --explain on `recoup exec` and `recoup cache get`. Nothing is run, counted or
+changed, and the exit code is 0 whatever comes out.
 Where there is no entry, the one that is most like it is shown, and what differs.";
 
 #[derive(Debug, Subcommand)]
@@ -55,6 +56,9 @@ impl ExplainArgs {
         if asked.is_some() && (entry.is_some() || named.is_given()) {
             return Err(Error::usage("explain either an entry or a command").into());
         }
+        if entry.is_some() && named.is_given() {
+            return Err(Error::usage("explain either a KEY, or what its key is made from").into());
+        }
         let app = || App::load(&place.overrides());
         let explanation = match (asked, entry) {
             (Some(Asked::Exec(args)), _) => match args.explain()? {
@@ -64,7 +68,7 @@ impl ExplainArgs {
             (Some(Asked::AgentRun(args)), _) => explain(app()?, &args.recipe()?)?,
             (None, Some(key)) => explain_typed(app()?, &key)?,
             (None, None) => match named.resolve()? {
-                named if named.parts.is_empty() => explain_typed(app()?, named.key.as_str())?,
+                named if named.parts.is_empty() => explain_key(app()?, named.key),
                 named => explain_parts(app()?, named.key, &named.parts, Kind::Result),
             },
         };
@@ -82,17 +86,27 @@ fn explain<R: Recipe>(app: &App, recipe: &R) -> Result<Explanation> {
     Ok(explain_parts(app, recipe.key()?, &recipe.parts(), R::KIND))
 }
 
-/// Of a bare key the kind is known if the entry is there.
+/// The entry of that very key, else the one whose key begins so.
 fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
     // What is wrong with the store is part of the explanation.
     let found = match find(app, &app.cache(), typed) {
         Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
         found => found.ok().flatten(),
     };
-    Ok(match found {
-        Some((id, head)) => explain_parts(app, id.key, &[], head.header.kind),
-        None => explain_parts(app, Key::parse(typed)?, &[], Kind::Result),
-    })
+    match found {
+        Some((id, _)) if id.key.as_str() != typed => {
+            ui::say(format_args!("of {}, whose key begins so:", id.key));
+            Ok(explain_key(app, id.key))
+        }
+        _ => Ok(explain_key(app, Key::parse(typed)?)),
+    }
+}
+
+/// Of a bare key the kind is known if the entry is there.
+fn explain_key(app: &App, key: Key) -> Explanation {
+    let id = Id::new(app.scope(), key.clone());
+    let stored = app.cache().head(&id).ok().flatten().map(|head| head.header.kind);
+    explain_parts(app, key, &[], stored.unwrap_or(Kind::Result))
 }
 
 fn explain_parts(app: &App, key: Key, parts: &[Part], kind: Kind) -> Explanation {

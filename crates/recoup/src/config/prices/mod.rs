@@ -62,7 +62,15 @@ impl Price {
 }
 
 fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Option<Price> {
-    let matching = prices.filter(|(name, _)| model.starts_with(name));
+    // `o3` is neither `o30` nor `o3mini`; `us.anthropic.claude-…` is one of theirs.
+    let model = model.to_lowercase();
+    let model = model.rsplit('/').next().unwrap_or(&model);
+    let model = model.split_once("anthropic.").map_or(model, |(_, model)| model);
+    let matching = prices.filter(|(name, _)| {
+        model.strip_prefix(&name.to_lowercase()).is_some_and(|rest| {
+            rest.chars().next().is_none_or(|next| !next.is_ascii_alphanumeric())
+        })
+    });
     matching.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
 }
 

@@ -70,6 +70,20 @@ fn a_limit_on_the_size_of_files_keeps_it_out_of_the_cache_and_ends_nobody() {
     assert!(output.stderr.starts_with("recoup: not cached: "), "{}", output.stderr);
 }
 
+/// A hit writes down that it was one: that must not end it either.
+#[test]
+fn nor_does_it_end_a_hit() {
+    let home = Home::new();
+    exec(&home, &[], "echo hi").expect(0);
+    home.set("key", "{}");
+    fs::create_dir_all(home.recoup().join("logs")).unwrap();
+    fs::write(home.recoup().join("logs/hits.jsonl"), "x\n".repeat(1 << 20)).unwrap();
+    let script =
+        format!("ulimit -f 1024; {RECOUP} exec -- sh -c 'echo hi'; {RECOUP} cache get --key key");
+    let output = finish(&mut home.prepared("sh", &["-c", &script])).expect(0);
+    assert_eq!(output.text(), "hi\n{}\n");
+}
+
 #[test]
 fn nothing_is_left_where_it_was_set_aside() {
     let home = Home::new();
