@@ -16,6 +16,7 @@ use recoup_core::entry::{Body, Chunks};
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::YES;
 use super::failure::Failure;
@@ -261,10 +262,23 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
 /// The same, in so many columns at most.
 pub(super) fn fitted(text: &str, width: usize) -> String {
     let text = printable(text);
-    if text.chars().count() <= width {
+    if text.width() <= width {
         return text.into_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or(0));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// The same in exactly so many columns.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    let text = fitted(text, width);
+    let missing = width.saturating_sub(text.width());
+    text + &" ".repeat(missing)
 }
 
 /// Control characters, and those that turn the direction of what follows.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::app::App;
 use crate::cli::projects::Names;
-use crate::cli::ui::{fitted, printable};
+use crate::cli::ui::{padded, printable};
 use crate::cli::{Answer, Ended, human, ui};
 use crate::config::Overrides;
 
@@ -128,11 +128,11 @@ fn told(event: &Event, names: &Names) -> String {
     more.extend(detail.why.as_ref().map(ToString::to_string));
     more.extend(saved(event).map(|saved| format!("saved {}", human::saved(saved).join(" · "))));
     let text = format!(
-        "{DIM}{time}Z{DIM:#}  {style}{:<11}{style:#}  {:<9}  {:<20} {age:>5}  {:<18}  {}",
+        "{DIM}{time}Z{DIM:#}  {style}{:<11}{style:#}  {:<9}  {} {age:>5}  {}  {}",
         what.as_str(),
         kind.as_str(),
-        fitted(&by, 20),
-        fitted(&names.of(&id.scope), 18),
+        padded(&by, 20),
+        padded(&names.of(&id.scope), 18),
         printable(&more.join(" · ")),
     );
     text.trim_end().to_owned()

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use recoup_core::Result;
 use recoup_core::base::clock::day_to_date;
 use recoup_core::cache::Cache;
 use recoup_core::entry::{Happening, Head, Saved, Tally, day_of};
 use recoup_core::key::{Id, Scope};
 use recoup_core::store::Flow;
+use recoup_core::{Error, Result};
 use serde::Serialize;
 
 use super::disk::{self, Part};
@@ -67,6 +67,9 @@ impl Report {
         let names = Names::read(&app.settings.home);
         let today = day_of(cache.clock().now());
         let first = wanted.since.first_day(cache.clock().now());
+        if first > today {
+            return Err(Error::usage("--since: that day is still to come"));
+        }
         let (mut tallies, behind) = cache.tallies(wanted.scope.as_ref())?;
         tallies.retain(|tally| tally.day >= first);
         let first = first_shown(&tallies, first, today);

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use super::gather::Report;
 use super::parts::{Day, Share, Sum, Valued};
 use crate::cli::human;
-use crate::cli::ui::fitted;
+use crate::cli::ui::{fitted, padded};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -203,8 +203,4 @@ fn disk(report: &Report) -> Vec<String> {
         lines.push(line("together", total));
     }
     lines
-}
-
-fn padded(text: &str, width: usize) -> String {
-    format!("{:<width$}", fitted(text, width))
 }
