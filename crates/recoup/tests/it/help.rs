@@ -123,8 +123,8 @@ fn keeping_a_result() {
           --synthesize <MSG>          Also write this down, as a dated row in the notes file
                                       (cache.notes of the configuration)
           --tag <TAG>                 A word to find it by; may be given several times
-          --took <DURATION>           How long the work took, such as 90s or 2m: a later hit has saved
-                                      that
+          --took <DURATION>           How long the work took, such as 90s or 2m (a bare number is
+                                      milliseconds): a later hit has saved that
           --input-tokens <N>          How many tokens went in
           --output-tokens <N>         How many tokens came out
           --model <MODEL>             Which model it was: what its tokens cost is then looked up
