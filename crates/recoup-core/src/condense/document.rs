@@ -33,14 +33,19 @@ impl<'a> Document<'a> {
         let root = match serde_json::from_str::<&RawValue>(text) {
             Ok(root) => root,
             Err(error) => {
-                let lines = reports::of_lines(text)?.ok_or_else(|| invalid().with_source(error))?;
+                let lines = reports::of_lines(text).ok_or_else(|| invalid().with_source(error))?;
                 return Ok(Self { root: None, shape: Shape::Report(lines) });
             }
         };
-        let shape = match reports::of_whole(root)? {
-            Some(report) => Shape::Report(report),
-            None if json::is_object(root) => Shape::Object(Box::new(Object::read(root))),
-            None => return Err(no_result()),
+        let object = json::is_object(root).then(|| Box::new(Object::read(root)));
+        let shape = match object {
+            // Whatever else an agent has put into it.
+            Some(object) if object.is_clearly_ours() => Shape::Object(object),
+            object => match (reports::of_whole(root), object) {
+                (Some(report), _) => Shape::Report(report),
+                (None, Some(object)) => Shape::Object(object),
+                (None, None) => return Err(no_result()),
+            },
         };
         Ok(Self { root: Some(root), shape })
     }
@@ -118,7 +123,7 @@ fn descend<'a>(raw: &'a RawValue, path: &str) -> Option<&'a RawValue> {
 }
 
 /// What everybody knows this failure by; the cause says where.
-pub(super) fn invalid() -> Error {
+fn invalid() -> Error {
     Error::new(ErrorKind::Invalid, "Invalid JSON input")
 }
 

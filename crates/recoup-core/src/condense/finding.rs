@@ -76,17 +76,33 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(super) fn of(files: &[Option<&'a RawValue>], lines: &[Option<&'a RawValue>]) -> Self {
-        let (file, line) = (json::first(files), json::first(lines));
+        let (file, line) = (first(files, is_name_or_object), first(lines, is_name));
         let Some(object) = file.filter(|raw| json::is_object(raw)) else {
             return Self { file, line };
         };
         let [file, path, uri, inner, number, start_line] =
             json::pick(object, ["file", "path", "uri", "line", "line_number", "start_line"]);
         Self {
-            file: json::first(&[file, path, uri]),
-            line: line.or_else(|| json::first(&[inner, number, start_line])),
+            file: first(&[file, path, uri], is_name),
+            line: line.or_else(|| first(&[inner, number, start_line], is_name)),
         }
     }
+}
+
+fn first<'a>(
+    candidates: &[Option<&'a RawValue>],
+    fits: impl Fn(&RawValue) -> bool,
+) -> Option<&'a RawValue> {
+    candidates.iter().copied().flatten().find(|raw| fits(raw))
+}
+
+/// What can stand in `path:line`.
+fn is_name(raw: &RawValue) -> bool {
+    json::is_number(raw) || (json::is_string(raw) && raw.get() != "\"\"")
+}
+
+fn is_name_or_object(raw: &RawValue) -> bool {
+    is_name(raw) || json::is_object(raw)
 }
 
 /// A message is text, or an object around it.

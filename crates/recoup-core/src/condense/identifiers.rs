@@ -64,10 +64,15 @@ fn compare(
     text[..*end].cmp(&other[..*other_end]).then(numbers).then_with(|| text.cmp(other))
 }
 
-/// How long the path is in `path`, `path:line` or `path:line:column`.
+/// Whether it says a line itself.
+pub(super) fn has_line(text: &str) -> bool {
+    path_length(text) < text.len()
+}
+
+/// How long the path is in `path`, `path:line`, `path:line-line` or `path:line:column`.
 fn path_length(text: &str) -> usize {
     let without_number = |text: &str| match text.rsplit_once(':') {
-        Some((path, digits)) if !path.is_empty() && is_number(digits) => path.len(),
+        Some((path, digits)) if !path.is_empty() && digits.split('-').all(is_number) => path.len(),
         _ => text.len(),
     };
     without_number(&text[..without_number(text)])
@@ -77,9 +82,9 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `:12:3` as numbers of any length: the longer is the larger.
+/// `:12:3` or `:12-14` as numbers of any length: the longer is the larger.
 fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split(':').skip(1).map(|digits| {
+    text.split([':', '-']).skip(1).map(|digits| {
         let digits = digits.trim_start_matches('0');
         (digits.len(), digits)
     })

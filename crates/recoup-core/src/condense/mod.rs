@@ -40,7 +40,7 @@ pub struct Options {
     pub strategy: Strategy,
     /// How many findings `structured_verdict` keeps.
     pub top: usize,
-    /// Dotted paths of what is kept as it is.
+    /// Dotted paths of what is kept as it is. The strategy's own fields come first.
     pub preserve: Vec<String>,
     /// How many tokens the result of `identifiers_only` may have.
     pub max_tokens: Option<usize>,
@@ -74,7 +74,7 @@ pub fn condense(document: &Document<'_>, options: &Options) -> Condensed {
 fn finished(mut condensed: Condensed, document: &Document<'_>, options: &Options) -> Condensed {
     for path in &options.preserve {
         if let Some(raw) = document.at(path) {
-            condensed.set_json(path, raw.get().to_owned());
+            condensed.add_json(path, raw.get());
         }
     }
     if let Some(path) = &options.full_result_path {

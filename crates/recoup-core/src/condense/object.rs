@@ -5,8 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::finding::{Finding, Place};
+use super::finding::{Finding, Place, cut};
+use super::identifiers::has_line;
 use super::json::{self, Field};
+
+/// How many characters a verdict has at most.
+const PHRASE_MOST: usize = 80;
 
 /// The known fields of an object.
 #[derive(Debug)]
@@ -70,12 +74,31 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// `false` is a verdict if there is no better one.
+    /// Whether it is a result whatever else it looks like: no tool's report has a
+    /// verdict, or says how it went beside a list or counts.
+    pub(super) fn is_clearly_ours(&self) -> bool {
+        let [verdict, status, result] = self.verdicts;
+        let Lists { findings, issues, results, vulnerabilities, files, matches, items } =
+            self.lists;
+        let lists = [findings, issues, results, vulnerabilities, files, matches, items];
+        let has_more = || first_list(&lists).is_some() || self.severity_counts().is_some();
+        json::first(&[verdict]).is_some()
+            || json::first(&[status, result]).is_some_and(|_| has_more())
+    }
+
+    /// A word or a phrase. A long `result` is the text of an answer and no verdict;
+    /// `false` is one if there is none better.
     pub(super) fn verdict(&self) -> Cow<'a, str> {
+        let [verdict, status, result] = self.verdicts;
+        let said = |raw| json::first(&[raw]).and_then(scalar);
+        let phrase = |raw| said(raw).map(begun).filter(|text| !text.is_empty());
+        let word = |raw| said(raw).filter(|text| is_phrase(text));
         let is_false = |raw: &&RawValue| raw.get() == "false";
-        json::first(&self.verdicts)
-            .or_else(|| self.verdicts.iter().copied().flatten().find(is_false))
-            .map_or(Cow::Borrowed("UNKNOWN"), json::text)
+        phrase(verdict)
+            .or_else(|| phrase(status))
+            .or_else(|| word(result))
+            .or_else(|| self.verdicts.iter().flatten().copied().find(is_false).map(json::text))
+            .unwrap_or(Cow::Borrowed("UNKNOWN"))
     }
 
     pub(super) fn severity_counts(&self) -> Option<&'a RawValue> {
@@ -109,10 +132,15 @@ impl<'a> Object<'a> {
         named.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// Text only: `summary` is an object of counts in many results.
+    /// Text only: `summary` is an object of counts in many results. What was too
+    /// long for a verdict describes it.
     pub(super) fn description(&self) -> Cow<'a, str> {
         let texts = self.descriptions.map(|raw| raw.filter(|raw| json::is_string(raw)));
-        json::first(&texts).map_or(Cow::Borrowed(""), json::text)
+        let long = || {
+            let texts = self.verdicts.into_iter().filter_map(json::string);
+            texts.into_iter().find(|text| !text.is_empty() && !is_phrase(text))
+        };
+        json::first(&texts).map(json::text).or_else(long).unwrap_or_default()
     }
 
     pub(super) fn item_count(&self) -> usize {
@@ -127,6 +155,22 @@ impl<'a> Object<'a> {
     }
 }
 
+/// What is neither an object nor a list.
+fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
+    (!json::is_object(raw) && !json::is_list(raw)).then(|| json::text(raw))
+}
+
+fn is_phrase(text: &str) -> bool {
+    !text.is_empty() && begun(Cow::Borrowed(text)) == text
+}
+
+/// As much of a text as a phrase has.
+fn begun(text: Cow<'_, str>) -> Cow<'_, str> {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let phrase = cut(line, PHRASE_MOST);
+    if phrase.len() == text.len() { text } else { Cow::Owned(phrase.trim_end().to_owned()) }
+}
+
 fn first_list<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
     candidates.iter().copied().flatten().find(|raw| json::is_list(raw))
 }
@@ -139,8 +183,12 @@ fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
     let [file, path, location, line, line_number] =
         json::pick(raw, ["file", "path", "location", "line", "line_number"]);
     let place = Place::of(&[file, path, location], &[line, line_number]);
-    let line = place.line.map_or(Cow::Borrowed("0"), json::text);
-    Some(Cow::Owned(format!("{}:{line}", json::text(place.file?))))
+    let file = json::text(place.file?);
+    match place.line {
+        Some(line) => Some(Cow::Owned(format!("{file}:{}", json::text(line)))),
+        None if has_line(&file) => Some(file),
+        None => Some(Cow::Owned(format!("{file}:0"))),
+    }
 }
 
 /// A number that was written as a string is one all the same.

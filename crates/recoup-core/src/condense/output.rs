@@ -27,6 +27,13 @@ impl Condensed {
         }
     }
 
+    /// Adds a field, unless there is one with the same name.
+    pub(super) fn add_json(&mut self, name: &str, json: &str) {
+        if self.fields.iter().all(|(known, _)| known != name) {
+            self.fields.push((name.to_owned(), json.to_owned()));
+        }
+    }
+
     /// As it is printed: two spaces for each level, no newline at the end.
     pub fn to_json(&self) -> String {
         let named = |(name, value): &(String, String)| {

@@ -3,6 +3,7 @@
 
 mod budget;
 mod laws;
+mod misread;
 mod odd;
 mod preserve;
 mod reports;

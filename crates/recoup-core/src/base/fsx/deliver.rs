@@ -1,27 +1,112 @@
 //! Output that a person has asked for by name. It may go to a file, or to
 //! whatever else that name leads to.
 
-use std::fs;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
-use super::write_atomic;
+use super::{FILE_MODE, HIDDEN, HIDDEN_RANDOM, parent, prepared, sync_dir};
 use crate::error::{IoContext as _, Result};
 
-/// Puts `contents` at `path`: whole or not at all where that is a file, through
-/// the link where it is a link to one. A device or a pipe is written to, and never
-/// replaced by a file.
+/// As many links as Linux follows.
+const LINKS_MOST: usize = 40;
+/// Where a process finds its own descriptors.
+const OWN_DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"];
+
+/// Puts `contents` at `path`: whole or not at all where that is a file, which
+/// keeps its mode, and through links to what they lead to. A device, a pipe or an
+/// open descriptor (`/dev/stdout`) is written to, and never replaced by a file.
 pub fn deliver(path: &Path, contents: &[u8]) -> Result<()> {
     let doing = || format!("writing {}", path.display());
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => write_atomic(&path.canonicalize().doing(doing)?, contents),
-        Ok(_) => write_to(path, contents).doing(doing),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => write_atomic(path, contents),
-        Err(error) => Err(error).doing(doing),
+    let target = followed(path).doing(doing)?;
+    let dir = parent(&target);
+    if is_own_descriptors(dir) {
+        return descriptor(&target).and_then(|mut file| file.write_all(contents)).doing(doing);
+    }
+    let mode = match fs::metadata(&target) {
+        Ok(found) if is_replaceable(&target, &found) => found.permissions().mode() & 0o7777,
+        Ok(_) => return appending(&target).and_then(|mut it| it.write_all(contents)).doing(doing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => FILE_MODE,
+        Err(error) => return Err(error).doing(doing),
+    };
+    replace(&target, mode, contents).map_err(without_names).doing(doing)?;
+    sync_dir(dir)
+}
+
+/// Where links lead, be it that nothing is there. The links of `/proc/PID/fd` are
+/// not followed: they stand for what is open, whatever its name is now.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MOST {
+        let Some(name) = path.file_name().filter(|_| !path.as_os_str().as_bytes().ends_with(b"/"))
+        else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        let dir = parent(&path).canonicalize()?;
+        let there = dir.join(name);
+        if dir.starts_with("/proc") || is_own_descriptors(&dir) {
+            return Ok(there);
+        }
+        match fs::read_link(&there) {
+            Ok(target) => path = dir.join(target),
+            Err(_) => return Ok(there),
+        }
+    }
+    Err(io::Error::from(rustix::io::Errno::LOOP))
+}
+
+fn is_own_descriptors(dir: &Path) -> bool {
+    OWN_DESCRIPTORS.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == dir))
+}
+
+/// What is under `/proc` stands for something else, even if it seems to be a file.
+fn is_replaceable(target: &Path, found: &Metadata) -> bool {
+    found.is_file() && !target.starts_with("/proc")
+}
+
+/// The descriptor itself, with the position that its other users go on from.
+/// Opened by its name, a file would be written from its start.
+fn descriptor(path: &Path) -> io::Result<File> {
+    let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+    match number {
+        Some(1) => Ok(rustix::stdio::stdout().try_clone_to_owned()?.into()),
+        Some(2) => Ok(rustix::stdio::stderr().try_clone_to_owned()?.into()),
+        Some(number) => duplicate(number).or_else(|_| appending(path)),
+        None => Err(io::ErrorKind::NotFound.into()),
     }
 }
 
+#[cfg(target_os = "linux")]
+fn duplicate(number: i32) -> io::Result<File> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let this = pidfd_open(getpid(), PidfdFlags::empty())?;
+    Ok(pidfd_getfd(this, number, PidfdGetfdFlags::empty())?.into())
+}
+
+/// Elsewhere opening `/dev/fd/N` is the same as duplicating it.
+#[cfg(not(target_os = "linux"))]
+fn duplicate(_number: i32) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
-fn write_to(path: &Path, contents: &[u8]) -> io::Result<()> {
-    fs::OpenOptions::new().write(true).open(path)?.write_all(contents)
+fn appending(path: &Path) -> io::Result<File> {
+    fs::OpenOptions::new().append(true).open(path)
+}
+
+fn replace(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
+    let file = prepared(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+    if mode != FILE_MODE {
+        file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// The name of a temporary file helps nobody.
+fn without_names(error: io::Error) -> io::Error {
+    if error.get_ref().is_some() { error.kind().into() } else { error }
 }

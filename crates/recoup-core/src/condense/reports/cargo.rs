@@ -1,16 +1,16 @@
 //! `cargo build`, `check`, `clippy` or `test` with `--message-format=json`: one
-//! message on each line, and between them what tests print.
+//! message on each line, and between them what tests print and, with `2>&1`, what
+//! cargo itself says.
 
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
 use super::cargo_tests::Tests;
-use super::{FAIL, Report, counted, line, verdict};
+use super::{FAIL, Report, UNKNOWN, counted, one_line, verdict};
 use crate::condense::finding::Finding;
 use crate::condense::json::{self, Field};
 use crate::condense::severity::Severity;
-use crate::error::Result;
 
 const REASONS: [&str; 4] =
     ["compiler-message", "compiler-artifact", "build-script-executed", "build-finished"];
@@ -20,11 +20,12 @@ pub(super) fn is_message(raw: &RawValue) -> bool {
     json::string(json::field(raw, "reason")).is_some_and(|reason| REASONS.contains(&&*reason))
 }
 
-pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Report<'a>> {
+pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
     let (mut findings, mut seen, mut success) = (Vec::new(), HashSet::new(), None);
     let mut tests = Tests::default();
-    for (number, text) in lines {
-        let Some(message) = message(number, text)? else {
+    for text in lines {
+        // What tests print may look like JSON, and what is cut off is a line like any other.
+        let Some(message) = one_line(text).filter(|raw| is_message(raw)) else {
             tests.line(text);
             continue;
         };
@@ -52,18 +53,12 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<
         Some(success) => verdict(!success),
         None if errors > 0 => FAIL,
         // Cut off before its end.
-        None => "UNKNOWN",
+        None => UNKNOWN,
     };
-    Ok(Report { verdict, description, findings })
-}
-
-/// A message of cargo's; none for what tests print, which may look like JSON.
-fn message(number: usize, text: &str) -> Result<Option<&RawValue>> {
-    if text.starts_with("{\"reason\":") {
-        return line(number, text).map(Some);
+    if success.is_none() {
+        description.push_str(", cut off");
     }
-    let json = text.starts_with('{').then(|| serde_json::from_str::<&RawValue>(text).ok());
-    Ok(json.flatten().filter(|raw| is_message(raw)))
+    Report { verdict, description, findings }
 }
 
 /// A diagnosis; none for the sums at the end, which are about no place.

@@ -36,7 +36,9 @@ impl<'a> Tests<'a> {
         } else if let Some(name) = failed_test(line) {
             self.failed.push(name);
         }
-        self.any_failed |= line.starts_with("test result: FAILED");
+        // The second where a test took its whole process with it.
+        let failures = ["test result: FAILED", "error: test failed"];
+        self.any_failed |= failures.iter().any(|failure| line.starts_with(failure));
     }
 
     /// Whether a test failed, be it one that nobody named.

@@ -26,36 +26,81 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
         return None;
     }
     let mut tests = Tests::default();
-    tests.suite(top, None, DEEPEST);
-    let Tests { count, findings } = tests;
-    let description = format!("{} failed of {}", findings.len(), counted(count, "test"));
-    Some(Report { verdict: verdict(!findings.is_empty()), description, findings })
+    let Counts { failed, all } = tests.suite(top, None, DEEPEST)?;
+    let description = format!("{failed} failed of {}", counted(all.max(failed), "test"));
+    Some(Report { verdict: verdict(failed > 0), description, findings: tests.findings })
+}
+
+/// How many tests there are: as a suite says itself, or as there are cases of.
+/// Some reports have nothing but these sums, and in some failures are lost.
+#[derive(Default)]
+struct Counts {
+    failed: usize,
+    all: usize,
+}
+
+impl Counts {
+    fn said_by(suite: &RawValue) -> Option<Self> {
+        let count = |name| attribute(suite, name).and_then(|count| count.trim().parse().ok());
+        let (failures, errors, all) = (count("failures"), count("errors"), count("tests"));
+        failures.or(errors).or(all)?;
+        let failed = failures.unwrap_or(0usize).saturating_add(errors.unwrap_or(0));
+        Some(Self { failed, all: all.unwrap_or(0) })
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.failed = self.failed.saturating_add(other.failed);
+        self.all = self.all.saturating_add(other.all);
+    }
+
+    fn or_more(self, other: &Self) -> Self {
+        Self { failed: self.failed.max(other.failed), all: self.all.max(other.all) }
+    }
 }
 
 #[derive(Default)]
 struct Tests<'a> {
-    count: usize,
     findings: Vec<Finding<'a>>,
 }
 
 impl<'a> Tests<'a> {
-    fn suite(&mut self, suite: &'a RawValue, file: Option<Cow<'a, str>>, depth: usize) {
-        let Some(depth) = depth.checked_sub(1) else { return };
+    /// None for what has neither cases nor sums, and is no suite.
+    fn suite(
+        &mut self,
+        suite: &'a RawValue,
+        file: Option<Cow<'a, str>>,
+        depth: usize,
+    ) -> Option<Counts> {
+        let depth = depth.checked_sub(1)?;
         let own = attribute(suite, "file").or_else(|| attribute(suite, "filepath"));
         let file = own.or(file);
         let [suites, cases] = json::pick(suite, ["testsuite", "testcase"]);
-        children(suites, |inner| self.suite(inner, file.clone(), depth));
-        children(cases, |case| self.case(case, file.as_ref()));
+        let mut seen = None;
+        children(suites, |inner| {
+            if let Some(inner) = self.suite(inner, file.clone(), depth) {
+                seen.get_or_insert_with(Counts::default).add(&inner);
+            }
+        });
+        children(cases, |case| {
+            let failed = usize::from(self.case(case, file.as_ref()));
+            seen.get_or_insert_with(Counts::default).add(&Counts { failed, all: 1 });
+        });
+        match (seen, Counts::said_by(suite)) {
+            (Some(seen), Some(said)) => Some(seen.or_more(&said)),
+            (seen, said) => seen.or(said),
+        }
     }
 
-    fn case(&mut self, case: &'a RawValue, file: Option<&Cow<'a, str>>) {
-        self.count += 1;
-        let [failure, error] = json::pick(case, ["failure", "error"]);
+    /// Whether it failed.
+    fn case(&mut self, case: &'a RawValue, file: Option<&Cow<'a, str>>) -> bool {
+        let [failure, error, marked] = json::pick(case, ["failure", "error", "@name"]);
         let mut first = None;
         for complaint in [failure, error] {
             children(complaint, |complaint| first = first.or(Some(complaint)));
         }
-        let Some(complaint) = first else { return };
+        // An empty element is null to xmltodict; to others null is what is not there.
+        let empty = || failure.or(error).filter(|_| marked.is_some());
+        let Some(complaint) = first.or_else(empty) else { return false };
         let name = attribute(case, "name").unwrap_or_default();
         let class = attribute(case, "classname").filter(|class| !class.is_empty());
         let file = attribute(case, "file").or_else(|| file.cloned()).or_else(|| class.clone());
@@ -70,6 +115,7 @@ impl<'a> Tests<'a> {
             line: attribute(case, "line").and_then(|line| line.parse().ok()).map(Field::Number),
             message: said(complaint),
         });
+        true
     }
 }
 

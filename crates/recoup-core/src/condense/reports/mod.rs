@@ -8,12 +8,11 @@ mod junit;
 mod pytest;
 mod ripgrep;
 mod sarif;
+mod sarif_rules;
 
 use serde_json::value::RawValue;
 
-use super::document::invalid;
 use super::finding::Finding;
-use crate::error::Result;
 
 /// What all of them come to.
 #[derive(Debug)]
@@ -26,35 +25,52 @@ pub(super) struct Report<'a> {
 
 const PASS: &str = "PASS";
 const FAIL: &str = "FAIL";
+/// Cut off before its end, or nothing was done.
+const UNKNOWN: &str = "UNKNOWN";
 
 fn verdict(failed: bool) -> &'static str {
     if failed { FAIL } else { PASS }
 }
 
 /// The report that one JSON value is, if it is one.
-pub(super) fn of_whole(root: &RawValue) -> Result<Option<Report<'_>>> {
+pub(super) fn of_whole(root: &RawValue) -> Option<Report<'_>> {
     let readers = [sarif::read, eslint::read, pytest::read, junit::read];
-    if let Some(report) = readers.into_iter().find_map(|read| read(root)) {
-        return Ok(Some(report));
-    }
-    of_lines(root.get())
+    let report = readers.into_iter().find_map(|read| read(root));
+    report.or_else(|| Some(Tool::of(root)?.read(std::iter::once(root.get()))))
 }
 
-/// The report that lines of JSON are, if they are one.
-pub(super) fn of_lines(text: &str) -> Result<Option<Report<'_>>> {
-    let lines = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let first = lines().next().and_then(|(_, line)| serde_json::from_str(line).ok());
-    match first {
-        Some(first) if cargo::is_message(first) => cargo::read(lines()).map(Some),
-        Some(first) if ripgrep::is_event(first) => ripgrep::read(lines()).map(Some),
-        _ => Ok(None),
+/// The report that lines are of which one at least is clearly a tool's message.
+/// The others may be anything: with `2>&1` everything is in one log.
+pub(super) fn of_lines(text: &str) -> Option<Report<'_>> {
+    let lines = || text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let tool = lines().filter_map(one_line).find_map(Tool::of)?;
+    Some(tool.read(lines()))
+}
+
+/// The tools that write lines of JSON.
+enum Tool {
+    Cargo,
+    Ripgrep,
+}
+
+impl Tool {
+    fn of(message: &RawValue) -> Option<Self> {
+        let cargo = || cargo::is_message(message).then_some(Self::Cargo);
+        let ripgrep = || ripgrep::is_event(message).then_some(Self::Ripgrep);
+        cargo().or_else(ripgrep)
+    }
+
+    fn read<'a>(self, lines: impl Iterator<Item = &'a str>) -> Report<'a> {
+        match self {
+            Self::Cargo => cargo::read(lines),
+            Self::Ripgrep => ripgrep::read(lines),
+        }
     }
 }
 
-/// A line that must be JSON.
-fn line(number: usize, line: &str) -> Result<&RawValue> {
-    serde_json::from_str(line)
-        .map_err(|error| invalid().with_source(format!("in line {}: {error}", number + 1)))
+/// A line that is an object.
+fn one_line(line: &str) -> Option<&RawValue> {
+    if line.starts_with('{') { serde_json::from_str(line).ok() } else { None }
 }
 
 /// `1 error`, `2 errors`.

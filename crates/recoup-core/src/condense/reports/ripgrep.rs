@@ -1,31 +1,40 @@
-//! `rg --json`: one event on each line. A match is a finding of no gravity.
+//! `rg --json`: one event on each line, and with `2>&1` complaints between them.
+//! A match is a finding of no gravity.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Report, counted, line};
+use super::{Report, UNKNOWN, counted, one_line};
 use crate::base::base64;
 use crate::condense::finding::Finding;
 use crate::condense::json::{self, Field};
-use crate::error::Result;
 
-const EVENTS: [&str; 5] = ["begin", "match", "context", "end", "summary"];
+const EVENTS: [&str; 4] = ["begin", "match", "context", "end"];
 
-/// Whether ripgrep writes such lines.
+/// Whether ripgrep writes such lines: all are about a path, but for the sums.
 pub(super) fn is_event(raw: &RawValue) -> bool {
     let [kind, data] = json::pick(raw, ["type", "data"]);
-    json::string(kind).is_some_and(|kind| EVENTS.contains(&&*kind))
-        && data.is_some_and(json::is_object)
+    let (Some(kind), Some(data)) = (json::string(kind), data) else { return false };
+    let [path, stats] = json::pick(data, ["path", "stats"]);
+    if kind == "summary" {
+        return stats.is_some_and(json::is_object);
+    }
+    EVENTS.contains(&&*kind) && path.is_some_and(|path| text(path).is_some())
 }
 
-pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Report<'a>> {
-    let (mut findings, mut files) = (Vec::new(), 0);
-    for (number, text) in lines {
-        let [kind, data] = json::pick(line(number, text)?, ["type", "data"]);
+pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
+    let (mut findings, mut files, mut finished, mut broken) = (Vec::new(), 0, false, false);
+    for line in lines {
+        let Some(event) = one_line(line).filter(|raw| is_event(raw)) else {
+            broken |= line.starts_with("{\"type\":");
+            continue;
+        };
+        let [kind, data] = json::pick(event, ["type", "data"]);
         match json::string(kind).as_deref() {
             Some("match") => findings.extend(data.map(finding)),
             Some("begin") => files += 1,
+            Some("summary") => finished = true,
             _ => {}
         }
     }
@@ -33,11 +42,17 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<
     findings.sort_by_cached_key(|found: &Finding<'_>| found.file.as_ref().map(Field::text));
     let found = findings.len();
     let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
-    Ok(Report {
-        verdict: if found > 0 { "FOUND" } else { "NOT_FOUND" },
-        description: format!("{matches} in {}", counted(files, "file")),
+    let whole = finished && !broken;
+    let cut_off = if whole { "" } else { ", cut off" };
+    Report {
+        verdict: match found {
+            1.. => "FOUND",
+            0 if whole => "NOT_FOUND",
+            0 => UNKNOWN,
+        },
+        description: format!("{matches} in {}{cut_off}", counted(files, "file")),
         findings,
-    })
+    }
 }
 
 fn finding(data: &RawValue) -> Finding<'_> {

@@ -2,12 +2,12 @@
 //! is no finding; a tool's own failure is.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 
-use super::{Report, counted, verdict};
+use super::sarif_rules::{Reference, Rule, Rules};
+use super::{Report, UNKNOWN, counted, verdict};
 use crate::condense::finding::Finding;
 use crate::condense::json::{self, Field};
 use crate::condense::severity::Severity;
@@ -15,52 +15,51 @@ use crate::condense::severity::Severity;
 pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     let [version, schema, runs] = json::pick(root, ["version", "$schema", "runs"]);
     let runs = runs.filter(|raw| json::is_list(raw))?;
-    let known = json::string(version).is_some_and(|version| version.starts_with("2."))
+    let known = json::string(version).is_some_and(|version| version == "2.1.0")
         || json::string(schema).is_some_and(|schema| schema.contains("sarif"));
-    if !known {
+    if !known || !all_are_runs(runs) {
         return None;
     }
     let (mut findings, mut tools) = (Vec::new(), Vec::new());
+    let mut count = 0;
     json::each(runs, |run| {
         let run = Run::read(run);
-        tools.extend(run.tool.clone());
+        tools.extend(run.rules.tool());
         run.findings(&mut findings);
+        count += 1;
     });
+    if count == 0 {
+        let description = "SARIF without a run: no tool was at work".to_owned();
+        return Some(Report { verdict: UNKNOWN, description, findings });
+    }
     let failed = findings.iter().any(|found| found.severity().rank() < Severity::Medium.rank());
     let description = format!("{}: {}", tools.join(", "), counted(findings.len(), "result"));
     Some(Report { verdict: verdict(failed), description, findings })
 }
 
+/// Each run says at least which tool it was.
+fn all_are_runs(runs: &RawValue) -> bool {
+    let mut all = true;
+    json::each(runs, |run| {
+        all &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
+    });
+    all
+}
+
 /// One run of one tool, with what its results refer to.
 struct Run<'a> {
-    tool: Option<Cow<'a, str>>,
-    rules: Vec<Rule<'a>>,
-    by_id: HashMap<Cow<'a, str>, usize>,
+    rules: Rules<'a>,
     artifacts: Vec<Option<Cow<'a, str>>>,
     results: Option<&'a RawValue>,
     invocations: Option<&'a RawValue>,
-}
-
-#[derive(Default)]
-struct Rule<'a> {
-    id: Option<Cow<'a, str>>,
-    level: Option<Cow<'a, str>>,
-    score: Option<f64>,
-    messages: Option<&'a RawValue>,
 }
 
 impl<'a> Run<'a> {
     fn read(run: &'a RawValue) -> Self {
         let [tool, artifacts, results, invocations] =
             json::pick(run, ["tool", "artifacts", "results", "invocations"]);
-        let driver = tool.and_then(|tool| json::field(tool, "driver"));
-        let [name, rules] = driver.map_or([None; 2], |it| json::pick(it, ["name", "rules"]));
-        let rules = collected(rules, Rule::read);
-        let named = |(n, rule): (usize, &Rule<'a>)| Some((rule.id.clone()?, n));
         Self {
-            tool: json::string(name),
-            by_id: rules.iter().enumerate().filter_map(named).collect(),
-            rules,
+            rules: Rules::read(tool),
             artifacts: collected(artifacts, |it| path(json::at(it, &["location", "uri"]))),
             results,
             invocations,
@@ -73,11 +72,15 @@ impl<'a> Run<'a> {
         }
         let Some(invocations) = self.invocations else { return };
         json::each(invocations, |invocation| {
+            let before = findings.len();
             let kinds = ["toolConfigurationNotifications", "toolExecutionNotifications"];
             for notifications in json::pick(invocation, kinds).into_iter().flatten() {
                 json::each(notifications, |notification| {
                     findings.extend(self.failure_of_tool(notification));
                 });
+            }
+            if findings.len() == before {
+                findings.extend(unexplained_failure(invocation));
             }
         });
     }
@@ -106,10 +109,8 @@ impl<'a> Run<'a> {
         {
             return None;
         }
-        let [inner_id, inner_index] =
-            rule.map_or([None; 2], |rule| json::pick(rule, ["id", "index"]));
-        let id = json::string(id).or_else(|| json::string(inner_id));
-        let rule = self.rule(id.as_deref(), json::number(index.or(inner_index)));
+        let reference = Reference::read(id, index, rule);
+        let rule = self.rules.find(&reference);
         let score = properties.and_then(security_severity).or(rule.and_then(|rule| rule.score));
         let level = json::string(level)
             .or_else(|| (kind != "fail").then_some(Cow::Borrowed("none")))
@@ -118,7 +119,7 @@ impl<'a> Run<'a> {
         let severity = score.map_or(level, |score| Severity::of_score(score).name().into());
         let (file, line) = self.place(locations);
         Some(Finding {
-            id: id.or_else(|| rule.and_then(|rule| rule.id.clone())).map(Field::Text),
+            id: reference.id.or_else(|| rule.and_then(|rule| rule.id.clone())).map(Field::Text),
             severity: Some(Field::Text(severity)),
             file: file.map(Field::Text),
             line: line.map(Field::Json),
@@ -141,17 +142,6 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// `a/b` names a rule `a` if there is none of the whole name.
-    fn rule(&self, id: Option<&str>, index: Option<u64>) -> Option<&Rule<'a>> {
-        let by_index = index.and_then(|index| usize::try_from(index).ok());
-        let by_id = || {
-            let id = id?;
-            let parent = || id.rsplit_once('/').and_then(|(parent, _)| self.by_id.get(parent));
-            self.by_id.get(id).or_else(parent).copied()
-        };
-        self.rules.get(by_index.or_else(by_id)?)
-    }
-
     fn place(
         &self,
         locations: Option<&'a RawValue>,
@@ -171,20 +161,24 @@ impl<'a> Run<'a> {
     }
 }
 
-impl<'a> Rule<'a> {
-    fn read(rule: &'a RawValue) -> Self {
-        let [id, configuration, messages, properties] =
-            json::pick(rule, ["id", "defaultConfiguration", "messageStrings", "properties"]);
-        Self {
-            id: json::string(id),
-            level: configuration.and_then(|it| json::string(json::field(it, "level"))),
-            score: properties.and_then(security_severity),
-            messages,
-        }
-    }
+/// A tool that failed and does not say why in a notification.
+fn unexplained_failure(invocation: &RawValue) -> Option<Finding<'_>> {
+    let names = ["executionSuccessful", "processStartFailureMessage", "exitCodeDescription"];
+    let [successful, not_started, exit] = json::pick(invocation, names);
+    successful.filter(|raw| raw.get() == "false")?;
+    let said = json::string(not_started).or_else(|| json::string(exit));
+    Some(Finding {
+        id: Some(Field::from("executionSuccessful")),
+        severity: Some(Field::from("error")),
+        message: Some(said.unwrap_or(Cow::Borrowed("the tool did not run to its end"))),
+        ..Finding::default()
+    })
 }
 
-fn collected<'a, T>(list: Option<&'a RawValue>, read: impl Fn(&'a RawValue) -> T) -> Vec<T> {
+pub(super) fn collected<'a, T>(
+    list: Option<&'a RawValue>,
+    read: impl Fn(&'a RawValue) -> T,
+) -> Vec<T> {
     let mut all = Vec::new();
     if let Some(list) = list {
         json::each(list, |item| all.push(read(item)));
@@ -193,7 +187,7 @@ fn collected<'a, T>(list: Option<&'a RawValue>, read: impl Fn(&'a RawValue) -> T
 }
 
 /// What GitHub ranks by.
-fn security_severity(properties: &RawValue) -> Option<f64> {
+pub(super) fn security_severity(properties: &RawValue) -> Option<f64> {
     json::field(properties, "security-severity").and_then(|raw| json::text(raw).parse().ok())
 }
 
@@ -218,15 +212,37 @@ fn message_text<'a>(message: &'a RawValue, rule: Option<&Rule<'a>>) -> Option<Co
     };
     let text = json::string(text).or_else(by_name)?;
     let arguments = collected(arguments, json::text);
-    let filled = |text: Cow<'a, str>, (n, argument): (usize, &Cow<'_, str>)| {
-        Cow::Owned(text.replace(&format!("{{{n}}}"), argument))
-    };
-    Some(arguments.iter().enumerate().fold(text, filled))
+    Some(if arguments.is_empty() { text } else { Cow::Owned(filled(&text, &arguments)) })
 }
 
-/// A path as other tools write it: without `file://` and percent signs.
+/// Puts arguments in for `{0}`, `{1}` and so on, once: what they bring stays as it is.
+fn filled(text: &str, arguments: &[Cow<'_, str>]) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let named = after.split_once('}').and_then(|(number, after)| {
+            Some((arguments.get(number.parse::<usize>().ok()?)?, after))
+        });
+        rest = if let Some((argument, after)) = named {
+            out.push_str(argument);
+            after
+        } else {
+            out.push('{');
+            after
+        };
+    }
+    out + rest
+}
+
+/// A path as other tools write it: without `file://` and percent signs, and from
+/// the drive's letter where it has one.
 fn path(uri: Option<&RawValue>) -> Option<Cow<'_, str>> {
     let uri = json::string(uri)?;
     let plain = uri.strip_prefix("file://").unwrap_or(&uri);
-    Some(Cow::Owned(percent_decode_str(plain).decode_utf8_lossy().into_owned()))
+    let decoded = percent_decode_str(plain).decode_utf8_lossy();
+    let drive = decoded.strip_prefix('/').filter(|path| {
+        let bytes = path.as_bytes();
+        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':')
+    });
+    Some(Cow::Owned(drive.unwrap_or(&decoded).to_owned()))
 }

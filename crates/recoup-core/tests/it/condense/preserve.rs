@@ -49,18 +49,29 @@ fn numbers_keep_their_digits() {
 }
 
 #[test]
-fn a_field_of_the_result_is_replaced_where_it_stands() {
-    let printed = with(&preserving(&["verdict"]), r#"{"verdict": {"ok": true}}"#);
+fn the_fields_of_the_strategy_come_first() {
+    let input = r#"{"verdict": {"ok": true}, "type": 1, "item_count": "x", "mine": 2,
+        "identifiers": 1, "severity_counts": 7, "top_findings": 8, "files": ["a:1"]}"#;
+    let printed = with(&preserving(&["verdict", "type", "item_count", "mine"]), input);
     insta::assert_snapshot!(printed, @r#"
     {
       "type": "summary",
-      "verdict": {
-        "ok": true
-      },
+      "verdict": "UNKNOWN",
       "description": "",
-      "item_count": 0
+      "item_count": 1,
+      "mine": 2
     }
     "#);
+    let own = ["identifiers", "severity_counts", "top_findings", "verdict"];
+    for strategy in [Strategy::IdentifiersOnly, Strategy::StructuredVerdict] {
+        let shape = with(&Options { strategy, ..Options::default() }, input);
+        let shape: Value = serde_json::from_str(&shape).unwrap();
+        let kept = with(&Options { strategy, ..preserving(&own) }, input);
+        let kept: Value = serde_json::from_str(&kept).unwrap();
+        for (name, value) in shape.as_object().unwrap() {
+            assert_eq!(&kept[name], value, "{strategy}: {name}");
+        }
+    }
 }
 
 #[test]

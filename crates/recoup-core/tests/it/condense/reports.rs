@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{identifiers, printed, refusal, summary, verdict};
+use super::{identifiers, printed, summary, verdict};
 use recoup_core::condense::Strategy;
 
 /// All three forms of a report, short enough for a snapshot.
@@ -167,7 +167,7 @@ fn a_build_that_succeeds_passes_and_one_that_was_cut_off_is_unknown() {
     assert_eq!(verdict(artifact)["verdict"], "UNKNOWN");
     assert_eq!(verdict(format!("{finished}\n{{ not a message\n"))["verdict"], "PASS");
     let broken = format!("{artifact}\n{{\"reason\":\"build-fin");
-    assert!(refusal(broken).starts_with("Invalid JSON input: in line 2: "));
+    assert_eq!(verdict(broken)["verdict"], "UNKNOWN");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn results_of_agents_are_not_taken_for_reports() {
 
 #[test]
 fn a_report_has_the_shape_of_any_other_result() {
-    let events = r#"{"type":"begin","data":{"path":{"text":"a"}}}"#;
+    let events = r#"{"type":"summary","data":{"stats":{"matches":0}}}"#;
     insta::assert_snapshot!(printed(Strategy::StructuredVerdict, events), @r#"
     {
       "verdict": "NOT_FOUND",

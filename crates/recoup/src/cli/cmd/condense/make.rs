@@ -21,13 +21,13 @@ pub(super) struct MakeArgs {
     #[arg(long, value_name = "NAME", default_value_t = Strategy::default().name().to_owned())]
     strategy: String,
     /// Write to this file in place of stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE|-")]
     output: Option<PathBuf>,
     /// Also write the full result to a file, and say where it is in the short one
     #[arg(long)]
     externalize: bool,
     /// The directory for that file [default: full in ~/.recoup, or in the store if that is a dir:]
-    #[arg(long, value_name = "DIR", requires = "externalize")]
+    #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
     /// Fields to keep as they are, separated by commas; dots lead into objects and lists
     #[arg(long, value_name = "CSV")]
@@ -45,6 +45,9 @@ impl MakeArgs {
         let mut options = self.options()?;
         let input = read(&self.input)?;
         let document = Document::read(&input)?;
+        if self.output_dir.is_some() && !self.externalize {
+            ui::aside("note: --output-dir is for --externalize, and was not used");
+        }
         let full = self.externalize.then(|| Full::new(&input, self.output_dir)).transpose()?;
         options.full_result_path = full.as_ref().map(Full::path);
         for path in condense::missing(&document, &options) {
@@ -86,7 +89,7 @@ fn deliver(condensed: &Condensed, before: usize, output: Option<PathBuf>) -> End
             "note: the result has {after} bytes, more than its input ({before})"
         ));
     }
-    match output {
+    match output.filter(|file| file.as_os_str() != "-") {
         None => ui::line(json)?,
         Some(file) => {
             fsx::deliver(&file, format!("{json}\n").as_bytes())?;

@@ -19,6 +19,26 @@ use crate::cli::{Ended, input};
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(in crate::cli) struct CondenseArgs {
     #[command(subcommand)]
+    word: Option<Word>,
+    #[command(flatten)]
+    make: Option<make::MakeArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Word {
+    /// Condense: make a result or a report short enough to be read
+    // The same without this word, which is here for scripts that have it.
+    #[command(hide = true)]
+    Condense(Rest),
+    #[command(flatten)]
+    Action(Action),
+}
+
+/// What comes after that word.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct Rest {
+    #[command(subcommand)]
     action: Option<Action>,
     #[command(flatten)]
     make: Option<make::MakeArgs>,
@@ -26,10 +46,6 @@ pub(in crate::cli) struct CondenseArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Condense: make a result or a report short enough to be read
-    // The same without this word, which is here for scripts that have it.
-    #[command(hide = true)]
-    Condense(make::MakeArgs),
     /// List the strategies
     Strategies(strategies::StrategiesArgs),
     /// Tell how many tokens each strategy would save
@@ -38,12 +54,20 @@ enum Action {
 
 impl CondenseArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        match (self.action, self.make) {
-            (Some(Action::Condense(args)), _) | (None, Some(args)) => args.run(),
-            (Some(Action::Strategies(args)), _) => args.run(),
-            (Some(Action::Estimate(args)), _) => args.run(),
-            (None, None) => Err(Error::usage("--input FILE is missing (- for stdin)").into()),
+        match self.word {
+            Some(Word::Condense(Rest { action, make })) => run(action, make),
+            Some(Word::Action(action)) => run(Some(action), None),
+            None => run(None, self.make),
         }
+    }
+}
+
+fn run(action: Option<Action>, make: Option<make::MakeArgs>) -> Ended {
+    match (action, make) {
+        (Some(Action::Strategies(args)), _) => args.run(),
+        (Some(Action::Estimate(args)), _) => args.run(),
+        (None, Some(args)) => args.run(),
+        (None, None) => Err(Error::usage("--input FILE is missing (- for stdin)").into()),
     }
 }
 

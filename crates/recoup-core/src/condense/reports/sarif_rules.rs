@@ -1,0 +1,145 @@
+//! The rules that results of SARIF refer to. The tool itself has some, and so
+//! have its extensions (`CodeQL` has one for each pack of queries).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use super::sarif::{collected, security_severity};
+use crate::condense::json;
+
+#[derive(Default)]
+pub(super) struct Rule<'a> {
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) level: Option<Cow<'a, str>>,
+    pub(super) score: Option<f64>,
+    pub(super) messages: Option<&'a RawValue>,
+}
+
+/// The rules of a run.
+#[derive(Default)]
+pub(super) struct Rules<'a> {
+    driver: Component<'a>,
+    extensions: Vec<Component<'a>>,
+}
+
+/// The tool itself, or an extension.
+#[derive(Default)]
+struct Component<'a> {
+    name: Option<Cow<'a, str>>,
+    guid: Option<Cow<'a, str>>,
+    rules: Vec<Rule<'a>>,
+    by_id: HashMap<Cow<'a, str>, usize>,
+}
+
+/// How a result names its rule.
+pub(super) struct Reference<'a> {
+    pub(super) id: Option<Cow<'a, str>>,
+    index: Option<usize>,
+    component: Option<&'a RawValue>,
+}
+
+impl<'a> Reference<'a> {
+    /// From `ruleId`, `ruleIndex` and `rule`, which says the same and more.
+    pub(super) fn read(
+        id: Option<&'a RawValue>,
+        index: Option<&'a RawValue>,
+        rule: Option<&'a RawValue>,
+    ) -> Self {
+        let [inner_id, inner_index, component] =
+            rule.map_or([None; 3], |rule| json::pick(rule, ["id", "index", "toolComponent"]));
+        Self {
+            id: json::string(id).or_else(|| json::string(inner_id)),
+            index: as_index(inner_index).or_else(|| as_index(index)),
+            component,
+        }
+    }
+
+    /// `a/b` is a rule `a`, seen more closely.
+    fn fits(&self, rule: &Rule<'_>) -> bool {
+        let (Some(id), Some(known)) = (&self.id, &rule.id) else { return true };
+        id.strip_prefix(&**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn read(tool: Option<&'a RawValue>) -> Self {
+        let [driver, extensions] =
+            tool.map_or([None; 2], |tool| json::pick(tool, ["driver", "extensions"]));
+        Self {
+            driver: driver.map(Component::read).unwrap_or_default(),
+            extensions: collected(extensions, Component::read),
+        }
+    }
+
+    pub(super) fn tool(&self) -> Option<Cow<'a, str>> {
+        self.driver.name.clone()
+    }
+
+    /// By number where the rule there has that name, else by name, wherever it is.
+    pub(super) fn find(&self, wanted: &Reference<'_>) -> Option<&Rule<'a>> {
+        let component = self.component(wanted.component);
+        let by_index = component.and_then(|it| it.rules.get(wanted.index?));
+        let by_id = || {
+            let all = component.into_iter().chain([&self.driver]).chain(&self.extensions);
+            let id = wanted.id.as_deref()?;
+            let parent = || id.rsplit_once('/').map(|(parent, _)| parent);
+            let named = |id: &str| all.clone().find_map(|component| component.rule(id));
+            named(id).or_else(|| named(parent()?))
+        };
+        by_index.filter(|rule| wanted.fits(rule)).or_else(by_id)
+    }
+
+    /// The driver, unless an extension is named.
+    fn component(&self, named: Option<&RawValue>) -> Option<&Component<'a>> {
+        let Some(named) = named else { return Some(&self.driver) };
+        let [index, guid, name] = json::pick(named, ["index", "guid", "name"]);
+        if let Some(index) = as_index(index) {
+            return self.extensions.get(index);
+        }
+        let all = || std::iter::once(&self.driver).chain(&self.extensions);
+        let (guid, name) = (json::string(guid), json::string(name));
+        match (guid, name) {
+            (Some(guid), _) => all().find(|it| it.guid.as_ref() == Some(&guid)),
+            (None, Some(name)) => all().find(|it| it.name.as_ref() == Some(&name)),
+            (None, None) => Some(&self.driver),
+        }
+    }
+}
+
+impl<'a> Component<'a> {
+    fn read(component: &'a RawValue) -> Self {
+        let [name, guid, rules] = json::pick(component, ["name", "guid", "rules"]);
+        let rules = collected(rules, Rule::read);
+        let named = |(n, rule): (usize, &Rule<'a>)| Some((rule.id.clone()?, n));
+        Self {
+            name: json::string(name),
+            guid: json::string(guid),
+            by_id: rules.iter().enumerate().filter_map(named).collect(),
+            rules,
+        }
+    }
+
+    fn rule(&self, id: &str) -> Option<&Rule<'a>> {
+        self.by_id.get(id).and_then(|index| self.rules.get(*index))
+    }
+}
+
+impl<'a> Rule<'a> {
+    fn read(rule: &'a RawValue) -> Self {
+        let [id, configuration, messages, properties] =
+            json::pick(rule, ["id", "defaultConfiguration", "messageStrings", "properties"]);
+        Self {
+            id: json::string(id),
+            level: configuration.and_then(|it| json::string(json::field(it, "level"))),
+            score: properties.and_then(security_severity),
+            messages,
+        }
+    }
+}
+
+/// SARIF writes -1 where there is none.
+fn as_index(raw: Option<&RawValue>) -> Option<usize> {
+    json::number(raw).and_then(|index| usize::try_from(index).ok())
+}
