@@ -100,13 +100,12 @@ impl<'a> Contest<'a> {
                         return Ok(outcome);
                     }
                 }
-                // Nobody else can win: only what it wrote is not here yet.
-                Some(_) => {}
                 None if !self.runners.iter().any(Runner::may_win) => {
                     return Ok(Outcome::Failed(self.failures()));
                 }
                 None if late => return Ok(Outcome::TimedOut),
-                None => {}
+                // One that succeeded has won: only what it wrote is not here yet.
+                Some(_) | None => {}
             }
             if look_again.passed() {
                 look_again = Deadline::after(TICK);

@@ -19,7 +19,9 @@ fn open(dir: &Path) -> EarlyExit {
 /// All of it, with what is in it.
 fn make_old(path: &Path) {
     if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| make_old(&entry.unwrap().path()));
+        for entry in fs::read_dir(path).unwrap() {
+            make_old(&entry.unwrap().path());
+        }
     }
     let then = SystemTime::now() - Duration::from_hours(48);
     fs::File::open(path).unwrap().set_modified(then).unwrap();
@@ -43,7 +45,9 @@ const PRECIOUS: [&str; 6] = [
 #[test]
 fn what_is_old_and_not_ours_is_never_swept_and_never_listed() {
     let dir = TempDir::new().unwrap();
-    PRECIOUS.iter().for_each(|file| write(dir.path(), file));
+    for file in PRECIOUS {
+        write(dir.path(), file);
+    }
     fs::create_dir(dir.path().join("empty")).unwrap();
     for entry in fs::read_dir(dir.path()).unwrap() {
         make_old(&entry.unwrap().path());
@@ -66,7 +70,9 @@ fn what_may_be_anything_else_is_not_cleaned_up_when_it_is_named_either() {
     let dir = TempDir::new().unwrap();
     let sessions = open(dir.path());
     let files = ["exp3/results/fig.png", "a/agents/plan ner", "w/WINNER/x", "n/winner_agent"];
-    files.iter().for_each(|file| write(dir.path(), file));
+    for file in files {
+        write(dir.path(), file);
+    }
     fs::create_dir(dir.path().join("empty")).unwrap();
     for session in ["exp3", "a", "w", "n", "empty"] {
         let error = sessions.remove(&name(session)).unwrap_err();
