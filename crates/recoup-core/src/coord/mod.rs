@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::clock::Clock;
+use crate::base::clock::{Clock, Timestamp};
 use crate::base::name::Name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
@@ -45,6 +45,8 @@ pub struct Winner {
 pub struct Answer {
     /// By name.
     pub agent: Name,
+    /// Since when; none where another tool did not say.
+    pub at: Option<Timestamp>,
     /// None while it is not there yet.
     pub result: Option<Vec<u8>>,
 }

@@ -6,9 +6,11 @@ mod crowds;
 mod directory;
 mod elections;
 mod expiry;
+mod foreign;
 mod leases;
 mod places;
 mod polls;
+mod unanswered;
 
 macro_rules! laws {
     ($place:ty) => {

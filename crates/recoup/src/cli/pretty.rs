@@ -3,6 +3,10 @@
 
 use serde::de::IgnoredAny;
 
+/// What is nested deeper stays on one line: indentation would grow with the square of
+/// the depth.
+const DEEPEST: usize = 32;
+
 /// `text` as it stands `depth` levels deep; none where it is no JSON.
 pub(super) fn indented(text: &str, depth: usize) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
@@ -39,25 +43,29 @@ struct Written {
 }
 
 impl Written {
-    fn break_line(&mut self) {
-        self.text.push('\n');
-        self.text.extend(std::iter::repeat_n("  ", self.depth));
+    /// A line at the depth of what it is in; none among what is nested too deep.
+    fn break_line(&mut self, inside: usize) {
+        if inside <= DEEPEST {
+            self.text.push('\n');
+            self.text.extend(std::iter::repeat_n("  ", self.depth));
+        }
     }
 
     fn deeper(&mut self) {
         self.depth += 1;
-        self.break_line();
+        self.break_line(self.depth);
     }
 
     fn shallower(&mut self, end: char) {
+        let inside = self.depth;
         self.depth = self.depth.saturating_sub(1);
-        self.break_line();
+        self.break_line(inside);
         self.text.push(end);
     }
 
     fn next(&mut self) {
         self.text.push(',');
-        self.break_line();
+        self.break_line(self.depth);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -62,24 +62,6 @@ fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
         })
     });
     failed.map_or_else(|| Ok(read?), Err)
-}
-
-/// What another program wrote, each stream to ours.
-pub(super) fn replay(out: &mut dyn Read, err: &mut dyn Read) -> Result<(), Failure> {
-    // Whoever does not hear what was said to people may still want the data.
-    let _ = io::copy(err, &mut io::stderr().lock());
-    let mut piece = vec![0; 64 << 10];
-    loop {
-        match out.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(len) => data(&[&piece[..len]])?,
-            Err(error) => {
-                let error =
-                    Error::new(ErrorKind::Io, "reading a command's output").with_source(error);
-                return Err(error.into());
-            }
-        }
-    }
 }
 
 /// A line for a script.

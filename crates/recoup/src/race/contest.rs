@@ -1,36 +1,48 @@
 //! The race while it goes on.
 
 use std::mem;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use recoup_core::base::clock::Deadline;
+use recoup_core::base::clock::{Deadline, SystemClock};
+use recoup_core::base::ids;
 use recoup_core::coord::{Bid, Elected};
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 use super::guard::Guard;
+use super::kin::Kin;
 use super::runner::{self, Runner};
 use super::signals::Signals;
-use super::{Outcome, Race, agent_name};
+use super::{Begun, Outcome, Race, agent_name};
 
 /// How often we look what others in the session have found.
 const TICK: Duration = Duration::from_millis(200);
-/// The same while we end those who lost.
-const ENDING_TICK: Duration = Duration::from_millis(20);
 /// Longer than anybody waits.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 /// The longest output that is shared as a result.
 const SHARED_MOST: u64 = 16 << 20;
 
-pub(super) struct Contest<'a> {
-    race: Race<'a>,
+/// A race, from its beginning to its end.
+pub(crate) struct Contest<'a> {
+    pub(super) race: Race<'a>,
+    /// Which race this is, among all.
+    id: String,
     deadline: Option<Deadline>,
-    signals: Signals,
-    guard: Option<Guard>,
-    runners: Vec<Runner>,
+    pub(super) signals: Signals,
+    pub(super) guard: Option<Guard>,
+    pub(super) runners: Vec<Runner>,
+    pub(super) kin: Kin,
+    /// Whose processes are none of our business any more.
+    pub(super) winner: Option<usize>,
+    /// What asked for our end.
+    pub(super) interrupted: Option<i32>,
+    begun: Begun,
+    /// How often we have looked who has ended.
+    turn: u64,
     /// Those that are out of it, and why.
     failed: Vec<(usize, String)>,
     /// Whether it was said that the session can't be used.
@@ -38,21 +50,34 @@ pub(super) struct Contest<'a> {
 }
 
 impl<'a> Contest<'a> {
-    pub(super) fn start(race: Race<'a>) -> Result<Self> {
+    pub(super) fn prepare(race: Race<'a>) -> Result<Self> {
         // Before anything starts, so that none of it is missed.
         let signals = Signals::listen()?;
         runner::adopt_orphans();
-        let deadline = race.timeout.map(|time| Deadline::after(time.min(LONGEST)));
-        let (runners, failed) = (Vec::new(), Vec::new());
-        Ok(Self { race, deadline, signals, guard: None, runners, failed, warned: false })
+        let id = ids::fresh(&SystemClock);
+        Ok(Self {
+            deadline: race.timeout.map(|time| Deadline::after(time.min(LONGEST))),
+            race,
+            kin: Kin::of(&id),
+            id,
+            signals,
+            guard: None,
+            runners: Vec::new(),
+            winner: None,
+            interrupted: None,
+            begun: Begun::No,
+            turn: 0,
+            failed: Vec::new(),
+            warned: false,
+        })
     }
 
-    pub(super) fn run(mut self) -> Result<Outcome> {
-        let ran = self.until_decided();
-        // Whatever happened, nobody is left running.
-        let ended = self.end_all();
-        let outcome = ran?;
-        ended?;
+    /// Runs it until it is known how it ends.
+    pub(crate) fn decide(&mut self) -> Result<Outcome> {
+        let outcome = self.until_decided()?;
+        if let Outcome::Interrupted(signal) = outcome {
+            self.interrupted = Some(signal);
+        }
         Ok(outcome)
     }
 
@@ -69,15 +94,18 @@ impl<'a> Contest<'a> {
             }
             self.hear_all()?;
             let late = self.deadline.is_some_and(Deadline::passed);
-            if let Some(place) = self.runners.iter().position(Runner::has_answered) {
-                if let Some(outcome) = self.finish(place, late)? {
-                    return Ok(outcome);
+            match self.first() {
+                Some(at) if self.runners[at].has_answered() => {
+                    if let Some(outcome) = self.answered(at, late)? {
+                        return Ok(outcome);
+                    }
                 }
-            } else if !self.runners.iter().any(Runner::may_win) {
-                return Ok(Outcome::Failed(self.failures()));
-            }
-            if late {
-                return Ok(Outcome::TimedOut);
+                None if !self.runners.iter().any(Runner::may_win) => {
+                    return Ok(Outcome::Failed(self.failures()));
+                }
+                None if late => return Ok(Outcome::TimedOut),
+                // One that succeeded has won: only what it wrote is not here yet.
+                Some(_) | None => {}
             }
             if look_again.passed() {
                 look_again = Deadline::after(TICK);
@@ -114,17 +142,25 @@ impl<'a> Contest<'a> {
     fn theirs(&mut self) -> Option<Outcome> {
         let found = self.race.early_exit.answer(&self.race.session);
         let answer = self.survive(found).flatten()?;
-        answer.result.is_some().then_some(Outcome::Theirs(answer))
+        answer.result.is_some().then_some(Outcome::Theirs(answer, self.begun))
+    }
+
+    /// The one that succeeded before all others.
+    fn first(&self) -> Option<usize> {
+        let succeeded = self.runners.iter().enumerate();
+        let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success()?, at)));
+        succeeded.min().map(|(_, at)| at)
     }
 
     fn start_all(&mut self) {
-        match Guard::start(self.race.grace) {
+        self.begun = Begun::Yes;
+        match Guard::start(&self.id, self.race.grace) {
             Ok(guard) => self.guard = Some(guard),
             Err(error) => (self.race.warn)(&error),
         }
         for (place, words) in mem::take(&mut self.race.commands).into_iter().enumerate() {
             let agent = agent_name(place, &words[0]);
-            match Runner::start(place, agent.clone(), &words) {
+            match Runner::start(&self.id, place, agent.clone(), &words) {
                 Ok(runner) => {
                     if let Some(guard) = &mut self.guard {
                         guard.watch(runner.group());
@@ -149,11 +185,12 @@ impl<'a> Contest<'a> {
     }
 
     fn hear_all(&mut self) -> Result<()> {
+        self.turn += 1;
         for runner in &mut self.runners {
-            runner.hear()?;
-            runner.look()?;
+            runner.hear();
+            runner.look(self.turn)?;
             // What came between the two.
-            runner.hear()?;
+            runner.hear();
         }
         for mut runner in self.take_gone() {
             self.failed.push((runner.place, runner.why()));
@@ -163,7 +200,7 @@ impl<'a> Contest<'a> {
 
     /// Those who can't win any more, and of whom no process is left. They are
     /// forgotten at once: another process may come to have that number.
-    fn take_gone(&mut self) -> Vec<Runner> {
+    pub(super) fn take_gone(&mut self) -> Vec<Runner> {
         let gone = |runner: &mut Runner| !runner.may_win() && runner.is_gone();
         let gone: Vec<Runner> = self.runners.extract_if(.., gone).collect();
         for runner in &gone {
@@ -188,9 +225,16 @@ impl<'a> Contest<'a> {
 
     /// One of ours has succeeded: it wins, unless another has been faster. None while
     /// that one has no result, because it may never have one.
-    fn finish(&mut self, place: usize, late: bool) -> Result<Option<Outcome>> {
-        let agent = self.runners[place].agent.clone();
-        let elected = match self.runners[place].result(SHARED_MOST)? {
+    fn answered(&mut self, at: usize, late: bool) -> Result<Option<Outcome>> {
+        let agent = self.runners[at].agent.clone();
+        let result = match self.runners[at].result(SHARED_MOST) {
+            Ok(result) => result,
+            Err(error) => {
+                self.runners[at].put_out(error.to_string());
+                return Ok(None);
+            }
+        };
+        let elected = match result {
             Some(result) => {
                 let bid = Bid { agent: &agent, lease: None, result: Some(&result) };
                 self.race.early_exit.signal(&self.race.session, bid)
@@ -207,7 +251,7 @@ impl<'a> Contest<'a> {
                 None if !late => {
                     // One answer is enough, whichever it will be.
                     let others = self.runners.iter_mut().filter(|runner| runner.is_running());
-                    others.for_each(|runner| runner.signal(Signal::TERM));
+                    others.for_each(Runner::ask_to_end);
                     return Ok(None);
                 }
                 None => {}
@@ -216,49 +260,33 @@ impl<'a> Contest<'a> {
                 (self.race.warn)(&error.context("the result is not shared with the session"));
             }
         }
-        let winner = self.runners.remove(place);
+        let winner = self.runners.remove(at);
         // What it left behind is its own business, as after any command.
+        self.winner = Some(winner.place);
+        if let Some(guard) = &mut self.guard {
+            guard.spare(winner.place);
+        }
         self.forget(winner.group());
         winner.into_output().map(|output| Some(Outcome::Ours(output)))
     }
 
     /// Until the next thing to do that nobody tells us about.
     fn patience(&self, look_again: Deadline) -> Duration {
-        let until = self.deadline.into_iter().chain([look_again]);
+        // One that has passed is no reason to hurry: somebody has succeeded before it.
+        let deadline = self.deadline.filter(|deadline| !deadline.passed());
+        let until = deadline.into_iter().chain([look_again]);
         until.map(Deadline::remaining).min().unwrap_or(TICK)
-    }
-
-    /// Asks all that are left to end, and makes those who will not.
-    fn end_all(&mut self) -> Result<()> {
-        self.runners.iter_mut().for_each(|runner| runner.signal(Signal::TERM));
-        let mut grace = Deadline::after(self.race.grace);
-        let mut killed = false;
-        loop {
-            for runner in &mut self.runners {
-                // Nobody will read it: it only must not hold up who writes it.
-                let _ = runner.hear();
-                runner.look()?;
-                runner.give_up();
-            }
-            self.take_gone();
-            if self.runners.is_empty() {
-                return Ok(());
-            }
-            // Whoever asks twice is in a hurry.
-            if (self.signals.ending().is_some() || grace.passed()) && !killed {
-                self.runners.iter_mut().for_each(|runner| runner.signal(Signal::KILL));
-                (killed, grace) = (true, Deadline::after(self.race.grace));
-            } else if killed && grace.passed() {
-                // In the kernel's hands, and the guard's.
-                return Ok(());
-            }
-            self.wait(ENDING_TICK)?;
-        }
     }
 
     /// Waits for a stream, the end of a command or a signal.
     fn wait(&self, at_most: Duration) -> Result<()> {
+        self.wait_also(None, at_most)
+    }
+
+    /// The same, or for room to write there.
+    pub(super) fn wait_also(&self, room: Option<BorrowedFd<'_>>, at_most: Duration) -> Result<()> {
         let mut fds = vec![PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
+        fds.extend(room.map(|sink| PollFd::from_borrowed_fd(sink, PollFlags::OUT)));
         let pipes = self.runners.iter().flat_map(Runner::pipes);
         fds.extend(pipes.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
         let time = Timespec {

@@ -1,22 +1,32 @@
 //! A process that outlives us if we are killed: it ends what we started.
 //!
-//! It is told of each process group through a pipe. When that closes while there are
-//! groups left, nobody was there to end them. Only a whole group can be ended so:
-//! what the kernel does for a parent's death reaches its children alone.
+//! It is there before the first command is, and is told of each process group through
+//! a pipe. When that closes before the race is over, nobody was there to end them: then
+//! it ends the groups, and whoever has the mark of the race. What the kernel does for a
+//! parent's death would reach its children alone.
 
 use std::collections::HashSet;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
 use recoup_core::error::IoContext as _;
-use rustix::process::{Pid, Signal, kill_process_group, setsid, test_kill_process_group};
+use recoup_core::{Error, ErrorKind, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::kin::{self, Process};
 
 /// Between two looks at whether all have ended.
 const STEP: Duration = Duration::from_millis(20);
+/// How long one may take to become what it is started as: until then it has no mark.
+const BECOMING: Duration = Duration::from_millis(200);
+/// How long we wait for the guard.
+const READY: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
 /// The way to the guard. It ends by itself when this is dropped.
 #[derive(Debug)]
@@ -26,57 +36,116 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn start(grace: Duration) -> Result<Self> {
+    /// Returns when it is ready.
+    pub(super) fn start(race: &str, grace: Option<Duration>) -> Result<Self> {
         let starting = || "starting a process that watches over the commands".to_owned();
         let program = std::env::current_exe().doing(starting)?;
-        let mut child = Command::new(program)
-            .args(["early-exit", "guard"])
-            .arg(grace.as_millis().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .doing(starting)?;
+        let mut command = Command::new(program);
+        command.args(["early-exit", "guard", race]);
+        command.args(grace.map(|grace| grace.as_millis().to_string()));
+        // Not with the group that ends us, and not with those of a race around this one.
+        command.process_group(0).env_remove(kin::MARK);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().doing(starting)?;
         let words = child.stdin.take().expect("it was asked for");
+        let mut ready = child.stdout.take().expect("it was asked for");
+        let mut fds = [PollFd::from_borrowed_fd(ready.as_fd(), PollFlags::IN)];
+        let answered = poll(&mut fds, Some(&READY)).is_ok_and(|count| count > 0);
+        if !answered || ready.read(&mut [0]).doing(starting)? == 0 {
+            return Err(Error::new(ErrorKind::Io, starting()));
+        }
         Ok(Self { words, _child: child })
     }
 
     /// Nothing is lost if the guard is gone: it is for when we are.
     pub(super) fn watch(&mut self, group: Pid) {
-        let _ = writeln!(self.words, "+{}", group.as_raw_nonzero());
+        self.tell(&format!("+{}", group.as_raw_nonzero()));
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        let _ = writeln!(self.words, "-{}", group.as_raw_nonzero());
+        self.tell(&format!("-{}", group.as_raw_nonzero()));
+    }
+
+    /// Whoever belongs to the command at this place is left alone.
+    pub(super) fn spare(&mut self, place: usize) {
+        self.tell(&format!("={place}"));
+    }
+
+    /// Nothing is left to do.
+    pub(super) fn dismiss(mut self) {
+        self.tell(".");
+    }
+
+    fn tell(&mut self, words: &str) {
+        let _ = self.words.write_all(format!("{words}\n").as_bytes());
     }
 }
 
-/// Is the guard: reads until nobody writes any more, and ends what is left.
-pub(crate) fn watch_over(grace: Duration) {
-    // Not with the terminal, or the group, that ends us.
-    let _ = setsid();
-    let mut groups = HashSet::new();
-    for line in BufReader::new(std::io::stdin()).lines().map_while(std::io::Result::ok) {
-        let Some((word, number)) = line.split_at_checked(1) else { continue };
-        let Some(group) = number.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw) else {
-            continue;
-        };
-        let _ = match word {
-            "+" => groups.insert(group),
-            _ => groups.remove(&group),
-        };
-    }
-    groups.retain(|group| kill_process_group(*group, Signal::TERM).is_ok());
-    let deadline = Deadline::after(grace);
-    loop {
-        groups.retain(|group| test_kill_process_group(*group).is_ok());
-        if groups.is_empty() {
-            return;
+/// What the guard was told.
+#[derive(Debug, Default)]
+struct Told {
+    groups: HashSet<Pid>,
+    spared: HashSet<usize>,
+    over: bool,
+}
+
+impl Told {
+    fn hear(&mut self, line: &str) {
+        let Some((word, number)) = line.split_at_checked(1) else { return };
+        let group = || number.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw);
+        match word {
+            "+" => self.groups.extend(group()),
+            "-" => self.groups.retain(|known| Some(*known) != group()),
+            "=" => self.spared.extend(number.parse::<usize>()),
+            _ => self.over = true,
         }
-        if deadline.passed() {
-            for group in groups {
+    }
+}
+
+/// Is the guard: says that it is ready, reads until nobody writes any more, and ends
+/// what is left. Without a grace nobody is killed.
+pub(crate) fn watch_over(race: &str, grace: Option<Duration>, ready: BorrowedFd<'_>) {
+    if rustix::io::write(ready, b"\n").is_err() {
+        return;
+    }
+    let mut told = Told::default();
+    let lines = BufReader::new(std::io::stdin()).lines();
+    lines.map_while(std::io::Result::ok).for_each(|line| told.hear(&line));
+    if !told.over {
+        end(race, told, grace);
+    }
+}
+
+fn end(race: &str, told: Told, grace: Option<Duration>) {
+    let Told { mut groups, spared, .. } = told;
+    groups.retain(|group| kill_process_group(*group, Signal::TERM).is_ok());
+    for group in &groups {
+        let _ = kill_process_group(*group, Signal::CONT);
+    }
+    let (becoming, deadline) = (Deadline::after(BECOMING), grace.map(Deadline::after));
+    let mut asked: HashSet<Process> = HashSet::new();
+    loop {
+        // Before the look, so that the last look is not before the end of it.
+        let all_are_there = becoming.passed();
+        let marked = kin::marked(race).into_iter().filter(|(_, place)| !spared.contains(place));
+        let marked: Vec<Process> = marked.map(|(process, _)| process).collect();
+        let late = deadline.is_some_and(Deadline::passed);
+        for process in &marked {
+            if late {
+                process.signal(Signal::KILL);
+            } else if asked.insert(*process) {
+                process.signal(Signal::TERM);
+                process.signal(Signal::CONT);
+            }
+        }
+        groups.retain(|group| test_kill_process_group(*group).is_ok());
+        if late {
+            for group in groups.drain() {
                 let _ = kill_process_group(group, Signal::KILL);
             }
+        }
+        let nobody = marked.is_empty() && groups.is_empty();
+        if all_are_there && (nobody || late || deadline.is_none()) {
             return;
         }
         thread::sleep(STEP);

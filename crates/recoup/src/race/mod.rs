@@ -2,10 +2,14 @@
 //! given out, and the others are ended.
 //!
 //! One thread waits for all of them (`poll`): their streams, their ends, signals, and
-//! what others who race in the same session have found. Nothing here prints.
+//! what others who race in the same session have found. Nothing here prints of its own
+//! accord: what is given out, and where, the caller says.
 
 mod contest;
+mod ending;
+mod give;
 mod guard;
+mod kin;
 mod runner;
 mod signals;
 
@@ -17,8 +21,8 @@ use recoup_core::coord::{Answer, EarlyExit};
 use recoup_core::{Error, Result};
 use tempfile::SpooledTempFile;
 
-use contest::Contest;
-
+pub(crate) use contest::Contest;
+pub(crate) use give::Delivery;
 pub(crate) use guard::watch_over;
 
 /// The exit code for when the time is up.
@@ -33,8 +37,8 @@ pub(crate) struct Race<'a> {
     /// Each with its arguments; none is empty.
     pub(crate) commands: Vec<Vec<OsString>>,
     pub(crate) timeout: Option<Duration>,
-    /// How long those who lose may take to end by themselves.
-    pub(crate) grace: Duration,
+    /// How long those who lose may take to end by themselves; none is for ever.
+    pub(crate) grace: Option<Duration>,
     pub(crate) early_exit: &'a EarlyExit,
     /// Told what the race survived.
     pub(crate) warn: fn(&Error),
@@ -45,14 +49,21 @@ pub(crate) struct Race<'a> {
 pub(crate) enum Outcome {
     /// One of ours was first.
     Ours(Output),
-    /// Somebody else in the same session was.
-    Theirs(Answer),
+    /// Somebody else in the same session was; and whether we had begun by then.
+    Theirs(Answer, Begun),
     /// All failed; a line on each.
     Failed(Vec<String>),
     /// The time was up.
     TimedOut,
     /// This signal asked for the end.
     Interrupted(i32),
+}
+
+/// Whether any command of ours was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    Yes,
+    No,
 }
 
 /// What a command wrote, to be read from its beginning.
@@ -62,11 +73,12 @@ pub(crate) struct Output {
     pub(crate) err: SpooledTempFile,
 }
 
-impl Race<'_> {
-    /// Runs it to its end. None of our processes is left then, but what the winner
-    /// itself left behind.
-    pub(crate) fn perform(self) -> Result<Outcome> {
-        Contest::start(self)?.run()
+impl<'a> Race<'a> {
+    /// Gets ready for it. Whatever [`Contest::decide`] then says, [`Contest::finish`] has
+    /// to come after it: none of our processes is left then, but what the winner itself
+    /// left behind.
+    pub(crate) fn prepare(self) -> Result<Contest<'a>> {
+        Contest::prepare(self)
     }
 }
 

@@ -19,7 +19,7 @@ use rustix::process::{
 };
 use tempfile::SpooledTempFile;
 
-use super::Output;
+use super::{Output, kin};
 
 /// The most of a stream that stays in memory.
 const IN_MEMORY: usize = 512 << 10;
@@ -38,11 +38,23 @@ pub(super) struct Runner {
     group: Pid,
     /// Both streams, stdout first.
     streams: [Stream; 2],
-    ended: Option<(ExitStatus, Deadline)>,
+    ended: Option<Ended>,
+    /// Why it was put out of the race, if not by how it ended.
+    broken: Option<String>,
     /// Whether the group has no process any more, as far as we know.
     gone: bool,
     /// Whether it is out of the race, however it ends.
     given_up: bool,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    status: ExitStatus,
+    /// In which of our looks we saw it.
+    turn: u64,
+    /// How long its streams may be held open.
+    until: Deadline,
 }
 
 #[derive(Debug)]
@@ -51,13 +63,20 @@ struct Stream {
     pipe: Option<OwnedFd>,
     spool: SpooledTempFile,
     len: u64,
+    /// Whether nothing more is taken down.
+    deaf: bool,
 }
 
 impl Runner {
-    pub(super) fn start(place: usize, agent: Name, words: &[OsString]) -> io::Result<Self> {
+    pub(super) fn start(
+        race: &str,
+        place: usize,
+        agent: Name,
+        words: &[OsString],
+    ) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
-        command.args(arguments).process_group(0);
+        command.args(arguments).process_group(0).env(kin::MARK, kin::mark(race, place));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
@@ -66,7 +85,18 @@ impl Runner {
             Stream::of(child.stdout.take().map(OwnedFd::from))?,
             Stream::of(child.stderr.take().map(OwnedFd::from))?,
         ];
-        Ok(Self { place, agent, child, group, streams, ended: None, gone: false, given_up: false })
+        let (ended, broken) = (None, None);
+        Ok(Self {
+            place,
+            agent,
+            child,
+            group,
+            streams,
+            ended,
+            broken,
+            gone: false,
+            given_up: false,
+        })
     }
 
     pub(super) fn group(&self) -> Pid {
@@ -78,30 +108,36 @@ impl Runner {
         self.streams.iter().filter_map(|stream| Some(stream.pipe.as_ref()?.as_fd()))
     }
 
-    /// Takes down what there is. Whoever says too much is ended.
-    pub(super) fn hear(&mut self) -> Result<()> {
-        for stream in &mut self.streams {
-            stream.hear()?;
+    /// Takes down what there is. Whoever says too much, or what we have no room for, is
+    /// out of the race.
+    pub(super) fn hear(&mut self) {
+        let heard: Vec<io::Result<()>> = self.streams.iter_mut().map(Stream::hear).collect();
+        if self.given_up {
+            return;
         }
-        if !self.given_up && self.said_too_much() {
-            self.give_up();
-            self.signal(Signal::KILL);
+        if let Some(error) = heard.into_iter().find_map(io::Result::err) {
+            self.put_out(format!("{}: {error}", spooling()));
+        } else if self.streams.iter().any(|stream| stream.len > MOST) {
+            self.put_out(format!("it wrote more than {MOST} bytes"));
         }
-        Ok(())
     }
 
-    fn said_too_much(&self) -> bool {
-        self.streams.iter().any(|stream| stream.len > MOST)
+    /// Whatever it does now, it does not win.
+    pub(super) fn put_out(&mut self, why: String) {
+        self.broken = Some(why);
+        self.give_up();
+        self.ask_to_end();
     }
 
-    /// Sees whether it has ended. What a failed one left behind is asked to end, too.
-    pub(super) fn look(&mut self) -> Result<()> {
+    /// Sees whether it has ended, in this turn. What a failed one left behind is asked to
+    /// end, too.
+    pub(super) fn look(&mut self, turn: u64) -> Result<()> {
         if self.ended.is_none()
             && let Some(status) = self.child.try_wait().doing(|| "waiting".to_owned())?
         {
-            self.ended = Some((status, Deadline::after(HELD_OPEN)));
+            self.ended = Some(Ended { status, turn, until: Deadline::after(HELD_OPEN) });
             if !status.success() {
-                self.signal(Signal::TERM);
+                self.ask_to_end();
             }
         }
         Ok(())
@@ -113,7 +149,7 @@ impl Runner {
 
     /// Whether it runs, or has succeeded.
     pub(super) fn may_win(&self) -> bool {
-        !self.given_up && self.ended.is_none_or(|(status, _)| status.success())
+        !self.given_up && self.ended.is_none_or(|ended| ended.status.success())
     }
 
     pub(super) fn give_up(&mut self) {
@@ -123,7 +159,18 @@ impl Runner {
     /// Whether it has succeeded, and all that it wrote is here.
     pub(super) fn has_answered(&self) -> bool {
         let heard = || self.streams.iter().all(|stream| stream.pipe.is_none());
-        self.may_win() && self.ended.is_some_and(|(_, until)| heard() || until.passed())
+        self.may_win() && self.ended.is_some_and(|ended| heard() || ended.until.passed())
+    }
+
+    /// When it succeeded, to be compared with others: the first has won.
+    pub(super) fn success(&self) -> Option<(u64, usize)> {
+        self.ended.filter(|_| self.may_win()).map(|ended| (ended.turn, self.place))
+    }
+
+    /// TERM, and a stopped one must go on to heed it.
+    pub(super) fn ask_to_end(&mut self) {
+        self.signal(Signal::TERM);
+        self.signal(Signal::CONT);
     }
 
     /// Sends a signal to all of the group.
@@ -163,10 +210,12 @@ impl Runner {
 
     /// Why it has not succeeded, with its last words.
     pub(super) fn why(&mut self) -> String {
+        if let Some(why) = &self.broken {
+            return format!("{}: {why}", self.agent);
+        }
         let end = match self.ended {
-            _ if self.said_too_much() => format!("it wrote more than {MOST} bytes"),
             None => "ended by us".to_owned(),
-            Some((status, _)) => match (status.code(), status.signal()) {
+            Some(Ended { status, .. }) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("exit {code}"),
                 (None, Some(signal)) => format!("ended by signal {signal}"),
                 (None, None) => "no exit code".to_owned(),
@@ -184,19 +233,22 @@ impl Stream {
         if let Some(pipe) = &pipe {
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
         }
-        Ok(Self { pipe, spool: SpooledTempFile::new(IN_MEMORY), len: 0 })
+        Ok(Self { pipe, spool: SpooledTempFile::new(IN_MEMORY), len: 0, deaf: false })
     }
 
-    /// As much as there is, but not for ever: others want to be heard, too.
-    fn hear(&mut self) -> Result<()> {
+    /// As much as there is, but not for ever: others want to be heard, too. What can't be
+    /// kept is read all the same, so that nobody is held up.
+    fn hear(&mut self) -> io::Result<()> {
         let mut piece = [0; 16 << 10];
         for _ in 0..64 {
             let Some(pipe) = &self.pipe else { return Ok(()) };
             match rustix::io::read(pipe, &mut piece) {
                 Ok(len) if len > 0 => {
                     self.len += len as u64;
-                    if self.len <= MOST {
-                        self.spool.write_all(&piece[..len]).doing(spooling)?;
+                    self.deaf = self.deaf || self.len > MOST;
+                    if !self.deaf {
+                        let kept = self.spool.write_all(&piece[..len]);
+                        kept.inspect_err(|_| self.deaf = true)?;
                     }
                 }
                 Err(Errno::INTR) => {}

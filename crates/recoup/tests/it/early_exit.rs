@@ -7,6 +7,7 @@ mod leases;
 mod machines;
 mod places;
 mod race;
+mod strays;
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -303,7 +303,9 @@ fn early_exit() {
     Each command has a process group of its own and reads nothing. The first to exit with 0 wins: what
     it wrote is given out on stdout and stderr, and its stdout is kept as the session's result. The
     others get TERM, and KILL after a grace. When somebody else wins the session, on this machine or
-    another, that result is printed instead.
+    another, that result is printed instead. So a session is good for one race: in one that is won
+    nothing is run, and the winner's answer is printed again. To race anew take another name, or
+    `cleanup` the session first.
 
     Usage: recoup early-exit race [OPTIONS] <SESSION> -- <COMMAND>...
 
@@ -316,10 +318,10 @@ fn early_exit() {
 
     Options:
           --timeout <DURATION>
-              Give up after this time: 90s, 10m
+              Give up after this time: 90s, 10m [default: never]
 
           --grace <DURATION>
-              How long those who lose may take to end by themselves [default: 5s]
+              How long those who lose may take to end; forever: none is killed [default: 5s]
 
           --store <URL>
               `redis://HOST` for agents on several machines; any other store means this one [default:

@@ -3,15 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::layout::{self, AGENT_COPY, Layout, TIME_COPY, WINNER};
-use super::shape::demand_session;
+use super::layout::{self, AGENT_COPY, Layout, MARK, TIME_COPY, WINNER};
+use super::shape::{Whose, no_session, session_in};
 use super::{DirSessions, Elected};
 use crate::base::clock::SystemClock;
 use crate::base::fsx::{self, PassingLock, Staged};
 use crate::base::ids;
 use crate::base::name::Name;
 use crate::coord::Bid;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A session that nobody else changes meanwhile.
 pub(super) struct Held<'a> {
@@ -26,14 +26,40 @@ impl<'a> Held<'a> {
     }
 
     /// Takes the whole session out of sight; what is left is to be removed. None
-    /// when there was none.
+    /// when there was none. What may be anything else is an error.
     pub(super) fn discard(&self) -> Result<Option<PathBuf>> {
         if !self.layout.is_there(&self.session)? {
             return Ok(None);
         }
         let dir = self.layout.session(&self.session);
-        demand_session(&dir)?;
+        if session_in(&dir)? == Whose::Unclear {
+            return Err(no_session(&dir, "nothing in it says so"));
+        }
         self.set_aside(&dir).map(Some)
+    }
+
+    /// The same where the session is ours and nothing else is in it; else nothing.
+    pub(super) fn discard_ours(&self) -> Result<Option<PathBuf>> {
+        let dir = self.layout.session(&self.session);
+        if self.layout.is_there(&self.session)? && session_in(&dir)? == Whose::Ours {
+            return self.set_aside(&dir).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Makes the session if there is none; it never is without the mark.
+    fn begin(&self) -> Result<()> {
+        let dir = self.layout.session(&self.session);
+        if self.layout.is_there(&self.session)? {
+            return Ok(());
+        }
+        let prepared = self.fresh()?;
+        self.put(&prepared.join(MARK), b"made by recoup early-exit\n")?;
+        if !fsx::rename_new(&prepared, &dir)? {
+            // Another tool was faster.
+            fsx::remove_tree(&prepared)?;
+        }
+        Ok(())
     }
 
     fn set_aside(&self, path: &Path) -> Result<PathBuf> {
@@ -70,13 +96,21 @@ impl DirSessions {
         fsx::ensure_dir(self.layout.root())?;
         let held = self.layout.lock(session)?;
         if self.has_expired(session)?
-            && let Some(gone) = held.discard()?
+            && let Some(gone) = held.discard_ours()?
         {
             fsx::remove_tree(&gone)?;
         }
+        held.begin()?;
         let dir = self.layout.session(session);
-        make_dir(&dir)?;
-        demand_session(&dir)?;
+        if session_in(&dir)? == Whose::Theirs && self.has_expired(session)? {
+            // Used, it would live again with all that is in it.
+            let message = format!(
+                "{} is a session of another tool in which nothing happened for long; remove it \
+                 (recoup early-exit cleanup {session}), or choose another name",
+                dir.display()
+            );
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
         Ok(Change { sessions: self, held })
     }
 }
@@ -93,7 +127,7 @@ impl Change<'_> {
 
     /// Everything is in its place before `WINNER` is.
     pub(super) fn elect(&self, bid: Bid<'_>) -> Result<Elected> {
-        if let Some(winner) = self.sessions.standing(&self.held.session)? {
+        if let Some((winner, _)) = self.sessions.standing(&self.held.session)? {
             return Ok(Elected::Lost(winner.agent));
         }
         self.dethrone()?;

@@ -10,21 +10,24 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::change::Held;
+use super::shape::is_ours;
 use crate::base::clock::{Deadline, Timestamp};
 use crate::base::fsx::{self, Found, PassingLock};
 use crate::base::name::Name;
 use crate::coord::UNKNOWN;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
+/// What every session has that we made, from its beginning.
+pub(super) const MARK: &str = ".recoup-session";
 /// The directory that is there once somebody has won.
 pub(super) const WINNER: &str = "WINNER";
 /// What ours has in it.
-const RECORD: &str = "winner.json";
+pub(super) const RECORD: &str = "winner.json";
 pub(super) const AGENT_COPY: &str = "winner_agent";
 pub(super) const TIME_COPY: &str = "signal_time";
 pub(super) const AGENTS: &str = "agents";
 pub(super) const RESULTS: &str = "results";
-const JSON: &str = ".json";
+pub(super) const JSON: &str = ".json";
 /// How long a change waits for others of the same session.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -36,10 +39,11 @@ struct Written {
     lease_until: Option<Timestamp>,
 }
 
-/// Who has won, and until when that counts without a result.
+/// Who has won, when, and until when that counts without a result.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) agent: Name,
+    pub(super) at: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,
 }
 
@@ -126,7 +130,9 @@ impl Layout {
         let copy = read(&dir.join(AGENT_COPY))?.unwrap_or_default();
         let name = Name::parse("agent", String::from_utf8_lossy(&copy).trim());
         let agent = name.or_else(|_| Name::parse("agent", UNKNOWN))?;
-        Ok(Some(Record { agent, until: None }))
+        let time = read(&dir.join(TIME_COPY))?.unwrap_or_default();
+        let at = String::from_utf8_lossy(&time).trim().parse().ok().map(Timestamp::from_seconds);
+        Ok(Some(Record { agent, at, until: None }))
     }
 
     pub(super) fn has_result(&self, session: &Name, agent: &Name) -> Result<bool> {
@@ -169,8 +175,9 @@ impl Layout {
         names_in(&self.session(session).join(RESULTS), JSON)
     }
 
+    /// Those that we made.
     pub(super) fn sessions(&self) -> Result<Vec<Name>> {
-        entries(&self.root, "")
+        entries(&self.root, "", |entry| is_ours(&entry.path()))
     }
 }
 
@@ -181,8 +188,9 @@ pub(super) fn record(agent: &Name, now: Timestamp, until: Option<Timestamp>) -> 
 }
 
 fn parsed(bytes: &[u8]) -> Option<Record> {
-    let Written { agent, lease_until, .. } = serde_json::from_slice(bytes).ok()?;
-    Some(Record { agent: Name::parse("agent", &agent).ok()?, until: lease_until })
+    let Written { agent, signaled_at, lease_until } = serde_json::from_slice(bytes).ok()?;
+    let agent = Name::parse("agent", &agent).ok()?;
+    Some(Record { agent, at: Some(signaled_at), until: lease_until })
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
@@ -211,11 +219,12 @@ pub(super) fn changed(path: &Path) -> Result<Option<Timestamp>> {
 }
 
 fn names_in(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
-    if fsx::is_real_dir(dir)? { entries(dir, suffix) } else { Ok(Vec::new()) }
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    if fsx::is_real_dir(dir)? { entries(dir, suffix, is_file) } else { Ok(Vec::new()) }
 }
 
-/// The names in a directory that are names to us, in order.
-fn entries(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
+/// The names in a directory that are names to us, of what counts, in order.
+fn entries(dir: &Path, suffix: &str, counts: fn(&fs::DirEntry) -> bool) -> Result<Vec<Name>> {
     let listing = || format!("listing {}", dir.display());
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -223,9 +232,11 @@ fn entries(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
     };
     let mut names = Vec::new();
     for entry in found {
-        let name = entry.doing(listing)?.file_name();
+        let entry = entry.doing(listing)?;
+        let name = entry.file_name();
         let stem = name.to_str().and_then(|name| name.strip_suffix(suffix));
-        names.extend(stem.and_then(|stem| Name::parse("name", stem).ok()));
+        let name = stem.and_then(|stem| Name::parse("name", stem).ok());
+        names.extend(name.filter(|_| counts(&entry)));
     }
     names.sort();
     Ok(names)

@@ -1,6 +1,7 @@
 //! Sessions in a directory, for the agents of one machine.
 //!
 //! ```text
+//! DIR/S/.recoup-session      that we made it
 //! DIR/S/WINNER/winner.json   who has won, when, and until when it may be without a result
 //! DIR/S/winner_agent         a copy of the name, for other tools
 //! DIR/S/signal_time          when, in seconds since 1970, likewise
@@ -12,7 +13,8 @@
 //! `WINNER` is prepared aside and renamed into place, so that it never is without
 //! the name; what is read together is in one file. Readers take no lock. A `+` is in
 //! no session's name. No link below the directory is followed, and a directory that
-//! holds anything else is no session: it is not written to, and not removed.
+//! holds anything else is no session: it is not written to, and not removed. Only what
+//! has our mark is listed, and removed when its time is up.
 
 mod change;
 mod layout;
@@ -29,7 +31,8 @@ use crate::base::clock::Clock;
 use crate::base::fsx;
 use crate::base::name::Name;
 use crate::error::Result;
-use layout::Layout;
+use layout::{Layout, Record};
+use shape::Whose;
 
 /// Sessions in one directory.
 #[derive(Debug)]
@@ -50,15 +53,15 @@ impl DirSessions {
         Self { layout: Layout::at(dir), clock, kept }
     }
 
-    /// The winner that counts at this moment.
-    fn standing(&self, session: &Name) -> Result<Option<Winner>> {
+    /// The winner that counts at this moment, and whether its result is there.
+    fn standing(&self, session: &Name) -> Result<Option<(Record, bool)>> {
         let Some(record) = self.layout.winner(session)? else { return Ok(None) };
         if self.has_expired(session)? {
             return Ok(None);
         }
         let has_result = self.layout.has_result(session, &record.agent)?;
         let in_time = record.until.is_none_or(|until| self.clock.now() < until);
-        Ok((has_result || in_time).then_some(Winner { agent: record.agent, has_result }))
+        Ok((has_result || in_time).then_some((record, has_result)))
     }
 
     fn has_expired(&self, session: &Name) -> Result<bool> {
@@ -67,26 +70,33 @@ impl DirSessions {
         Ok(last.is_some_and(|last| self.clock.now().millis_since(last) >= kept))
     }
 
-    /// Whether there is such a session, and its time is not up.
+    /// Whether there is such a session, of ours or of another tool, and its time is not up.
     fn is_there(&self, session: &Name) -> Result<bool> {
-        Ok(self.layout.is_there(session)? && !self.has_expired(session)?)
+        if !self.layout.is_there(session)? || self.has_expired(session)? {
+            return Ok(false);
+        }
+        let dir = self.layout.session(session);
+        Ok(shape::is_ours(&dir)
+            || shape::session_in(&dir).is_ok_and(|whose| whose == Whose::Theirs))
     }
 }
 
 impl Sessions for DirSessions {
     fn winner(&self, session: &Name) -> Result<Option<Winner>> {
-        self.standing(session)
+        let standing = self.standing(session)?;
+        Ok(standing.map(|(record, has_result)| Winner { agent: record.agent, has_result }))
     }
 
     fn answer(&self, session: &Name) -> Result<Option<Answer>> {
-        let Some(Winner { agent, has_result }) = self.standing(session)? else { return Ok(None) };
+        let Some((record, has_result)) = self.standing(session)? else { return Ok(None) };
+        let Record { agent, at, .. } = record;
         let result = if has_result { self.layout.result(session, &agent)? } else { None };
-        Ok(Some(Answer { agent, result }))
+        Ok(Some(Answer { agent, at, result }))
     }
 
     fn elect(&self, session: &Name, bid: Bid<'_>) -> Result<Elected> {
         // Most who come too late find out without waiting for a lock.
-        if let Some(winner) = self.standing(session)? {
+        if let Some((winner, _)) = self.standing(session)? {
             return Ok(Elected::Lost(winner.agent));
         }
         let elected = self.change(session)?.elect(bid)?;
@@ -109,7 +119,7 @@ impl Sessions for DirSessions {
             return Ok(None);
         }
         Ok(Some(Status {
-            winner: self.standing(session)?.map(|winner| winner.agent),
+            winner: self.standing(session)?.map(|(winner, _)| winner.agent),
             agents: self.layout.agents(session)?,
             results: self.layout.results(session)?,
         }))

@@ -1,4 +1,4 @@
-//! Removes sessions whose time is up, a few at a time, while others are used. What
+//! Removes sessions of ours whose time is up, a few at a time, while others are used. What
 //! can't be removed now is found again.
 
 use std::fs;
@@ -20,6 +20,8 @@ const LOOKS: usize = 1_000;
 const REMOVALS: usize = 100;
 /// Whose last change says when somebody looked.
 const MARK: &str = "+swept";
+/// How long an id is.
+const ID: usize = 26;
 
 impl DirSessions {
     /// Nothing that goes wrong here concerns who is at work.
@@ -49,7 +51,7 @@ impl DirSessions {
         let Some(lock) = PassingLock::try_acquire(&path)? else { return Ok(()) };
         let held = Held::new(&self.layout, session.clone(), lock);
         if self.has_expired(session)?
-            && let Some(gone) = held.discard()?
+            && let Some(gone) = held.discard_ours()?
         {
             fsx::remove_tree(&gone)?;
         }
@@ -59,13 +61,20 @@ impl DirSessions {
     /// What those left behind who died in the middle of something.
     fn clear_tmp(&self) -> Result<()> {
         let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
-        for path in found.flatten().map(|entry| entry.path()).take(LOOKS) {
+        let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
+        for path in ours.map(|entry| entry.path()).take(LOOKS) {
             if is_older(&path, PAUSE) {
                 fsx::remove_tree(&path)?;
             }
         }
         Ok(())
     }
+}
+
+/// A name as we make them: an id, or a file that is being written.
+fn is_ours(name: &str) -> bool {
+    let id = || name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
+    (name.len() == ID && id()) || fsx::is_hidden_temporary(name)
 }
 
 /// By the system's own clock, as the files' times are; also what is not there.

@@ -1,7 +1,7 @@
 //! Sessions on a Redis server, for agents on several machines.
 //!
 //! ```text
-//! P:exit:{S}     hash: winner, token, until, at; `agent:A` since when; `result:A` what it has to say
+//! P:exit:{S}     hash: winner, token, until, at, claim; `agent:A` since when; `result:A` what it has to say
 //! ```
 //! A session is one key: every script is one step on one node of a cluster, and all
 //! of it expires by itself, some time after the last that happened in it. Leases go
@@ -16,7 +16,7 @@ use std::time::Duration;
 use redis::{Cmd, Value};
 
 use super::{Answer, Bid, Elected, KEPT, Sessions, Status, Watch, Winner};
-use crate::base::clock::SystemClock;
+use crate::base::clock::{SystemClock, Timestamp};
 use crate::base::ids;
 use crate::base::name::Name;
 use crate::error::{Error, ErrorKind, Result};
@@ -64,6 +64,26 @@ impl RedisSessions {
         error.context(self.line.target().to_string())
     }
 
+    /// Who has won, asked twice if need be: it is the same vote each time.
+    fn vote(&self, session: &Name, agent: &Name, command: &Cmd) -> Result<Elected> {
+        let ask = || self.ask("signalling", command.clone());
+        let answer = match ask() {
+            Err(error) if error.kind() == ErrorKind::Unavailable => ask(),
+            answer => answer,
+        };
+        let answer = answer.map_err(|error| match error.kind() {
+            ErrorKind::Unavailable => error.context(format!(
+                "whether {agent} has won is not known: when the server answers, ask who has \
+                 (recoup early-exit check {session} --json), or signal again by the same name"
+            )),
+            _ => error,
+        })?;
+        match text(answer) {
+            None => Ok(Elected::Won),
+            Some(winner) => Ok(Elected::Lost(name(&winner)?)),
+        }
+    }
+
     fn kept_millis(&self) -> u64 {
         u64::try_from(self.kept.as_millis()).unwrap_or(u64::MAX).max(1)
     }
@@ -82,25 +102,32 @@ impl Sessions for RedisSessions {
         let command = self.script(scripts::ANSWER, session);
         let mut answer = values(self.ask("looking for a winner's result", command)?);
         let Some(agent) = answer.next().and_then(text) else { return Ok(None) };
+        let at = answer.next().and_then(text).and_then(|millis| millis.parse().ok());
         let result = answer.next().and_then(|value| match value {
             Value::BulkString(result) => Some(result),
             _ => None,
         });
-        Ok(Some(Answer { agent: name(&agent)?, result }))
+        let at = at.map(Timestamp::from_millis);
+        Ok(Some(Answer { agent: name(&agent)?, at, result }))
     }
 
     fn elect(&self, session: &Name, bid: Bid<'_>) -> Result<Elected> {
         bid.result.map_or(Ok(()), refuse_large)?;
+        let token = ids::fresh(&SystemClock);
         let mut command = self.script(scripts::ELECT, session);
-        command.arg(bid.agent.as_str()).arg(ids::fresh(&SystemClock)).arg(self.kept_millis());
+        command.arg(bid.agent.as_str()).arg(&token).arg(self.kept_millis());
         command.arg(bid.lease.map_or(String::new(), |lease| lease.to_string()));
         if let Some(result) = bid.result {
             command.arg(result);
         }
-        match text(self.ask("signalling", command)?) {
-            None => Ok(Elected::Won),
-            Some(winner) => Ok(Elected::Lost(name(&winner)?)),
+        let elected = self.vote(session, bid.agent, &command)?;
+        if elected != Elected::Won || bid.result.is_some() {
+            return Ok(elected);
         }
+        // Whoever hears nothing of its victory must be able to claim it later: only
+        // who says that it has heard of it has it for good.
+        let mut command = self.script(scripts::CONFIRM, session);
+        self.vote(session, bid.agent, command.arg(&token))
     }
 
     fn register(&self, session: &Name, agent: &Name) -> Result<()> {

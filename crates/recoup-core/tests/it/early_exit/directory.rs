@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::SystemClock;
-use recoup_core::coord::{DirSessions, EarlyExit, Elected};
+use recoup_core::coord::{Bid, DirSessions, EarlyExit, Elected};
 use tempfile::TempDir;
 
 use super::places::{answer, lost, name, signal, won};
@@ -95,8 +95,11 @@ fn links_are_not_followed_out_of_the_directory() {
     symlink(&outside, dir.join("s/agents")).unwrap();
     symlink(outside.join("results"), dir.join("s/results")).unwrap();
     refused("s");
-    signal(&sessions, "s", "b", Some(1), None);
-    assert!(sessions.answer(&name("s")).is_err(), "a result behind a link is none");
+    let agent = name("b");
+    let bid = Bid { agent: &agent, lease: Some(1), result: None };
+    let error = sessions.signal(&name("s"), bid).unwrap_err();
+    assert!(error.to_string().contains("symbolic link"), "{error}");
+    assert!(!dir.join("s/WINNER").exists(), "nobody wins where no result can be");
     assert_eq!(fs::read_to_string(outside.join("results/a.json")).unwrap(), "theirs");
     assert_eq!(fs::read_dir(outside).unwrap().count(), 1);
     // A file that is a link is replaced, or is no result.
@@ -104,6 +107,7 @@ fn links_are_not_followed_out_of_the_directory() {
     fs::create_dir(dir.join("t/results")).unwrap();
     symlink("/etc/hostname", dir.join("t/results/a.json")).unwrap();
     assert_eq!(answer(&sessions, "t"), won("a", None));
+    assert_eq!(sessions.status(&name("t")).unwrap().unwrap().results, []);
     sessions.write_result(&name("t"), &name("a"), b"1").unwrap();
     assert_eq!(answer(&sessions, "t"), won("a", Some("1")));
 }
@@ -118,8 +122,10 @@ fn sessions_that_nobody_uses_are_removed_while_others_are_used() {
             make_old(&dir.path().join(format!("old{n}")).join(part));
         }
     }
-    fs::write(dir.path().join("+tmp/left"), "by the dead").unwrap();
-    make_old(&dir.path().join("+tmp/left"));
+    for left in [".recoup-a1B2c3", "01abcdefghjkmnpqrstvwxyz01", "somebodys"] {
+        fs::write(dir.path().join("+tmp").join(left), "by the dead").unwrap();
+        make_old(&dir.path().join("+tmp").join(left));
+    }
     signal(&sessions, "young", "a", None, Some("1"));
     assert!(dir.path().join("old1").exists(), "nobody looks more than once an hour");
     make_old(&dir.path().join("+swept"));
@@ -128,7 +134,9 @@ fn sessions_that_nobody_uses_are_removed_while_others_are_used() {
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["+locks", "+swept", "+tmp", "new", "young"]);
-    assert_eq!(fs::read_dir(dir.path().join("+tmp")).unwrap().count(), 0);
+    let left: Vec<_> = fs::read_dir(dir.path().join("+tmp")).unwrap().collect();
+    assert_eq!(left.len(), 1, "only what we make is ours to remove");
+    assert_eq!(left[0].as_ref().unwrap().file_name(), "somebodys");
 }
 
 #[test]

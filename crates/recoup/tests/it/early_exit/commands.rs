@@ -213,3 +213,18 @@ fn json_within_json_is_as_pretty_as_the_rest() {
         assert_eq!(text.replace("-1.5e3", "-1500.0"), format!("{outer}{inner}\n}}\n"));
     }
 }
+
+#[test]
+fn however_deep_a_result_is_its_layout_stays_small() {
+    let home = Home::new();
+    let deep = format!("{}1,2{}", "[".repeat(100_000), "]".repeat(100_000));
+    let file = home.write("deep.json", &deep);
+    early_exit(&home, &["signal", "s", "a", "--result", file.to_str().unwrap()]).expect(0);
+    for command in ["read-winner", "poll"] {
+        let text = early_exit(&home, &[command, "s", "--json"]).expect(0).text();
+        assert!(text.len() < 2 * deep.len(), "{}", text.len());
+        let (_, result) = text.split_once("\"result\": ").unwrap();
+        let result: String = result.split_ascii_whitespace().collect();
+        assert_eq!(result, format!("{deep}}}"));
+    }
+}

@@ -21,18 +21,18 @@ const STUBBORN: &str = "trap '' TERM INT HUP; sh -c 'echo $$ >> pids; while :; d
 /// Succeeds once the two of one family are there.
 const AFTER_TWO: &str = "while [ $(wc -l < pids) -lt 2 ]; do sleep 0.02; done; echo won";
 
-fn pids(home: &Home) -> Vec<i32> {
+pub(super) fn pids(home: &Home) -> Vec<i32> {
     let text = fs::read_to_string(home.project().join("pids")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
 /// Runs, and is not merely waiting for somebody to notice its end.
-fn is_alive(pid: i32) -> bool {
+pub(super) fn is_alive(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-fn all_are_gone(home: &Home) -> bool {
+pub(super) fn all_are_gone(home: &Home) -> bool {
     pids(home).into_iter().all(|pid| !is_alive(pid))
 }
 
@@ -47,7 +47,7 @@ fn begun(home: &Home, args: &[&str], script: &str, processes: usize) -> Child {
     child
 }
 
-fn send(child: &Child, signal: Signal) {
+pub(super) fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
 }

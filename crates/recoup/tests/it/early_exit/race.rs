@@ -60,8 +60,12 @@ fn a_session_that_is_won_runs_nothing() {
     with_stdin(&home, &["signal", "s", "a", "--result", "-"], "theirs").expect(0);
     let output = early_exit(&home, &race("s", &[], &["touch ran; echo ours"])).expect(0);
     assert_eq!(output.text(), "theirs");
-    assert!(output.stderr.contains("a has won"), "{}", output.stderr);
+    assert!(output.stderr.contains("a has won this session at 20"), "{}", output.stderr);
+    assert!(output.stderr.contains("nothing was run"), "{}", output.stderr);
+    assert!(output.stderr.contains("early-exit cleanup s"), "{}", output.stderr);
     assert!(!home.project().join("ran").exists());
+    early_exit(&home, &["cleanup", "s"]).expect(0);
+    assert_eq!(early_exit(&home, &race("s", &[], &["echo ours"])).expect(0).text(), "ours\n");
 }
 
 #[test]
@@ -78,7 +82,14 @@ fn its_time_may_be_limited() {
     let home = Home::new();
     let output = early_exit(&home, &race("s", &["--timeout", "200ms"], &["sleep 60"]));
     assert!(output.expect(124).stderr.contains("in time"));
-    early_exit(&home, &["race", "s", "--timeout", "x", "--", "true"]).expect_usage("--timeout");
+    for time in ["x", "60", "1.5", "-1"] {
+        for flag in ["--timeout", "--grace"] {
+            let words = format!("{flag}: expected a number with a unit");
+            early_exit(&home, &["race", "s", flag, time, "--", "true"]).expect_usage(&words);
+        }
+        let words = "--lease: expected a number with a unit";
+        early_exit(&home, &["signal", "s", "--lease", time]).expect_usage(words);
+    }
     early_exit(&home, &["race", "s", "--"]).expect_usage("COMMAND");
     early_exit(&home, &["race", "s", "--", "a", "---"]).expect_usage("a command is empty");
     early_exit(&home, &["race", "s", "--", "---", "a"]).expect_usage("a command is empty");
@@ -132,4 +143,28 @@ fn one_of_ours_takes_the_place_of_a_winner_that_never_has_a_result() {
     assert_eq!(ended.stdout, b"ours\n");
     let winner = early_exit(&home, &["check", "s", "--json"]).expect(1).json();
     assert_eq!(winner["winner_agent"], json!("1-sh"));
+}
+
+#[test]
+fn who_exits_first_wins_though_a_child_holds_its_stream_open() {
+    let home = Home::new();
+    let scripts = ["echo A; sleep 30 &", "sleep 1; echo B"];
+    assert_eq!(early_exit(&home, &race("s", &[], &scripts)).expect(0).text(), "A\n");
+    // Also when the time is up meanwhile.
+    let args = race("t", &["--timeout", "500ms"], &scripts);
+    assert_eq!(early_exit(&home, &args).expect(0).text(), "A\n");
+}
+
+#[test]
+fn output_without_room_puts_one_out_of_the_race_and_not_the_others() {
+    let home = Home::new();
+    let scripts = ["yes | head -c 3000000; sleep 0.2", "sleep 1; echo B"];
+    let run = |session: &'static str, scripts: &[&'static str]| {
+        let mut command = super::command(&home, &race(session, &[], scripts));
+        crate::support::finish(command.env("TMPDIR", home.path("missing")))
+    };
+    let output = run("s", &scripts).expect(0);
+    assert_eq!(output.text(), "B\n");
+    let output = run("t", &scripts[..1]).expect(1);
+    assert!(output.stderr.contains("1-sh: setting a command's output aside"), "{}", output.stderr);
 }

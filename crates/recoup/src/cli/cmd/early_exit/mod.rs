@@ -43,7 +43,9 @@ enum Action {
     ///
     /// Of all who signal in a session one wins, and only once: the winner's own second signal
     /// loses, too. A winner without a result makes room for another after its lease; a late result
-    /// of its own counts as long as nobody has taken its place.
+    /// of its own counts as long as nobody has taken its place. When a server does not answer, who
+    /// has won is not known, and the message says so: signal again by the same name, which wins
+    /// where the first did unheard.
     Signal(signal::SignalArgs),
     /// Note that an agent takes part
     Register(small::RegisterArgs),
@@ -62,7 +64,9 @@ enum Action {
     /// Each command has a process group of its own and reads nothing. The first to exit with 0
     /// wins: what it wrote is given out on stdout and stderr, and its stdout is kept as the
     /// session's result. The others get TERM, and KILL after a grace. When somebody else wins the
-    /// session, on this machine or another, that result is printed instead.
+    /// session, on this machine or another, that result is printed instead. So a session is good
+    /// for one race: in one that is won nothing is run, and the winner's answer is printed again.
+    /// To race anew take another name, or `cleanup` the session first.
     Race(race::RaceArgs),
     /// Be the process that ends what a killed race left behind.
     #[command(hide = true)]

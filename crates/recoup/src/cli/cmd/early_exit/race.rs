@@ -1,23 +1,26 @@
 //! `recoup early-exit race`, and the process that watches over it.
 
 use std::ffi::OsString;
+use std::io::Cursor;
 use std::time::Duration;
 
 use clap::Args;
+use recoup_core::base::name::Name;
 use recoup_core::base::ttl::Ttl;
+use recoup_core::coord::Answer as Found;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::named::SessionArg;
+use super::named::{self, SessionArg};
 use crate::cli::app::App;
 use crate::cli::failure::{self, Failure};
 use crate::cli::{Answer, NO, USAGE, YES, ui};
 use crate::exec::End;
-use crate::race::{self, Outcome, Race};
+use crate::race::{self, Begun, Delivery, Outcome, Race};
 
 /// What stands between two commands.
 const BETWEEN: &str = "---";
 /// How long those who lose may take to end.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Ttl = Ttl::seconds(5);
 
 /// Run several commands, print what the first to succeed printed, end the others.
 #[derive(Debug, Args)]
@@ -25,10 +28,10 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(super) struct RaceArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Give up after this time: 90s, 10m
+    /// Give up after this time: 90s, 10m [default: never]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     timeout: Option<String>,
-    /// How long those who lose may take to end by themselves [default: 5s]
+    /// How long those who lose may take to end; forever: none is killed [default: 5s]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     grace: Option<String>,
     /// The commands, with --- between them
@@ -46,12 +49,15 @@ the time was up; 125 when recoup itself fails; 2 wrong usage.";
 /// Be the process that ends what a killed race left behind.
 #[derive(Debug, Args)]
 pub(super) struct GuardArgs {
-    grace_ms: u64,
+    race: String,
+    /// Without it nobody is killed.
+    grace_ms: Option<u64>,
 }
 
 impl GuardArgs {
     pub(super) fn run(self) -> Answer {
-        race::watch_over(Duration::from_millis(self.grace_ms));
+        let grace = self.grace_ms.map(Duration::from_millis);
+        race::watch_over(&self.race, grace, ui::outlets().out);
         Answer::Yes
     }
 }
@@ -66,7 +72,6 @@ impl RaceArgs {
                 Failure::Error(error).report();
                 USAGE
             }
-            Err(Failure::ReaderGone) => YES,
             Err(failure) => {
                 failure.report();
                 race::FAILED
@@ -76,41 +81,69 @@ impl RaceArgs {
 
     fn perform(self, app: impl FnOnce() -> Result<&'static App>) -> Result<i32, Failure> {
         let session = self.session.name()?;
-        let timeout = duration("--timeout", self.timeout.as_deref())?;
+        let timeout = named::duration("--timeout", self.timeout.as_deref(), Ttl::Off)?;
         let timeout = timeout.filter(|time| !time.is_zero());
-        let grace = duration("--grace", self.grace.as_deref())?.unwrap_or(GRACE);
+        let grace = named::duration("--grace", self.grace.as_deref(), GRACE)?;
         let commands = commands(&self.commands)?;
         let early_exit = &app()?.early_exit_for_writing()?;
+        let shown = session.clone();
         let race = Race { session, commands, timeout, grace, early_exit, warn: failure::warn };
-        Ok(match race.perform()? {
-            Outcome::Ours(mut output) => {
-                ui::replay(&mut output.out, &mut output.err)?;
-                YES
+        let mut contest = race.prepare()?;
+        let outcome = contest.decide();
+        if let Ok(Outcome::Theirs(answer, begun)) = &outcome {
+            tell(&shown, answer, *begun);
+        }
+        let (code, delivery) = match outcome {
+            Ok(outcome) => delivered(outcome),
+            // Whatever happened, nobody is left running.
+            Err(error) => {
+                contest.finish(Delivery::default())?;
+                return Err(error.into());
             }
-            Outcome::Theirs(answer) => {
-                ui::say(format_args!("{} has won this session elsewhere", answer.agent));
-                ui::data(&[&answer.result.unwrap_or_default()])?;
-                YES
-            }
-            Outcome::Failed(why) => {
-                ui::say("all commands failed");
-                for line in why {
-                    ui::say(format_args!("  {line}"));
-                }
-                NO
-            }
-            Outcome::TimedOut => {
-                ui::say("no command succeeded in time");
-                race::TIMED_OUT
-            }
-            Outcome::Interrupted(signal) => End::Signal(signal).leave(),
-        })
+        };
+        match contest.finish(delivery)? {
+            Some(signal) => Ok(End::Signal(signal).leave()),
+            None => Ok(code),
+        }
     }
 }
 
-fn duration(flag: &str, given: Option<&str>) -> Result<Option<Duration>> {
-    let given = given.map(|given| Ttl::parse(flag, given)).transpose()?;
-    Ok(given.and_then(Ttl::as_millis).map(Duration::from_millis))
+/// The exit code, and what is to be given out.
+fn delivered(outcome: Outcome) -> (i32, Delivery) {
+    let (nothing, outlets) = (Delivery::default(), ui::outlets());
+    match outcome {
+        Outcome::Ours(output) => {
+            (YES, nothing.words(output.err, outlets.err).data(output.out, outlets.out))
+        }
+        Outcome::Theirs(answer, _) => {
+            (YES, nothing.data(Cursor::new(answer.result.unwrap_or_default()), outlets.out))
+        }
+        Outcome::Failed(why) => {
+            ui::say("all commands failed");
+            for line in why {
+                ui::say(format_args!("  {line}"));
+            }
+            (NO, nothing)
+        }
+        Outcome::TimedOut => {
+            ui::say("no command succeeded in time");
+            (race::TIMED_OUT, nothing)
+        }
+        Outcome::Interrupted(signal) => (128 + signal, nothing),
+    }
+}
+
+/// Whose answer it is, and what to do for another.
+fn tell(session: &Name, answer: &Found, begun: Begun) {
+    let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second())));
+    let at = at.unwrap_or_default();
+    match begun {
+        Begun::Yes => ui::say(format_args!("{agent} has won this session elsewhere{at}")),
+        Begun::No => ui::say(format_args!(
+            "{agent} has won this session{at}: that is its answer, and nothing was run; to race \
+             again take another name, or forget the session (recoup early-exit cleanup {session})"
+        )),
+    }
 }
 
 /// Each with its arguments.

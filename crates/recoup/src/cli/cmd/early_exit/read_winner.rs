@@ -50,7 +50,7 @@ impl ReadWinnerArgs {
 
 /// The result as it is, with a newline at its end; or everything as JSON.
 pub(super) fn print(session: &Name, found: Found, json: bool) -> Result<(), Failure> {
-    let Found { agent, result } = found;
+    let Found { agent, result, .. } = found;
     if json {
         return ui::json(&Report {
             session_id: session.as_str(),

@@ -46,12 +46,14 @@ impl SignalArgs {
     }
 }
 
+/// In milliseconds; none is for ever.
 fn lease(given: Option<&str>) -> Result<Option<u64>> {
-    match given.map(|given| Ttl::parse("--lease", given)).transpose()? {
-        None => Ok(Some(u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX))),
-        Some(Ttl::Off) => Err(Error::usage(
+    let usual = u64::try_from(LEASE.as_millis()).ok().and_then(Ttl::from_millis);
+    let lease = named::duration("--lease", given, usual.unwrap_or(Ttl::Forever))?;
+    if lease.is_some_and(|lease| lease.is_zero()) {
+        return Err(Error::usage(
             "--lease: nobody wins for no time at all; give a duration such as 10m, or forever",
-        )),
-        Some(lease) => Ok(lease.as_millis()),
+        ));
     }
+    Ok(lease.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)))
 }

@@ -1,0 +1,148 @@
+//! The processes of a race, also those that have left their group: who was started by
+//! a command of ours, or by somebody that it started.
+//!
+//! Whoever is left behind becomes our child (we adopt orphans), so that all of them
+//! stay below us. To which command such an orphan belongs its environment says: each
+//! command is started with a mark there, which is handed down.
+
+use std::collections::HashMap;
+use std::fs;
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
+};
+
+/// The mark: which race, and the place in it.
+pub(super) const MARK: &str = "RECOUP_RACE";
+
+pub(super) fn mark(race: &str, place: usize) -> String {
+    format!("{race}/{place}")
+}
+
+/// A process, and when it began: numbers are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Process {
+    pub(super) pid: Pid,
+    begun: u64,
+}
+
+impl Process {
+    /// To this very process, or nobody.
+    pub(super) fn signal(self, signal: Signal) {
+        let is_same = || stat_of(self.pid).is_some_and(|stat| stat.process == self);
+        match pidfd_open(self.pid, PidfdFlags::empty()) {
+            Ok(handle) if is_same() => {
+                let _ = pidfd_send_signal(handle, signal);
+            }
+            // A system that has no such thing.
+            Err(rustix::io::Errno::NOSYS) if is_same() => {
+                let _ = kill_process(self.pid, signal);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// What the system says of a process that has not ended.
+#[derive(Debug, Clone, Copy)]
+struct Stat {
+    process: Process,
+    parent: i32,
+    group: i32,
+}
+
+/// Those who belong to commands, as far as we have seen.
+#[derive(Debug)]
+pub(super) struct Kin {
+    race: String,
+    known: HashMap<Process, usize>,
+}
+
+impl Kin {
+    pub(super) fn of(race: &str) -> Self {
+        Self { race: race.to_owned(), known: HashMap::new() }
+    }
+
+    /// All that run, but those of the command at the place `but`, and those in one of
+    /// these groups, who are reached there. `leaders` are the commands, with their places.
+    pub(super) fn strays(
+        &mut self,
+        leaders: &HashMap<i32, usize>,
+        but: Option<usize>,
+    ) -> Vec<Process> {
+        let all: HashMap<i32, Stat> =
+            processes().map(|stat| (stat.process.pid.as_raw_nonzero().get(), stat)).collect();
+        let me = getpid().as_raw_nonzero().get();
+        let mut strays = Vec::new();
+        for stat in all.values() {
+            let Some(place) = self.place_of(*stat, &all, leaders, me) else { continue };
+            self.known.insert(stat.process, place);
+            if but != Some(place) && !leaders.contains_key(&stat.group) {
+                strays.push(stat.process);
+            }
+        }
+        self.known.retain(|known, _| {
+            all.get(&known.pid.as_raw_nonzero().get()).is_some_and(|stat| stat.process == *known)
+        });
+        strays
+    }
+
+    /// The place of the command to which a process belongs: by who started it.
+    fn place_of(
+        &self,
+        mut stat: Stat,
+        all: &HashMap<i32, Stat>,
+        leaders: &HashMap<i32, usize>,
+        me: i32,
+    ) -> Option<usize> {
+        // No line of parents is longer than there are processes, however it changed meanwhile.
+        for _ in 0..all.len() {
+            if let Some(place) = self.known.get(&stat.process) {
+                return Some(*place);
+            }
+            if let Some(place) = leaders.get(&stat.process.pid.as_raw_nonzero().get()) {
+                return Some(*place);
+            }
+            if stat.parent == me {
+                return place_in(&self.race, stat.process.pid);
+            }
+            stat = *all.get(&stat.parent)?;
+        }
+        None
+    }
+}
+
+/// All that have the mark of a race, wherever they are; with their places.
+pub(super) fn marked(race: &str) -> Vec<(Process, usize)> {
+    let place = |stat: Stat| Some((stat.process, place_in(race, stat.process.pid)?));
+    processes().filter_map(place).collect()
+}
+
+fn processes() -> impl Iterator<Item = Stat> {
+    let found = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = found.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(Pid::from_raw).filter_map(stat_of)
+}
+
+fn stat_of(pid: Pid) -> Option<Stat> {
+    let text = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    // The name before it may have anything in it.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    if matches!(*fields.first()?, "Z" | "X") {
+        return None;
+    }
+    let begun = fields.get(19)?.parse().ok()?;
+    let (parent, group) = (fields.get(1)?.parse().ok()?, fields.get(2)?.parse().ok()?);
+    Some(Stat { process: Process { pid, begun }, parent, group })
+}
+
+/// The place in that race that a process has by its environment. We can't look at
+/// what belongs to others, and need not: it is not ours.
+fn place_in(race: &str, pid: Pid) -> Option<usize> {
+    let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+    let mut texts =
+        environment.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok());
+    let mark = texts.find_map(|text| text.strip_prefix(MARK)?.strip_prefix('='))?;
+    mark.strip_prefix(race)?.strip_prefix('/')?.parse().ok()
+}
