@@ -7,5 +7,6 @@
 mod note;
 #[expect(dead_code, reason = "the store comes next")]
 mod schema;
+pub mod search;
 
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};

@@ -1,0 +1,3 @@
+//! What is remembered.
+
+mod search;
