@@ -69,15 +69,27 @@ fn written(text: &str, topic: Option<&str>) -> String {
     format!("{words}{WHOLES} {wholes}")
 }
 
-/// The rows that have a form, newest first, and no more than `most`.
+/// The rows that have what is asked for, newest first, and no more than `most`.
 pub(super) fn rows(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2
+               ORDER BY rowid DESC LIMIT ?3";
+    list(connection, sql, asked, most)
+}
+
+/// Likewise, oldest first.
+pub(super) fn oldest(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 ORDER BY rowid LIMIT ?3";
+    list(connection, sql, asked, most)
+}
+
+fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let reading = || -> rusqlite::Result<Vec<i64>> {
         connection
-            .prepare_cached(
-                "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2",
-            )?
-            .query_map(params![asked.to_fts(), most], |row| row.get(0))?
+            .prepare_cached(sql)?
+            .query_map(params![asked.to_fts(), asked.below.unwrap_or(i64::MAX), most], |row| {
+                row.get(0)
+            })?
             .collect()
     };
     reading().map_err(|error| explain(error, "could not search the memories"))
@@ -91,6 +103,8 @@ pub(super) struct Asked<'a> {
     pub(super) forms: &'a [&'a str],
     /// Where the last form is only the beginning of a word.
     pub(super) open: bool,
+    /// Only what is older than this row.
+    pub(super) below: Option<i64>,
     /// In any where there are none.
     pub(super) scopes: &'a [String],
 }

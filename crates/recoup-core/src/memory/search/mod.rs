@@ -9,6 +9,7 @@ mod rank;
 mod split;
 mod stop;
 mod terms;
+mod walk;
 
 use rusqlite::Connection;
 

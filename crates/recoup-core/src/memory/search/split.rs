@@ -46,7 +46,7 @@ pub(super) fn split(text: &str, mut take: impl FnMut(&str, Sort)) {
         }
         run.finish(&mut take);
         if c.is_alphanumeric() || is_accent(c) {
-            unit.push(c);
+            unit.push(c, chars.peek().copied());
         } else if !unit.goes_on(c, chars.peek().copied()) {
             unit.finish(&mut take);
         }
@@ -70,59 +70,81 @@ fn is_accent(c: char) -> bool {
 struct Unit {
     folded: String,
     starts: Vec<usize>,
-    /// Where the last character begins in `folded`, and whether it and the one before
-    /// were capitals.
-    last: usize,
-    capitals: (bool, bool),
-    digits_only: bool,
-    last_is_lower: bool,
-    last_is_digit: bool,
-    broken: bool,
+    /// Where the last character begins in `folded`, and what it was.
+    place: usize,
+    last: Last,
+    /// A number or a version, so far.
+    is_number: bool,
+}
+
+/// What came last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Last {
+    Lower,
+    Capital,
+    /// More than one.
+    Capitals,
+    Digit,
+    /// What joins two parts.
+    Joint,
+    #[default]
+    Other,
 }
 
 impl Unit {
-    fn push(&mut self, c: char) {
+    fn push(&mut self, c: char, next: Option<char>) {
         if self.folded.is_empty() {
-            self.starts.push(0);
-            self.digits_only = true;
-            self.capitals = (false, false);
-        } else if self.broken {
-            self.starts.push(self.folded.len());
-            self.capitals = (false, false);
-        } else if c.is_uppercase() && (self.last_is_lower || self.last_is_digit) {
-            self.starts.push(self.folded.len());
-        } else if c.is_lowercase() && self.capitals == (true, true) {
-            // The last capital of several begins the next part: HTTPServer.
-            self.starts.push(self.last);
+            self.is_number = true;
         }
-        self.broken = false;
-        self.last = self.folded.len();
+        let starts = self.start_of_part(c, next);
+        self.starts.extend(starts);
+        self.last = match self.last {
+            _ if c.is_ascii_digit() => Last::Digit,
+            _ if c.is_lowercase() => Last::Lower,
+            Last::Capital | Last::Capitals if c.is_uppercase() => Last::Capitals,
+            _ if c.is_uppercase() => Last::Capital,
+            _ => Last::Other,
+        };
+        self.place = self.folded.len();
+        self.is_number &= self.last == Last::Digit || (self.place == 0 && matches!(c, 'v' | 'V'));
         fold(c, |c| self.folded.push(c));
-        self.capitals = (self.capitals.1, c.is_uppercase());
-        self.last_is_lower = c.is_lowercase();
-        self.last_is_digit = c.is_ascii_digit();
-        self.digits_only &= self.last_is_digit || (self.last == 0 && matches!(c, 'v' | 'V'));
+    }
+
+    /// Where a part begins, if one does with this character or the one before.
+    fn start_of_part(&self, c: char, next: Option<char>) -> Option<usize> {
+        let end = self.folded.len();
+        match self.last {
+            _ if end == 0 => Some(0),
+            Last::Joint => Some(end),
+            Last::Lower | Last::Digit if c.is_uppercase() => Some(end),
+            // URLs: a plural, no part.
+            Last::Capitals if c == 's' && !next.is_some_and(char::is_alphabetic) => None,
+            // HTTPServer: the last of several capitals begins the next part.
+            Last::Capitals if c.is_lowercase() => Some(self.place),
+            _ => None,
+        }
     }
 
     /// Whether the unit goes on after a character that is no letter: `_` and `-` join
     /// identifiers, dots join versions, commas join thousands.
     fn goes_on(&mut self, c: char, next: Option<char>) -> bool {
         let digit_follows = next.is_some_and(|next| next.is_ascii_digit());
-        let version = self.digits_only && self.last_is_digit && digit_follows;
+        let in_number = self.is_number && self.last == Last::Digit && digit_follows;
         match c {
-            '\u{ad}' | '\u{200b}'..='\u{200d}' => return true,
-            _ if self.folded.is_empty() || self.broken => return false,
-            '.' if version => {
+            // Soft hyphens and other marks of no width.
+            '\u{ad}' | '\u{200b}'..='\u{200d}' => true,
+            _ if self.folded.is_empty() => false,
+            '.' if in_number => {
                 self.folded.push('.');
-                self.last_is_digit = false;
-                return true;
+                true
             }
-            ',' if version => return true,
-            '_' | '-' => {}
-            _ => return false,
+            ',' if in_number => true,
+            '_' | '-' if next.is_some_and(char::is_alphanumeric) => {
+                self.last = Last::Joint;
+                true
+            }
+            _ => false,
         }
-        self.broken = next.is_some_and(char::is_alphanumeric);
-        self.broken
     }
 
     fn finish(&mut self, take: &mut impl FnMut(&str, Sort)) {
@@ -130,12 +152,12 @@ impl Unit {
             self.emit(take);
             self.folded.clear();
             self.starts.clear();
-            self.broken = false;
+            self.last = Last::Other;
         }
     }
 
     fn emit(&self, take: &mut impl FnMut(&str, Sort)) {
-        if self.digits_only && self.starts.len() == 1 && self.last_is_digit {
+        if self.is_number && self.starts.len() == 1 && self.last == Last::Digit {
             return self.emit_number(take);
         }
         let sort = if self.starts.len() > 1 { Sort::Part } else { Sort::Plain };
@@ -216,6 +238,7 @@ mod tests {
             assert_eq!(words(name), "flush queue =flushqueue", "{name}");
         }
         assert_eq!(words("HTTPServer"), "http server =httpserver");
+        assert_eq!(words("URLs, APIs of IDsAre"), "urls apis of i ds are =idsare");
         assert_eq!(words("parseURLOf(x)"), "parse url of =parseurlof x");
         assert_eq!(words("BillingClient.refund()"), "billing client =billingclient refund");
         assert_eq!(words("gpu-a10 gpuA10"), "gpu a10 =gpua10 gpu a10 =gpua10");

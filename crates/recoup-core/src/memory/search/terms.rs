@@ -126,9 +126,8 @@ impl Said {
         let mut pairs = 0;
         split(text, |word, sort| {
             match sort {
-                // The name without its number (`python3`), or all the parts.
+                // All the parts; else the name without its number (`python3`).
                 Sort::Whole if parts > 1 => said.join(parts),
-                Sort::Whole => said.words.push((word.to_owned(), sort)),
                 Sort::Tail if pairs > 0 => {}
                 _ => said.words.push((word.to_owned(), sort)),
             }
