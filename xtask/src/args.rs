@@ -1,5 +1,5 @@
-//! The command line of `cargo xtask`, matched by hand: a few tasks, no
-//! options, so a parser crate would cost more to build than it saves.
+//! The command line of `cargo xtask`, matched by hand: a few tasks, hardly
+//! an option, so a parser crate would cost more to build than it saves.
 
 use std::ffi::OsString;
 
@@ -13,6 +13,7 @@ Tasks:
   test               everything that a change must pass: tools, fmt, clippy, tests
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
   eval secrets       how well secrets are told from clean texts, with what is wrong
+  eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
   tools              bring the programs that tests need, and say where they are
   help               this text";
 
@@ -31,6 +32,10 @@ pub(crate) enum Task {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Secrets,
+    /// With what was missed, where that is wanted.
+    Retrieval {
+        verbose: bool,
+    },
 }
 
 /// Reads the arguments after `cargo xtask`.
@@ -42,7 +47,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
     let task = match task.to_str() {
         Some("test") => Task::Test,
         Some("bench") => return bench(arguments),
-        Some("eval") => Task::Eval(subject(arguments.next())?),
+        Some("eval") => return eval(arguments),
         Some("tools") => Task::Tools,
         Some("help" | "--help" | "-h") => Task::Help,
         _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
@@ -58,12 +63,22 @@ fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure>
     }
 }
 
-fn subject(argument: Option<OsString>) -> Result<Subject, Failure> {
-    match argument {
-        Some(subject) if subject == "secrets" => Ok(Subject::Secrets),
-        Some(other) => Err(usage(&format!("nothing to evaluate called `{}`", other.display()))),
-        None => Err(usage("no subject given: `eval secrets`")),
-    }
+fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let subject = match arguments.next() {
+        Some(subject) if subject == "secrets" => Subject::Secrets,
+        Some(subject) if subject == "retrieval" => return retrieval(arguments),
+        Some(other) => {
+            return Err(usage(&format!("nothing to evaluate called `{}`", other.display())));
+        }
+        None => return Err(usage("no subject given: `eval secrets` or `eval retrieval`")),
+    };
+    nothing_more(arguments).map(|()| Task::Eval(subject))
+}
+
+fn retrieval(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let mut arguments = arguments.peekable();
+    let verbose = arguments.next_if(|argument| argument == "--verbose").is_some();
+    nothing_more(arguments).map(|()| Task::Eval(Subject::Retrieval { verbose }))
 }
 
 fn nothing_more(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
@@ -91,6 +106,9 @@ mod tests {
         assert_eq!(parsed("test"), Ok(Task::Test));
         assert_eq!(parsed("tools"), Ok(Task::Tools));
         assert_eq!(parsed("eval secrets"), Ok(Task::Eval(Subject::Secrets)));
+        for (line, verbose) in [("eval retrieval", false), ("eval retrieval --verbose", true)] {
+            assert_eq!(parsed(line), Ok(Task::Eval(Subject::Retrieval { verbose })));
+        }
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
             assert_eq!(parsed(help), Ok(Task::Help));
@@ -113,6 +131,8 @@ mod tests {
             ("eval", "no subject given"),
             ("eval speed", "nothing to evaluate called `speed`"),
             ("eval secrets now", "unexpected argument `now`"),
+            ("eval secrets --verbose", "unexpected argument `--verbose`"),
+            ("eval retrieval now", "unexpected argument `now`"),
         ];
         for (line, problem) in wrong {
             let Err(Failure::Usage(text)) = parsed(line) else { panic!("`{line}` was accepted") };

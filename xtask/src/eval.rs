@@ -10,11 +10,14 @@ use crate::process;
 use crate::workspace;
 
 pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
-    let example = match subject {
-        Subject::Secrets => "eval_secrets",
+    let (example, options): (_, &[&str]) = match subject {
+        Subject::Secrets => ("eval_secrets", &[]),
+        Subject::Retrieval { verbose: false } => ("eval_retrieval", &[]),
+        Subject::Retrieval { verbose: true } => ("eval_retrieval", &["--", "--verbose"]),
     };
     let arguments = ["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
     workspace::cargo(arguments)
+        .args(options)
         .status()
         .map(process::exit_code)
         .map_err(|error| Failure::Task(format!("cargo could not be started: {error}")))

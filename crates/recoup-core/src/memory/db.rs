@@ -5,6 +5,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use super::{rows, search};
 use crate::database::{Layout, fault};
 use crate::error::{Error, Result};
 
@@ -17,7 +18,7 @@ pub(super) static LAYOUT: Layout = Layout {
     oldest: VERSION,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
     backs_up: true,
-    tables: &[TABLES],
+    tables: &[TABLES, search::WORDS],
     migrate: |_, _| Ok(()),
     rescue: Some(|damaged, fresh| Ok(rescue(damaged, fresh))),
 };
@@ -34,6 +35,10 @@ fn rescue(damaged: &Connection, fresh: &Connection) -> u64 {
         for order in ["ASC", "DESC"] {
             rows += copy(damaged, fresh, table, order).unwrap_or(0);
         }
+    }
+    // Search is made anew: it says nothing that the notes do not say.
+    for kept in rows::many(fresh, "1", []).unwrap_or_default() {
+        let _ = search::put(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref());
     }
     rows
 }

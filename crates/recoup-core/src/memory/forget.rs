@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 
 use super::keep;
-use super::{Note, NoteId};
+use super::{Note, NoteId, rows, search};
 use crate::base::fsx;
 use crate::database::{connection, fault};
 use crate::error::{Error, Result};
@@ -28,6 +28,7 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     let mut notes = Vec::new();
     for id in ids {
         let kept = keep::demand(connection, id)?;
+        search::remove(connection, kept.row)?;
         remove(connection, id).map_err(forgetting)?;
         // What clients told us may have the same words.
         for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
@@ -74,6 +75,9 @@ fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
     copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
         .map_err(forgetting)?;
     for id in ids {
+        if let Some(kept) = rows::by_id(&copy, id)? {
+            search::remove(&copy, kept.row)?;
+        }
         remove(&copy, id).map_err(forgetting)?;
     }
     copy.execute_batch("VACUUM").map_err(forgetting)?;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{self, Kept};
 use super::statement::{Statement, said};
-use super::{Note, NoteId, Status, Trust};
+use super::{Note, NoteId, Status, Trust, search};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -110,6 +110,7 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
         })
         .map_err(keeping)?;
     let kept = demand(connection, &id)?;
+    search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
     let instead_of = take_the_topic(connection, &kept, details.now)?;
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })

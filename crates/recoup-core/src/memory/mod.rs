@@ -11,6 +11,7 @@ mod note;
 mod privacy;
 mod rows;
 mod schema;
+pub mod search;
 mod statement;
 mod store;
 mod transfer;

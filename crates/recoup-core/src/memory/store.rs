@@ -12,7 +12,7 @@ use super::privacy::{self, Silence};
 use super::rows::{self, Kept};
 use super::statement::{Statement, said};
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Status};
+use super::{Note, NoteId, NoteScope, Status, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -214,6 +214,7 @@ fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> R
             params![kept.row, text, said, now.as_millis()],
         )
         .map_err(keep::keeping)?;
+    search::put(connection, kept.row, text, kept.note.topic.as_deref())?;
     keep::testify(connection, kept, "edited", None, now)
 }
 

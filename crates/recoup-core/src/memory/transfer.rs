@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows;
 use super::statement::said;
-use super::{Note, NoteId, NoteKind, NoteScope, Source, Status};
+use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, search};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -108,6 +108,8 @@ pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported
             continue;
         }
         insert(connection, note).map_err(|error| fault::explain(error, "importing memories"))?;
+        let row = connection.last_insert_rowid();
+        search::put(connection, row, &note.text, note.topic.as_deref())?;
         imported.added += 1;
     }
     Ok(imported)

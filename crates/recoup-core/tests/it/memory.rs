@@ -4,6 +4,7 @@ mod damage;
 mod forget;
 mod mind;
 mod privacy;
+mod search;
 mod transfer;
 
 use std::path::PathBuf;

@@ -16,10 +16,14 @@ mod exec;
 mod ledger;
 mod library;
 mod measure;
+mod memory;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;
 mod report;
+#[allow(dead_code, reason = "the evaluation uses more of it")]
+#[path = "../../../recoup-core/tests/corpus/retrieval/mod.rs"]
+mod retrieval;
 mod scene;
 mod stores;
 
@@ -57,12 +61,14 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 5] = [
+    let timings: [(&str, Timing); 7] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: explain among 100,000 entries", command::explain_among_many),
         ("library: a key in a full history", ledger::history),
         ("condense: estimate of 10 MB", condense::estimate),
+        ("memory: search 100,000 notes, median", memory::search),
+        ("memory: index one more among these", memory::index),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();

@@ -1,0 +1,143 @@
+//! The index of words: an FTS5 table beside `notes`, written in the forms that
+//! are looked for, and read one word at a time.
+//!
+//! FTS5 is asked only who has a word, newest first and never for more than a
+//! limit: its own `bm25()` goes through every row that has any of the words,
+//! twice. The table keeps the forms as text, so that a row can be ranked without splitting
+//! it again, and deleted without knowing what it said.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::forms::{Forms, HEAD, STEM, head};
+use super::split::{MOST_TEXT, Sort, split};
+use crate::database::fault::explain;
+use crate::error::Result;
+
+/// The table. `secure-delete` takes a deleted row's words out of the index at once, so that
+/// what is forgotten leaves nothing.
+pub(in crate::memory) const WORDS: &str = "
+CREATE VIRTUAL TABLE words USING fts5(
+    forms, detail=none, columnsize=0, tokenize=\"ascii tokenchars '~^.@:'\"
+);
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+";
+
+/// Marks where the wholes of identifiers begin in what is stored.
+pub(super) const WHOLES: &str = "|";
+/// Marks the scope of a note.
+const SCOPE: char = '@';
+
+/// Indexes a note, or indexes it anew. The row must be in `notes` already.
+pub fn put(connection: &Connection, row: i64, text: &str, topic: Option<&str>) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO words (rowid, forms)
+             VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
+        )
+        .and_then(|mut statement| statement.execute(params![row, written(text, topic)]))
+        .map_err(|error| explain(error, "could not index a memory"))?;
+    Ok(())
+}
+
+/// Takes a note out of the index. Nothing of it stays there.
+pub fn remove(connection: &Connection, row: i64) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM words WHERE rowid = ?1")
+        .and_then(|mut statement| statement.execute([row]))
+        .map_err(|error| explain(error, "could not take a memory out of the index"))?;
+    Ok(())
+}
+
+/// What is stored for a note: each word with its other forms behind it, then the wholes.
+fn written(text: &str, topic: Option<&str>) -> String {
+    let forms = Forms::default();
+    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
+    let mut wholes = String::new();
+    let mut take = |word: &str, sort: Sort| {
+        let out = if sort == Sort::Whole { &mut wholes } else { &mut words };
+        out.push_str(word);
+        if let Some(stem) = forms.stem(word, sort) {
+            out.extend([" ", STEM, &stem]);
+            if let Some(head) = head(word, sort) {
+                out.extend([" ", HEAD, head]);
+            }
+        }
+        out.push(' ');
+    };
+    split(text, &mut take);
+    split(topic.unwrap_or_default(), &mut take);
+    format!("{words}{WHOLES} {wholes}")
+}
+
+/// The rows that have what is asked for, newest first, and no more than `most`.
+pub(super) fn rows(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2
+               ORDER BY rowid DESC LIMIT ?3";
+    list(connection, sql, asked, most)
+}
+
+/// Likewise, oldest first.
+pub(super) fn oldest(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 ORDER BY rowid LIMIT ?3";
+    list(connection, sql, asked, most)
+}
+
+fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let reading = || -> rusqlite::Result<Vec<i64>> {
+        connection
+            .prepare_cached(sql)?
+            .query_map(params![asked.to_fts(), asked.below.unwrap_or(i64::MAX), most], |row| {
+                row.get(0)
+            })?
+            .collect()
+    };
+    reading().map_err(|error| explain(error, "could not search the memories"))
+}
+
+/// What is asked of the index: forms that a row has all of, in one of some scopes. Nothing of
+/// what the user typed is ever read as FTS5's syntax: forms have letters, digits and dots,
+/// and are quoted.
+#[derive(Debug, Default)]
+pub(super) struct Asked<'a> {
+    pub(super) forms: &'a [&'a str],
+    /// Where the last form is only the beginning of a word.
+    pub(super) open: bool,
+    /// Only what is older than this row.
+    pub(super) below: Option<i64>,
+    /// In any where there are none.
+    pub(super) scopes: &'a [String],
+}
+
+impl Asked<'_> {
+    fn to_fts(&self) -> String {
+        let mut all: Vec<String> = self.forms.iter().map(|form| format!("\"{form}\"")).collect();
+        if self.open
+            && let Some(last) = all.last_mut()
+        {
+            last.push_str(" *");
+        }
+        if !self.scopes.is_empty() {
+            let scopes = self.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
+            all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
+        }
+        all.join(" AND ")
+    }
+}
+
+/// The stored forms of a note.
+pub(super) fn forms(connection: &Connection, row: i64) -> Result<Option<String>> {
+    connection
+        .prepare_cached("SELECT c0 FROM words_content WHERE id = ?1")
+        .and_then(|mut statement| statement.query_row([row], |row| row.get(0)).optional())
+        .map_err(|error| explain(error, "could not read the words of a memory"))
+}
+
+/// About how many notes there are; exact where none was deleted.
+pub(super) fn notes(connection: &Connection) -> Result<i64> {
+    connection
+        .prepare_cached("SELECT max(row) FROM notes")
+        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
+        .map(Option::unwrap_or_default)
+        .map_err(|error| explain(error, "could not count the memories"))
+}

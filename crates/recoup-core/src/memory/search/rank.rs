@@ -1,0 +1,232 @@
+//! How well one note answers a query: BM25 with exact words above stems above
+//! words of the same meaning above beginnings, and more for words that stand
+//! together as they were asked.
+
+use std::collections::HashMap;
+
+use super::forms::{HEAD, STEM};
+use super::index::WHOLES;
+use super::terms::Terms;
+
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// How much a form of a word is worth against the word itself.
+pub(super) const STEM_WORTH: f32 = 0.9;
+pub(super) const KIN_WORTH: f32 = 0.6;
+pub(super) const HEAD_WORTH: f32 = 0.5;
+/// BM25: how fast more of the same word stops to count, how much length does, and how many
+/// telling words a note usually has.
+const K1: f32 = 0.6;
+const B: f32 = 0.4;
+const USUAL_LENGTH: f32 = 12.0;
+/// What neighbours and identifiers add to a score, in weights of their words.
+const NEAR: f32 = 0.5;
+const JOINED: f32 = 0.8;
+/// Where wholes stand: near nothing.
+const APART: u16 = 10;
+/// How many places of a word are remembered.
+const PLACES: usize = 4;
+
+/// A query that is ready to be held against notes.
+#[derive(Debug)]
+pub(super) struct Ranker<'a> {
+    terms: &'a Terms,
+    weights: &'a Weights,
+    forms: Map<&'a str, Vec<(usize, f32)>>,
+    joins: Map<&'a str, usize>,
+    /// Words of which only the beginning was asked for.
+    open: Vec<usize>,
+    /// The weight of all words, and the score of a note that is the query.
+    total: f32,
+    best: f32,
+}
+
+/// How much each word says, 0 to 1, and what may be one identifier likewise.
+#[derive(Debug)]
+pub(super) struct Weights {
+    pub(super) words: Vec<f32>,
+    pub(super) joins: Vec<f32>,
+}
+
+/// How one note answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Answer {
+    pub(super) score: f32,
+    pub(super) fit: f32,
+}
+
+/// What was found of one word in a note.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    worth: f32,
+    times: f32,
+    places: [u16; PLACES],
+    known: usize,
+    /// Where it was seen last; the first place is 1.
+    last: u16,
+}
+
+/// A note as it was read against a query.
+struct Reading {
+    found: Vec<Found>,
+    /// The weight of identifiers that were found whole.
+    joined: f32,
+    /// How many telling words the note has.
+    length: u16,
+}
+
+impl<'a> Ranker<'a> {
+    pub(super) fn new(terms: &'a Terms, weights: &'a Weights) -> Self {
+        let mut forms: Map<&str, Vec<(usize, f32)>> = Map::default();
+        for (n, term) in terms.words.iter().enumerate() {
+            let mut add = |form: &'a str, worth| forms.entry(form).or_default().push((n, worth));
+            add(&term.exact, 1.0);
+            term.stem.iter().for_each(|stem| add(stem, STEM_WORTH));
+            term.kin.iter().for_each(|other| add(other, KIN_WORTH));
+            term.head.iter().for_each(|head| add(head, HEAD_WORTH));
+        }
+        let mut joins = Map::default();
+        for (n, join) in terms.joins.iter().enumerate() {
+            joins.extend(join.kin.iter().map(|other| (*other, n)));
+            joins.insert(&*join.exact, n);
+        }
+        let words = terms.words.iter().enumerate();
+        let open = words.filter(|(_, term)| term.open).map(|(n, _)| n).collect();
+        let total: f32 = weights.words.iter().sum();
+        let pairs: f32 = weights.words.windows(2).map(|pair| pair[0].min(pair[1])).sum();
+        let best = total * (K1 + 1.0) / (1.0 + K1 * (1.0 - B)) + NEAR * pairs;
+        Self { terms, weights, forms, joins, open, total, best }
+    }
+
+    /// Holds the query against the stored forms of a note.
+    pub(super) fn answer(&self, stored: &str) -> Answer {
+        let reading = self.read(stored);
+        let near = self.nearness(&reading.found);
+        let joined = reading.joined.min(1.0);
+        let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
+        let score = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
+        Answer { score, fit: self.fit(&reading, near, joined) }
+    }
+
+    fn read(&self, stored: &str) -> Reading {
+        let found = vec![Found::default(); self.terms.words.len()];
+        let mut reading = Reading { found, joined: 0.0, length: 0 };
+        let (mut at, mut wholes) = (0_u16, false);
+        for form in stored.split(' ') {
+            match form {
+                WHOLES => wholes = true,
+                _ if form.starts_with(HEAD) => {}
+                _ if form.starts_with(STEM) => reading.lengthen(!wholes),
+                _ if wholes => at = at.saturating_add(APART),
+                _ => {
+                    at = at.saturating_add(1);
+                    let telling = !form.bytes().all(|byte| byte.is_ascii_alphabetic());
+                    reading.lengthen(telling);
+                }
+            }
+            self.note(form, at, &mut reading);
+        }
+        reading
+    }
+
+    /// Notes what a form at a place is of the query.
+    fn note(&self, form: &str, at: u16, reading: &mut Reading) {
+        if let Some(&join) = self.joins.get(form) {
+            reading.joined += self.weights.joins[join];
+            self.credit(join, at, &mut reading.found);
+        }
+        for &(n, worth) in self.forms.get(form).into_iter().flatten() {
+            let one = &mut reading.found[n];
+            // The other forms of a word that was counted already.
+            if one.last != at {
+                one.see(worth, at);
+            }
+        }
+        for &n in &self.open {
+            if form.starts_with(&*self.terms.words[n].exact) {
+                reading.found[n].see(1.0, at);
+            }
+        }
+    }
+
+    /// The words of an identifier that the note has in one.
+    fn credit(&self, join: usize, at: u16, found: &mut [Found]) {
+        let places = &self.terms.joins[join].places;
+        for (term, one) in self.terms.words.iter().zip(found) {
+            if places.contains(&term.at) && one.worth == 0.0 {
+                one.see(STEM_WORTH, at);
+            }
+        }
+    }
+
+    fn bm25(&self, reading: &Reading) -> f32 {
+        let norm = K1 * (1.0 - B + B * f32::from(reading.length) / USUAL_LENGTH);
+        let found = reading.found.iter().zip(&self.weights.words);
+        found
+            .map(|(one, weight)| weight * one.worth * one.times * (K1 + 1.0) / (one.times + norm))
+            .sum()
+    }
+
+    /// Words that follow each other in the query and stand close in the note.
+    fn nearness(&self, found: &[Found]) -> f32 {
+        let pairs = found.windows(2).zip(self.weights.words.windows(2));
+        pairs.map(|(pair, weights)| pair[0].closeness(&pair[1]) * weights[0].min(weights[1])).sum()
+    }
+
+    /// How sure it is that a note is about what the query is about. The evidence is the weight
+    /// of the words they share; words that stand together, an identifier and a query that is
+    /// covered add to it, and a note that says much else takes from it. One shared word among several
+    /// is never enough.
+    fn fit(&self, reading: &Reading, near: f32, joined: f32) -> f32 {
+        let shared = reading.found.iter().filter(|one| one.worth > 0.0).count();
+        if self.total <= 0.0 || shared == 0 {
+            return 0.0;
+        }
+        let words = reading.found.iter().zip(&self.weights.words);
+        let covered: f32 = words.map(|(one, weight)| one.worth * weight).sum();
+        let beside = (f32::from(reading.length) - 6.0).clamp(0.0, 20.0);
+        let evidence =
+            covered + 0.3 * near + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
+        let fit = evidence.max(0.0) / (evidence.max(0.0) + ENOUGH);
+        let alone = shared == 1 && joined == 0.0 && self.terms.words.len() > 1;
+        if alone { fit.min(0.49) } else { fit }
+    }
+}
+
+/// The evidence that is as much for as against.
+const ENOUGH: f32 = 1.2;
+
+impl Reading {
+    fn lengthen(&mut self, telling: bool) {
+        self.length = self.length.saturating_add(u16::from(telling));
+    }
+}
+
+impl Found {
+    fn see(&mut self, worth: f32, at: u16) {
+        self.worth = self.worth.max(worth);
+        self.times += if worth > HEAD_WORTH { 1.0 } else { HEAD_WORTH };
+        self.last = at;
+        if self.known < PLACES {
+            self.places[self.known] = at;
+            self.known += 1;
+        }
+    }
+
+    fn places(&self) -> &[u16] {
+        &self.places[..self.known]
+    }
+
+    /// How close this word comes before another, or nearly so after it.
+    fn closeness(&self, next: &Self) -> f32 {
+        let apart = |a: u16, b: u16| if b > a { b - a } else { a - b + 1 };
+        let all =
+            self.places().iter().flat_map(|a| next.places().iter().map(move |b| apart(*a, *b)));
+        match all.min() {
+            Some(0 | 1) => 1.0,
+            Some(2) => 0.6,
+            Some(3 | 4) => 0.3,
+            _ => 0.0,
+        }
+    }
+}

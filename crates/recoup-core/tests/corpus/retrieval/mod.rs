@@ -1,0 +1,49 @@
+//! Developers' notes, and queries of which it is known what answers them: see
+//! `xtask/corpora/retrieval/README.md`. Used by the tests, by `cargo xtask eval
+//! retrieval` and by the benchmark.
+
+pub(crate) mod engines;
+pub(crate) mod figures;
+
+use std::path::Path;
+
+use recoup_core::base::digest::Digest;
+use serde::Deserialize;
+
+/// One note.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Note {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) text: String,
+}
+
+/// One query, the notes that answer it, and what makes it hard.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Question {
+    #[serde(rename = "q")]
+    pub(crate) text: String,
+    pub(crate) answers: Vec<String>,
+    pub(crate) sort: String,
+}
+
+impl Question {
+    /// Whether it is of the half on which weights were chosen.
+    pub(crate) fn is_tuned_on(&self) -> bool {
+        Digest::of(self.text.as_bytes()).as_bytes()[0] % 2 == 0
+    }
+}
+
+pub(crate) fn notes() -> Vec<Note> {
+    lines("notes.jsonl")
+}
+
+pub(crate) fn questions() -> Vec<Question> {
+    lines("queries.jsonl")
+}
+
+fn lines<T: for<'de> Deserialize<'de>>(name: &str) -> Vec<T> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/retrieval");
+    let text = std::fs::read_to_string(folder.join(name)).expect("the corpus is in the repository");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of the corpus")).collect()
+}
