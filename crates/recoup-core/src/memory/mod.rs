@@ -4,7 +4,10 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+pub mod hooked;
+pub mod inject;
 mod note;
+pub mod private;
 #[expect(dead_code, reason = "the store comes next")]
 mod schema;
 

@@ -16,6 +16,7 @@ mod fsx;
 mod fsx_shared;
 mod keys;
 mod ledger;
+mod memory;
 mod project;
 mod redis;
 mod redis_server;

@@ -1,0 +1,5 @@
+//! What is remembered.
+
+mod hooked;
+mod inject;
+mod private;
