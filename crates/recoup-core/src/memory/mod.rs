@@ -8,6 +8,7 @@ pub mod hooked;
 pub mod inject;
 mod note;
 pub mod private;
+pub mod refuse;
 #[expect(dead_code, reason = "the store comes next")]
 mod schema;
 

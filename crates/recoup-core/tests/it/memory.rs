@@ -3,3 +3,4 @@
 mod hooked;
 mod inject;
 mod private;
+mod refuse;

@@ -14,6 +14,7 @@ mod stale;
 
 pub use block::{Block, Budget, Context, Included};
 pub use digest::{Change, RulesDigest};
+pub(super) use escape::is_unseen;
 pub use escape::one_line;
 pub use estimate::estimate;
 pub use importance::by_importance;
