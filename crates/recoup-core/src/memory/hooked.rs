@@ -162,13 +162,12 @@ fn commands(line: &str) -> Vec<Vec<String>> {
                 word.get_or_insert_default();
             }
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(rest.next()),
-            (Some(_), c) => word.get_or_insert_default().push(c),
             (None, ';' | '|' | '&' | '\n' | '(' | ')') => {
                 close(&mut all, &mut word);
                 all.push(Vec::new());
             }
             (None, c) if c.is_whitespace() => close(&mut all, &mut word),
-            (None, c) => word.get_or_insert_default().push(c),
+            (_, c) => word.get_or_insert_default().push(c),
         }
     }
     close(&mut all, &mut word);

@@ -11,5 +11,6 @@ pub mod private;
 pub mod refuse;
 #[expect(dead_code, reason = "the store comes next")]
 mod schema;
+pub mod topic;
 
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};

@@ -4,3 +4,4 @@ mod hooked;
 mod inject;
 mod private;
 mod refuse;
+mod topic;

@@ -10,7 +10,7 @@ pub fn one_line(text: &str) -> String {
         match c {
             c if is_joiner(c) => {
                 // Some scripts, and emoji, need it between two of their own.
-                let between = line.chars().next_back().is_some_and(|c| is_joinable(c))
+                let between = line.chars().next_back().is_some_and(is_joinable)
                     && chars.peek().is_some_and(|c| is_joinable(*c));
                 if between {
                     line.push(c);

@@ -85,13 +85,19 @@ fn is_about_instructions(statement: &str) -> bool {
     if phrases::MARKS.iter().any(|mark| plain.contains(mark)) || asian::speaks(&plain) {
         return true;
     }
-    [plain.clone(), plain::without_digits(&plain)].iter().any(|text| {
-        let clauses = plain::clauses(text);
-        clauses.iter().enumerate().any(|(number, clause)| {
+    let spelt = plain::without_digits(&plain);
+    says_so(&plain) || (spelt != plain && says_so(&spelt))
+}
+
+fn says_so(text: &str) -> bool {
+    let clauses = plain::clauses(text);
+    // Ends of sentences may be there to hide it.
+    let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
+    tongues::sets_aside(&whole)
+        || whole.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
+        || clauses.iter().enumerate().any(|(number, clause)| {
             let words: Vec<&str> = clause.iter().map(String::as_str).collect();
-            phrases::ALL.iter().any(|it| phrase::stands_in(it, &words, number == 0))
-                || words.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
-                || tongues::sets_aside(&words)
+            tongues::sets_aside(&words)
+                || phrases::ALL.iter().any(|it| phrase::stands_in(it, &words, number == 0))
         })
-    })
 }

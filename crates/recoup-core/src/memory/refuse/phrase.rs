@@ -24,10 +24,8 @@ pub(super) fn stands_in(phrase: &str, words: &[&str], first_clause: bool) -> boo
     if let ["^", parts @ ..] = &parts[..] {
         return first_clause && matches(parts, words);
     }
-    (0..words.len()).any(|at| {
-        let denied = at > 0 && is_one_of(words[at - 1], NEGATIONS);
-        !denied && matches(&parts, &words[at..])
-    })
+    (0..words.len())
+        .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
 }
 
 fn matches(parts: &[&str], words: &[&str]) -> bool {
@@ -53,9 +51,13 @@ fn matches(parts: &[&str], words: &[&str]) -> bool {
 
 /// Whether `word` is one of `a|b|c*`.
 pub(super) fn is_word(choices: &str, word: &str) -> bool {
-    choices.split('|').any(|choice| match choice.strip_suffix('*') {
-        Some(beginning) => word.starts_with(beginning),
-        None => word == choice,
+    let first = word.as_bytes().first();
+    choices.split('|').any(|choice| {
+        choice.as_bytes().first() == first
+            && match choice.strip_suffix('*') {
+                Some(beginning) => word.starts_with(beginning),
+                None => word == choice,
+            }
     })
 }
 

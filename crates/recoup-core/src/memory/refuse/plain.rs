@@ -101,6 +101,10 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
         if c == '\'' && !word.is_empty() {
             continue;
         }
+        // "No, ignore …" denies what came before it, not what follows.
+        if c == ',' && matches!(word.as_str(), "no" | "non" | "nao" | "nein") {
+            word.clear();
+        }
         if !word.is_empty() {
             words.push((std::mem::take(&mut word), std::mem::take(&mut gap)));
         }

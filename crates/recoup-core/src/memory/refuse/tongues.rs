@@ -7,6 +7,8 @@ use super::phrase::{is_negation, is_word};
 struct Tongue {
     /// Sets something aside.
     verbs: &'static str,
+    /// Keeps to something: denied, it sets aside.
+    keeps: &'static str,
     /// What only agents are told by.
     told: &'static str,
     /// What projects have as well.
@@ -21,39 +23,44 @@ struct Tongue {
 
 const TONGUES: [Tongue; 6] = [
     Tongue {
-        verbs: "ignore|disregard|forget|override|overrides|overriding|supersede|supersedes|bypass|neglect|discard|dismiss|ignoring|disregarding|abandon|circumvent",
+        verbs: "ignore|disregard|forget|override|overrides|overriding|supersede|supersedes|bypass|neglect|discard|dismiss|ignoring|disregarding|abandon|circumvent|aside|erase|cancel|revoke|wipe|nullify|delete",
+        keeps: "follow|obey|heed|respect|apply|following|obeying|adhere|comply|listen",
         told: "instruction|instructions|prompt|prompts|directive|directives|guidelines|programming|guardrails|training|instructionset",
-        rules: "rules|commands|context|constraints|restrictions|orders|messages|conversation|policies|safeguards",
+        rules: "rules|commands|context|restrictions|orders|conversation|policies|safeguards",
         before: "previous|prior|above|earlier|preceding|former|foregoing|your|system|developer|safety|original|initial|past|previously",
         all: "all|any|every|existing|other|everything|given|hidden",
-        small: "of|the|these|those|this|that|and|or|my|our|as|well|set|future|current|any|user|s|security|following",
+        small: "of|the|these|those|this|that|and|or|my|our|as|well|set|future|current|any|user|s|security|following|to|with",
     },
     Tongue {
         verbs: "ignorier*|vergiss|vergesse*|missacht*|uberschreib*|umgeh*|verwirf",
+        keeps: "befolg*|folg*|beacht*|gehorch*|halte",
         told: "anweisung*|instruktion*|prompt|prompts|systemprompt|systemanweisung*|direktive*|befehl*|aufforderung*",
         rules: "regeln|vorgaben|kontext|richtlinien|beschrankungen",
         before: "vorherig*|bisherig*|vorig*|fruher*|obig*|vorangehend*|vorangegangen*|vorstehend*|dein|deine|deinen|deiner|zuvor|oben",
         all: "alle|aller|jede|jegliche|samtliche",
-        small: "die|der|den|das|diese|bitte|von|und|system|jetzt|nun|meine",
+        small: "die|der|den|das|diese|bitte|von|und|system|jetzt|nun|meine|nicht|mehr|an|keine|keinen",
     },
     Tongue {
         verbs: "ignore|ignores|ignorez|ignorer|oublie|oubliez|oublier|contourne*|neglige*",
+        keeps: "suis|suivre|suivez|respecte*|obeis|obeir|nobeis|nobeissez|applique*",
         told: "instruction|instructions|consigne|consignes|directive*|prompt|prompts|ordres",
         rules: "regles|contexte|restrictions",
         before: "precedent*|anterieur*|dessus|tes|ton|vos|votre|prealable*|initial*",
         all: "tout|toute|toutes|tous",
-        small: "les|le|la|l|ces|cette|de|des|ci|et|systeme|mes|donnees",
+        small: "les|le|la|l|ces|cette|de|des|ci|et|systeme|mes|donnees|aux|pas|plus|a",
     },
     Tongue {
         verbs: "ignora|ignore|ignorar|ignoren|olvida|olvide|olvidar|olvidate|omite|desestima|omiso|descarta",
+        keeps: "sigas|sigue|siga|seguir|obedezcas|obedecer|respetes|apliques|caso",
         told: "instruccion|instrucciones|indicaciones|directrices|directivas|prompt|prompts|ordenes",
         rules: "reglas|contexto|restricciones",
         before: "anterior|anteriores|previa|previas|previo|previos|tu|tus|arriba|iniciales|sus",
         all: "todo|toda|todas|todos|cualquier",
-        small: "las|los|la|el|de|a|estas|y|del|sistema|mis|dadas|que",
+        small: "las|los|la|el|de|a|estas|y|del|sistema|mis|dadas|que|al",
     },
     Tongue {
         verbs: "ignore|ignora|ignorar|esqueca|esquece|esquecer|desconsidere|desconsidera*|despreze|descarte|contorne",
+        keeps: "siga|sigas|seguir|obedeca|obedecas|respeite|cumpra",
         told: "instrucao|instrucoes|orientacoes|diretrizes|prompt|prompts|ordens|comandos",
         rules: "regras|contexto|restricoes",
         before: "anterior|anteriores|previa|previas|previos|acima|tua|tuas|sua|suas|seu|seus|iniciais",
@@ -62,11 +69,12 @@ const TONGUES: [Tongue; 6] = [
     },
     Tongue {
         verbs: "ignora|ignorare|ignorate|ignori|dimentica|dimenticare|dimenticate|trascura|scavalca|disattendi",
+        keeps: "seguire|segui|seguite|obbedire|rispettare|applicare",
         told: "istruzione|istruzioni|direttiva|direttive|prompt|ordini|indicazioni|comandi",
         rules: "regole|contesto|restrizioni",
         before: "precedente|precedenti|anteriore|anteriori|sopra|tuo|tua|tue|tuoi|iniziali|vostre",
         all: "tutto|tutta|tutte|tutti|qualsiasi",
-        small: "le|la|il|i|gli|l|di|queste|e|qui|del|sistema|mie|date",
+        small: "le|la|il|i|gli|l|di|queste|e|qui|del|sistema|mie|date|alle|alla|ai",
     },
 ];
 
@@ -77,16 +85,30 @@ const REACH: usize = 8;
 pub(super) fn sets_aside(words: &[&str]) -> bool {
     TONGUES.iter().any(|tongue| {
         (0..words.len()).any(|at| {
-            let denied = |at: Option<usize>| {
-                at.and_then(|at| words.get(at))
-                    .is_some_and(|word| is_negation(word) || *word == "ever")
-            };
-            is_word(tongue.verbs, words[at])
-                && !denied(at.checked_sub(1))
-                && !denied(at.checked_add(1))
-                && (tongue.behind(&words[at + 1..]) || tongue.in_front(&words[..at]))
+            let speaks = (is_word(tongue.verbs, words[at]) && !is_denied(words, at))
+                || (is_word(tongue.keeps, words[at]) && is_denied_or_later(words, at));
+            speaks && (tongue.behind(&words[at + 1..]) || tongue.in_front(&words[..at]))
         })
     })
+}
+
+/// A denial right before the verb, or right behind it.
+fn is_denied(words: &[&str], at: usize) -> bool {
+    let denies = |at: Option<usize>| {
+        at.and_then(|at| words.get(at)).is_some_and(|word| is_negation(word) || *word == "ever")
+    };
+    denies(at.checked_sub(1)) || denies(at.checked_add(1))
+}
+
+/// The same, or further behind, where German and French have it; or within the verb, or
+/// by what ends it: "smetti di seguire".
+fn is_denied_or_later(words: &[&str], at: usize) -> bool {
+    let later = |word: &&str| is_word("nicht|keine|keinen|pas|plus|nie|niemals|jamais", word);
+    let ends = |at: usize| is_word("deixa|deixe|smetti*|deja|arrete*|cessa*", words[at]);
+    is_denied(words, at)
+        || words[at].starts_with("nobei")
+        || words[at + 1..].iter().any(later)
+        || at.checked_sub(2).is_some_and(ends)
 }
 
 impl Tongue {

@@ -41,11 +41,6 @@ fn project(id: &str) -> ProjectId {
     ProjectId::parse(id).unwrap()
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    clippy::unnecessary_wraps,
-    reason = "as it is asked for"
-)]
 fn never_stale(_: &Note) -> Option<String> {
     None
 }

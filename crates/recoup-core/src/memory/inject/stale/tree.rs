@@ -6,7 +6,7 @@ use globset::GlobBuilder;
 use ignore::WalkBuilder;
 
 /// More are not listed; then nothing is known to be missing.
-const MOST: usize = 20_000;
+const MOST: usize = 5_000;
 
 /// What is made, or fetched, and comes and goes.
 const PASSED_OVER: [&str; 4] = [".git", "node_modules", "target", ".venv"];

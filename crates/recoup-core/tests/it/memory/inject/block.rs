@@ -61,7 +61,7 @@ fn only_active_rules_of_this_place_that_somebody_vouches_for() {
     assert_eq!(block(&[with(Status::Active, Source::Tool)]), "");
     let here = Note { scope: NoteScope::Project(project(P)), ..note("here") };
     let there = Note { scope: NoteScope::Project(project(Q)), ..note("there") };
-    assert_eq!(block(&[here.clone()]), "");
+    assert_eq!(block(std::slice::from_ref(&here)), "");
     let (given, id) = (HashSet::new(), project(P));
     let context = Context { project: Some(&id), ..context(&given) };
     let found = Block::of(&[here, there], &context, never_stale).unwrap();

@@ -74,13 +74,11 @@ fn it_is_never_below_what_a_tokenizer_counts_and_seldom_far_above() {
     let mut below = Vec::new();
     for text in TEXTS {
         let (real, high) = (tokenizer.count(text), estimate(text) as usize);
-        println!("{:5.2} {real:4} {high:4} {}", high as f64 / real as f64, text.replace('\n', " "));
         if high < real {
             below.push((real, high, text));
         }
         (counted, estimated) = (counted + real, estimated + high);
     }
-    println!("all: {counted} counted, {estimated} estimated");
     assert!(below.is_empty(), "{below:#?}");
     assert!(estimated <= counted * 2, "{estimated} for {counted}");
 }
