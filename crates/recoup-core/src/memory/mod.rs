@@ -6,14 +6,19 @@
 
 mod db;
 mod forget;
+pub mod hooked;
+pub mod inject;
 mod keep;
 mod note;
 mod privacy;
+pub mod private;
+pub mod refuse;
 mod rows;
 mod schema;
 pub mod search;
 mod statement;
 mod store;
+pub mod topic;
 mod transfer;
 
 pub use crate::database::Waits;

@@ -7,10 +7,15 @@ use rusqlite::{Connection, params};
 
 use super::db::LAYOUT;
 use super::forget::{self, Forgotten};
+use super::inject::estimate;
 use super::keep::{self, Details, Recorded};
 use super::privacy::{self, Silence};
+use super::private::without_private;
+use super::refuse::{Refusal, refusal};
 use super::rows::{self, Kept};
+use super::search::Query;
 use super::statement::{Statement, said};
+use super::topic::topic;
 use super::transfer::{self, Imported};
 use super::{Note, NoteId, NoteScope, Status, search};
 use crate::base::clock::{Clock, Timestamp};
@@ -18,9 +23,6 @@ use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 use crate::store::{FaultLog, Info};
-
-/// The longest statement that is kept, in characters: what is longer is no statement.
-const LONGEST: usize = 2_000;
 
 /// What is remembered, in one file.
 #[derive(Debug)]
@@ -71,7 +73,7 @@ impl Memory {
         let statement = &checked(statement)?;
         let details = Details {
             topic: statement.topic.clone(),
-            tokens: u32::try_from(statement.text.len().div_ceil(3)).unwrap_or(u32::MAX),
+            tokens: estimate(&statement.text),
             now: self.clock.now(),
         };
         self.change("remembering it", |connection| {
@@ -130,6 +132,19 @@ impl Memory {
         };
         let notes = all.unwrap_or_default().into_iter().map(|kept| kept.note);
         Ok(notes.filter(meant).collect())
+    }
+
+    /// The notes that answer a query, the best first, and how good an answer each is.
+    pub fn search(&self, query: &Query<'_>) -> Result<Vec<(Note, f32)>> {
+        let found = self.read(|connection| {
+            let hits = search::find(connection, query)?;
+            let note = |hit: &search::Hit| {
+                let kept = rows::one(connection, "row = ?1", [hit.row])?;
+                Ok(kept.map(|kept| (kept.note, hit.score)))
+            };
+            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Makes a note count that did not, or no longer did; says what gave way to it.
@@ -218,23 +233,24 @@ fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> R
     keep::testify(connection, kept, "edited", None, now)
 }
 
-/// The same on one line, if it may be kept.
+/// The same on one line and without what is private, if it may be kept.
 fn checked(statement: &Statement) -> Result<Statement> {
-    let text = statement.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
+    let text = without_private(&statement.text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if said(&text).is_empty() {
-        return refused("there is nothing to remember in it".to_owned());
+        return refused(Refusal::Empty.to_string());
     }
-    if text.chars().count() > LONGEST {
-        return refused(format!("it is longer than {LONGEST} characters, and no statement"));
+    if let Some(refusal) = refusal(&text) {
+        return refused(refusal.to_string());
     }
-    let words = [Some(&text), statement.quote.as_ref(), statement.topic.as_ref()];
-    if let Some(rule) =
-        words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
-    {
-        return refused(format!("there is a secret in it ({rule}); nothing was kept"));
+    let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
+    let topic = statement.topic.clone().or_else(|| topic(&text));
+    let more = [quote.as_ref(), topic.as_ref()].into_iter().flatten();
+    if let Some(rule) = more.into_iter().find_map(|text| secrets::detect(text.as_bytes())) {
+        return refused(Refusal::Secret(rule).to_string());
     }
-    Ok(Statement { text, ..statement.clone() })
+    Ok(Statement { text, quote, topic, ..statement.clone() })
 }
 
 /// Tells a fault log what the database survived.

@@ -2,9 +2,14 @@
 
 mod damage;
 mod forget;
+mod hooked;
+mod inject;
 mod mind;
 mod privacy;
+mod private;
+mod refuse;
 mod search;
+mod topic;
 mod transfer;
 
 use std::path::PathBuf;

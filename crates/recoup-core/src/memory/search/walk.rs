@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
         let weight = self.weight(having) * if is_faint(&term.exact) { FAINT } else { 1.0 };
         self.add(&list, weight * STEM_WORTH);
         if rare {
-            for head in &term.head {
+            if let Some(head) = &term.head {
                 self.other(head, weight * HEAD_WORTH)?;
             }
         } else {

@@ -5,6 +5,7 @@ mod change;
 mod forget;
 mod list;
 mod report;
+mod search;
 mod transfer;
 
 use clap::{Args, Subcommand};
@@ -28,6 +29,10 @@ enum Action {
     List(list::ListArgs),
     /// Tell everything about one memory
     Show(list::ShowArgs),
+    /// Find memories by their words; exit 1 when there is none
+    Search(search::SearchArgs),
+    /// Print exactly what an agent is given
+    Rules(search::RulesArgs),
     /// Say it in other words
     Edit(change::EditArgs),
     /// Bring back what was superseded or retired
@@ -51,6 +56,8 @@ impl MemoryArgs {
             Action::Add(args) => args.run(app),
             Action::List(args) => args.run(app),
             Action::Show(args) => args.run(app),
+            Action::Search(args) => args.run(app),
+            Action::Rules(args) => args.run(app),
             Action::Edit(args) => args.run(app),
             Action::Restore(args) => args.run(app),
             Action::Promote(args) => args.run(app),

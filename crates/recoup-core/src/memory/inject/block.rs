@@ -1,0 +1,201 @@
+//! The block of rules that goes into a context.
+//!
+//! ```text
+//! <recoup-memory>
+//! what this is, and the request to cite
+//! The user said:
+//! - one rule on each line
+//! The team has agreed on:
+//! - …
+//! More rules did not fit: …
+//! </recoup-memory>
+//! ```
+
+use std::collections::HashSet;
+
+use super::escape::one_line;
+use super::estimate::estimate;
+use super::importance::by_importance;
+use crate::base::project::ProjectId;
+use crate::memory::{Note, NoteId, NoteScope, Status, Trust};
+
+const OPENING: &str = "<recoup-memory>\n";
+const CLOSING: &str = "</recoup-memory>\n";
+const ALL: &str = "Statements that the user has recorded, in this project or for all of them. \
+Keep to them unless the user now says otherwise. Where you apply one, cite it: \
+(applied from memory: <rule>)\n";
+const MORE: &str = "More rules are recorded than fit here: `recoup memory list` shows them all.\n";
+
+/// How long a block may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// In tokens, by the high estimate.
+    pub tokens: u32,
+    /// In UTF-16 units, as they stand in a JSON string.
+    pub units: usize,
+}
+
+impl Default for Budget {
+    /// 2,000 tokens; and clients take 10,000 units from a hook, of which some are left
+    /// for what is around the text.
+    fn default() -> Self {
+        Self { tokens: 2_000, units: 9_500 }
+    }
+}
+
+/// Into which context rules go.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The project at hand.
+    pub project: Option<&'a ProjectId>,
+    /// What this context has been given already.
+    pub given: &'a HashSet<NoteId>,
+    /// How much there is room for.
+    pub budget: Budget,
+}
+
+impl Context<'_> {
+    /// Whether a note is a rule here, and new: active, trusted, and of this project or of all.
+    pub fn takes(&self, note: &Note) -> bool {
+        let holds_here = match &note.scope {
+            NoteScope::Universal => true,
+            NoteScope::Project(id) => self.project == Some(id),
+        };
+        holds_here
+            && note.status == Status::Active
+            && note.trust() > Trust::Untrusted
+            && !self.given.contains(&note.id)
+    }
+}
+
+/// A rule that stands in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Included {
+    /// Its id.
+    pub id: NoteId,
+    /// Its line, without the mark of a list.
+    pub line: String,
+}
+
+/// Text for a context, and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    text: String,
+    included: Vec<Included>,
+    left_out: usize,
+}
+
+impl Block {
+    /// The rules among `notes` that hold in `context`, the more important first, as many
+    /// as there is room for. `stale` says what a note names that is no longer there. None
+    /// where no rule holds, or none fits.
+    pub fn of<'a>(
+        notes: impl IntoIterator<Item = &'a Note>,
+        context: &Context<'_>,
+        stale: impl Fn(&Note) -> Option<String>,
+    ) -> Option<Self> {
+        let mut rules: Vec<&Note> = notes.into_iter().filter(|note| context.takes(note)).collect();
+        rules.sort_by(|a, b| by_importance(a, b));
+        Self::in_order(&rules, context.budget, ALL, stale)
+    }
+
+    /// The same for rules that are in their order already.
+    pub(super) fn in_order(
+        rules: &[&Note],
+        budget: Budget,
+        what: &str,
+        stale: impl Fn(&Note) -> Option<String>,
+    ) -> Option<Self> {
+        let mut room = Room::within(budget);
+        // What is said in any case; whether anything is left out shows at the end.
+        if ![OPENING, what, MORE, CLOSING].iter().all(|part| room.take(part)) {
+            return None;
+        }
+        let mut block = Self { text: [OPENING, what].concat(), included: Vec::new(), left_out: 0 };
+        let mut seen = HashSet::new();
+        let mut heading = None;
+        for note in rules {
+            let line = line(note, stale(note));
+            if line.is_empty() || !seen.insert(line.clone()) {
+                continue;
+            }
+            let own = title(note.trust());
+            let new_title = if heading == Some(own) { "" } else { own };
+            let item = format!("{new_title}- {line}\n");
+            if room.take(&item) {
+                heading = Some(own);
+                block.text.push_str(&item);
+                block.included.push(Included { id: note.id.clone(), line });
+            } else {
+                block.left_out += 1;
+            }
+        }
+        if block.left_out > 0 {
+            block.text.push_str(MORE);
+        }
+        block.text.push_str(CLOSING);
+        (!block.included.is_empty()).then_some(block)
+    }
+
+    /// The text, as it goes into the context.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The rules in it, in their order.
+    pub fn included(&self) -> &[Included] {
+        &self.included
+    }
+
+    /// How many rules hold here and did not fit.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+}
+
+/// Who says so: what is the user's own is told apart from what is not.
+fn title(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Stated => "The user said:\n",
+        Trust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
+        Trust::Inferred | Trust::Untrusted => "Learned from earlier work, not said by the user:\n",
+    }
+}
+
+/// A note as an item; empty where nothing of it can be shown.
+fn line(note: &Note, missing: Option<String>) -> String {
+    let text = one_line(&note.text);
+    if text.is_empty() {
+        return text;
+    }
+    let paths = note.paths.as_deref().map(one_line).filter(|glob| !glob.is_empty());
+    let paths = paths.map_or_else(String::new, |glob| format!("[only for {glob}] "));
+    let missing = missing.map(|it| one_line(&it)).filter(|it| !it.is_empty());
+    let stale = missing
+        .map_or_else(String::new, |it| format!("[may be out of date: {it} is no longer there] "));
+    format!("{stale}{paths}{text}")
+}
+
+/// What is left of a budget.
+struct Room(Budget);
+
+impl Room {
+    fn within(budget: Budget) -> Self {
+        Self(budget)
+    }
+
+    /// Takes room for `text`, whole or not at all.
+    fn take(&mut self, text: &str) -> bool {
+        let tokens = self.0.tokens.checked_sub(estimate(text));
+        let units = self.0.units.checked_sub(units(text));
+        let (Some(tokens), Some(units)) = (tokens, units) else { return false };
+        self.0 = Budget { tokens, units };
+        true
+    }
+}
+
+/// UTF-16 units of a text in a JSON string, where some characters have two.
+fn units(text: &str) -> usize {
+    let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | b'\n')).count();
+    text.encode_utf16().count() + escaped
+}

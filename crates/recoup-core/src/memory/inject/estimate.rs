@@ -1,0 +1,110 @@
+//! How many tokens a text has, at most: a high estimate from its characters alone.
+//!
+//! A tokenizer's tables take a tenth of a second to set up, and every model has its
+//! own. A budget needs a number that is never too low, and the same on every machine.
+
+/// A high estimate of the tokens in `text`.
+pub fn estimate(text: &str) -> u32 {
+    let mut tokens = 0;
+    let mut before = None;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let kind = Kind::of(first);
+        let end = rest.find(|c| Kind::of(c) != kind).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        tokens += kind.cost(run) + kind.seam(run, before, behind);
+        (before, rest) = (Some(kind), behind);
+    }
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+/// What a character is to a tokenizer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Digit,
+    Space,
+    Break,
+    Sign,
+    Foreign,
+}
+
+impl Kind {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' | 'A'..='Z' => Self::Letter,
+            '0'..='9' => Self::Digit,
+            ' ' => Self::Space,
+            '\n' | '\r' | '\t' => Self::Break,
+            '\0'..='\x7f' => Self::Sign,
+            _ => Self::Foreign,
+        }
+    }
+
+    fn cost(self, run: &str) -> usize {
+        match self {
+            Self::Letter => humps(run).map(word).sum(),
+            Self::Digit => run.len().div_ceil(2),
+            Self::Space => usize::from(run.len() > 1) + run.len() / 16,
+            Self::Break => run.len(),
+            Self::Sign => repeats(run).map(|same| 1 + same / 3).sum(),
+            Self::Foreign => run.chars().map(foreign).sum(),
+        }
+    }
+
+    /// What it costs that a run stands where it does: one space belongs to the word
+    /// behind it, but not to a number; digits among letters part them.
+    fn seam(self, run: &str, before: Option<Self>, behind: &str) -> usize {
+        let next = behind.chars().next().map(Self::of);
+        let costs = match self {
+            Self::Space => run.len() == 1 && matches!(next, None | Some(Self::Digit | Self::Break)),
+            Self::Digit => before == Some(Self::Letter),
+            _ => false,
+        };
+        usize::from(costs)
+    }
+}
+
+/// How often each sign in a run stands there in a row.
+fn repeats(run: &str) -> impl Iterator<Item = usize> {
+    run.as_bytes().chunk_by(|a, b| a == b).map(<[u8]>::len)
+}
+
+/// The words of `camelCase` and `HTTPServer`, by their capitals.
+fn humps(run: &str) -> impl Iterator<Item = &str> {
+    let mut rest = run;
+    std::iter::from_fn(move || {
+        let upper = rest.bytes().take_while(u8::is_ascii_uppercase).count();
+        let lower = rest[upper..].bytes().take_while(u8::is_ascii_lowercase).count();
+        let (word, behind) = rest.split_at(upper + lower);
+        rest = behind;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// A word that people write costs less than capitals, or letters thrown together.
+fn word(word: &str) -> usize {
+    let upper = word.bytes().take_while(u8::is_ascii_uppercase).count();
+    let vowels = word.bytes().filter(|b| b"aeiouyAEIOUY".contains(b)).count();
+    match word.len() {
+        length if vowels * 4 < length => (length * 2).div_ceil(3),
+        length if upper > 1 || length > 20 => length.div_ceil(2),
+        length if length > 12 => length.div_ceil(3),
+        length => length.div_ceil(4),
+    }
+}
+
+/// What a character outside ASCII costs; its bytes are the most that it can.
+fn foreign(c: char) -> usize {
+    match c {
+        // Cyrillic.
+        '\u{400}'..='\u{52f}' => 1,
+        // The scripts of India and Thailand, kana, Han, Hangul, full-width forms.
+        '\u{900}'..='\u{e7f}'
+        | '\u{3000}'..='\u{30ff}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{ff00}'..='\u{ffef}' => 2,
+        c => c.len_utf8(),
+    }
+}

@@ -1,0 +1,30 @@
+//! Which rule comes first.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::memory::{Note, NoteKind, NoteScope};
+
+/// The more important first: trust, corrections, the project before everywhere,
+/// evidence, what was said later.
+///
+/// Evidence counts in powers of two, and the day that counts is the first one: a rule
+/// that is confirmed or cited would otherwise move with each time, and the text that an
+/// agent is given would change although no rule has.
+pub fn by_importance(a: &Note, b: &Note) -> Ordering {
+    let rank = |note: &Note| {
+        (
+            Reverse(note.trust()),
+            note.kind != NoteKind::Correction,
+            note.scope == NoteScope::Universal,
+            Reverse(note.evidence.max(1).ilog2().min(MOST_EVIDENCE)),
+            Reverse(note.created),
+        )
+    };
+    rank(a).cmp(&rank(b)).then_with(|| {
+        let same_age = |note: &Note| (note.text.clone(), note.paths.clone());
+        same_age(a).cmp(&same_age(b)).then_with(|| a.id.cmp(&b.id))
+    })
+}
+
+/// More than sixteen times is often, and no more.
+const MOST_EVIDENCE: u32 = 4;

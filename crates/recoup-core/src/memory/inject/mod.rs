@@ -1,0 +1,22 @@
+//! What goes into a context: the rules that hold there, in a frame that no memory
+//! can leave, the same bytes for the same rules.
+//!
+//! Pure functions over notes. Who stores them, finds them and remembers what a context
+//! was given is asked from outside.
+
+mod block;
+mod digest;
+mod escape;
+mod estimate;
+mod importance;
+mod select;
+mod stale;
+
+pub use block::{Block, Budget, Context, Included};
+pub use digest::{Change, RulesDigest};
+pub(super) use escape::is_unseen;
+pub use escape::one_line;
+pub use estimate::estimate;
+pub use importance::by_importance;
+pub use select::{Candidate, Moment, THRESHOLD, concerning};
+pub use stale::StaleCheck;

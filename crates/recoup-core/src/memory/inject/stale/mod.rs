@@ -1,0 +1,96 @@
+//! Is it still true? A memory that names a path, a script or a command that the
+//! project no longer has is marked when it would be used.
+//!
+//! Only what is certain counts: a word that merely looks like a path, what could be
+//! somewhere else, and what there was no time to look for are no reason for a mark.
+
+mod named;
+mod recipes;
+mod tree;
+
+use std::cell::{Cell, OnceCell};
+use std::path::{Path, PathBuf};
+
+use named::{Named, Runner};
+use recipes::Recipes;
+use tree::Tree;
+
+/// So many things are looked for; then every memory counts as true.
+const MOST_LOOKS: usize = 200;
+
+/// Looks into a project, once, and no further than it must.
+#[derive(Debug)]
+pub struct StaleCheck {
+    root: PathBuf,
+    looks: Cell<usize>,
+    tree: OnceCell<Tree>,
+    scripts: OnceCell<Recipes>,
+    targets: OnceCell<Recipes>,
+    recipes: OnceCell<Recipes>,
+}
+
+impl StaleCheck {
+    /// For the project with this root. Nothing is read yet.
+    pub fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            looks: Cell::new(0),
+            tree: OnceCell::new(),
+            scripts: OnceCell::new(),
+            targets: OnceCell::new(),
+            recipes: OnceCell::new(),
+        }
+    }
+
+    /// The first thing that a statement names and the project no longer has.
+    pub fn missing(&self, statement: &str) -> Option<String> {
+        let missing = named::in_text(statement).into_iter().find(|it| self.is_missing(it))?;
+        Some(missing.as_written())
+    }
+
+    fn is_missing(&self, named: &Named) -> bool {
+        if self.looks.get() >= MOST_LOOKS {
+            return false;
+        }
+        self.looks.set(self.looks.get() + 1);
+        match named {
+            Named::Path(path, marked) => self.lacks_path(path, *marked),
+            Named::Script(name) => self.lacks_path(name, true),
+            Named::Glob(glob) => self.tree().lacks_glob(glob),
+            Named::Recipe(runner, name) => self.recipes_of(*runner).lack(name),
+        }
+    }
+
+    /// A path counts from the root, or from wherever in the project it ends like that. It
+    /// is missing only where it is a path for certain: by its ending, or because it is
+    /// marked as one and its first folder is there.
+    fn lacks_path(&self, path: &str, marked: bool) -> bool {
+        let inside = match Path::new(path).strip_prefix(&self.root) {
+            Ok(inside) => inside.to_string_lossy().into_owned(),
+            Err(_) if path.starts_with('/') => return false,
+            Err(_) => path.to_owned(),
+        };
+        let Some(inside) = named::from_root(&inside) else { return false };
+        if inside.is_empty() || self.root.join(&inside).symlink_metadata().is_ok() {
+            return false;
+        }
+        let first_is_there =
+            || inside.split('/').next().is_some_and(|first| self.root.join(first).is_dir());
+        let certain =
+            named::has_extension(&inside) || path.starts_with("./") || (marked && first_is_there());
+        certain && self.tree().lacks(&inside)
+    }
+
+    fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| Tree::of(&self.root))
+    }
+
+    fn recipes_of(&self, runner: Runner) -> &Recipes {
+        let (cell, read): (_, fn(&Path, &Tree) -> Recipes) = match runner {
+            Runner::Package => (&self.scripts, recipes::scripts),
+            Runner::Make => (&self.targets, recipes::targets),
+            Runner::Just => (&self.recipes, recipes::just),
+        };
+        cell.get_or_init(|| read(&self.root, self.tree()))
+    }
+}

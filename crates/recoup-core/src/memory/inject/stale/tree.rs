@@ -1,0 +1,68 @@
+//! The files of a project, as far as they can be listed quickly.
+
+use std::path::Path;
+
+use globset::GlobBuilder;
+use ignore::WalkBuilder;
+
+/// More are not listed; then nothing is known to be missing.
+const MOST: usize = 5_000;
+
+/// What is made, or fetched, and comes and goes.
+const PASSED_OVER: [&str; 4] = [".git", "node_modules", "target", ".venv"];
+
+/// What is in a project, by the path from its root.
+#[derive(Debug)]
+pub(super) struct Tree {
+    paths: Vec<String>,
+    whole: bool,
+}
+
+impl Tree {
+    pub(super) fn of(root: &Path) -> Self {
+        let passed = |name: &std::ffi::OsStr| PASSED_OVER.iter().any(|it| name == *it);
+        let walk = WalkBuilder::new(root)
+            .standard_filters(false)
+            .filter_entry(move |entry| entry.depth() == 0 || !passed(entry.file_name()))
+            .build();
+        let mut tree = Self { paths: Vec::new(), whole: true };
+        for found in walk {
+            let Ok(found) = found else {
+                tree.whole = false;
+                continue;
+            };
+            if tree.paths.len() >= MOST {
+                tree.whole = false;
+                break;
+            }
+            let Ok(inside) = found.path().strip_prefix(root) else { continue };
+            tree.paths.push(inside.to_string_lossy().into_owned());
+        }
+        tree
+    }
+
+    /// Whether certainly nothing in the project ends like `path`.
+    pub(super) fn lacks(&self, path: &str) -> bool {
+        let ends_so = |it: &String| {
+            it.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        self.whole && !self.paths.iter().any(ends_so)
+    }
+
+    /// Whether certainly no file matches; a glob that can't be read might.
+    pub(super) fn lacks_glob(&self, glob: &str) -> bool {
+        let anywhere = format!("{{{glob},**/{glob}}}");
+        let Ok(glob) = GlobBuilder::new(&anywhere).literal_separator(true).build() else {
+            return false;
+        };
+        let glob = glob.compile_matcher();
+        self.whole && !self.paths.iter().any(|it| glob.is_match(it))
+    }
+
+    /// The files of a name, from the root; none that counts as all where the list is cut.
+    pub(super) fn files_named(&self, names: &[&str]) -> Option<Vec<&str>> {
+        let is_named =
+            |path: &&String| names.contains(&path.rsplit('/').next().unwrap_or_default());
+        self.whole.then(|| self.paths.iter().filter(is_named).map(String::as_str).collect())
+    }
+}

@@ -1,0 +1,103 @@
+//! Statements that must not be kept: secrets, what nobody can read, and what tries to
+//! set aside the agent's instructions or to speak about them.
+//!
+//! A rule that is refused by mistake is lost on the user, so a statement is refused for
+//! what it says as a whole, never for one word: "ignore the lint warnings" is fine.
+
+mod asian;
+mod phrase;
+mod phrases;
+mod plain;
+mod tongues;
+
+use std::fmt;
+
+use super::inject::is_unseen;
+use crate::secrets;
+
+/// What is longer is no statement.
+pub const MOST_CHARS: usize = 1_000;
+
+/// Why a statement is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is nothing in it.
+    Empty,
+    /// It has this many characters.
+    TooLong(usize),
+    /// It has characters that nobody sees.
+    Unseen,
+    /// It has a secret, by this rule.
+    Secret(&'static str),
+    /// It speaks about the agent's instructions.
+    Instructions,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is nothing in it to keep"),
+            Self::TooLong(chars) => write!(
+                f,
+                "it has {chars} characters, and a statement at most {MOST_CHARS}: say it shorter, or in parts"
+            ),
+            Self::Unseen => f.write_str(
+                "it has control characters, or marks that change the direction of text: write it without them",
+            ),
+            Self::Secret(rule) => {
+                write!(f, "it has a secret ({rule}): say where it is found, not what it is")
+            }
+            Self::Instructions => f.write_str(
+                "it speaks about the agent's own instructions: say what is to be done in the project",
+            ),
+        }
+    }
+}
+
+/// Whether `statement` must not be kept, and why.
+pub fn refusal(statement: &str) -> Option<Refusal> {
+    if statement.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
+        return Some(Refusal::Empty);
+    }
+    let chars = statement.chars().count();
+    if chars > MOST_CHARS {
+        return Some(Refusal::TooLong(chars));
+    }
+    if statement.contains(is_harmful) {
+        return Some(Refusal::Unseen);
+    }
+    if let Some(rule) = secrets::detect(statement.as_bytes()) {
+        return Some(Refusal::Secret(rule));
+    }
+    is_about_instructions(statement).then_some(Refusal::Instructions)
+}
+
+/// Controls, directions that override others, and letters made of tags. What only joins
+/// or parts words is passed over: it comes with text from web pages.
+fn is_harmful(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether a statement tries to set aside, change or reveal what the agent was told.
+fn is_about_instructions(statement: &str) -> bool {
+    let plain = plain::letters(statement);
+    if phrases::MARKS.iter().any(|mark| plain.contains(mark)) || asian::speaks(&plain) {
+        return true;
+    }
+    let spelt = plain::without_digits(&plain);
+    says_so(&plain) || (spelt != plain && says_so(&spelt))
+}
+
+fn says_so(text: &str) -> bool {
+    let clauses = plain::clauses(text);
+    // Ends of sentences may be there to hide it.
+    let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
+    tongues::sets_aside(&whole)
+        || whole.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
+        || clauses.iter().enumerate().any(|(number, clause)| {
+            let words: Vec<&str> = clause.iter().map(String::as_str).collect();
+            tongues::sets_aside(&words)
+                || phrases::ALL.iter().any(|it| phrase::stands_in(it, &words, number == 0))
+        })
+}

@@ -1,0 +1,139 @@
+//! Facts and places: a subject and what is said of it, without the value.
+
+use super::words::Word;
+use super::{rest, with_rest};
+
+/// What things have one of.
+const ATTRIBUTES: &str = "base-url url endpoint host hostname domain timeout region bucket namespace \
+cluster registry default-branch version email channel deadline";
+
+/// Languages and runtimes that have versions.
+const VERSIONED: &str = "python node go java ruby rust php dotnet kotlin swift deno react vue angular \
+django rails postgres typescript";
+
+/// Words around a fact that say nothing about its subject.
+const AROUND: &str = "run listen listens live lives use server service app application environment env called \
+named set exposed bound number expose serve served";
+
+/// Where a thing is put.
+const PUT: &str = "put place keep store save live lives go goes belong belongs stay sit";
+
+const PLACES: &str = "in into under inside at to next beside below";
+
+pub(super) fn topic(words: &[Word]) -> Option<String> {
+    port(words)
+        .or_else(|| attribute(words))
+        .or_else(|| place(words))
+        .or_else(|| version(words))
+        .or_else(|| line_length(words))
+        .or_else(|| branch_names(words))
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|it| it == word)
+}
+
+fn one(words: &[Word], is_it: impl Fn(&Word) -> bool) -> Option<&Word> {
+    let mut found = words.iter().filter(|word| is_it(word));
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// A fact by its name and its subject: the words that are not the fact's own. Without
+/// any, a general word is the subject ("the server runs on …"), or the project is.
+fn about(name: &str, words: &[Word], value: &str) -> String {
+    let own = |word: &str| word == name || word == value || is_in(AROUND, word);
+    let mut beyond = rest(words, own);
+    if beyond.is_empty() {
+        let general = words.iter().find(|word| is_in("server service app application", &word.text));
+        beyond.extend(general.map(|word| word.text.as_str()));
+    }
+    with_rest(name, &beyond)
+}
+
+/// "Staging runs on port 8443."
+fn port(words: &[Word]) -> Option<String> {
+    let number = one(words, Word::is_number)?;
+    words.iter().any(|word| word.text == "port").then(|| about("port", words, &number.text))
+}
+
+/// "The base URL of the API is https://…": one attribute, and a value behind `is`.
+fn attribute(words: &[Word]) -> Option<String> {
+    let name = one(words, |word| is_in(ATTRIBUTES, &word.text))?;
+    let is = words
+        .iter()
+        .position(|word| matches!(word.text.as_str(), "is" | "are" | "use" | "=" | "called"))?;
+    let behind = words.get(is + 1..)?;
+    let mut values = behind
+        .iter()
+        .filter(|word| word.has_meaning() && word.text != name.text && !is_in(AROUND, &word.text));
+    let value = values.next()?;
+    // More than a value: something else is said.
+    let subject_first = words[..is].iter().any(|word| word.text == name.text);
+    (values.next().is_none() && subject_first).then(|| about(&name.text, words, &value.text))
+}
+
+/// "Put tests in `__tests__/`", "tests go under tests/".
+fn place(words: &[Word]) -> Option<String> {
+    let verb = words.iter().position(|word| is_in(PUT, &word.text))?;
+    let found = words[verb..].iter().position(|word| is_in(PLACES, &word.text))?;
+    let at = verb + found;
+    let (front, behind) = words.split_at(at);
+    let object = rest(front, |word| is_in(PUT, word));
+    let beyond = behind_place(behind)?;
+    if object.is_empty() {
+        return None;
+    }
+    Some(with_rest(&format!("place:{}", object.join(" ")), &beyond))
+}
+
+/// What is said beyond the place itself, which is a path, the end of the statement, or
+/// beside something.
+fn behind_place(behind: &[Word]) -> Option<Vec<&str>> {
+    let is_room = |word: &str| is_in("folder directory", word);
+    let first = behind.iter().position(|word| word.has_meaning() && !is_in(PLACES, &word.text));
+    let Some(first) = first else {
+        return is_in("next beside", &behind.first()?.text).then(Vec::new);
+    };
+    let beyond = rest(&behind[first + 1..], is_room);
+    (behind[first].text.contains(['/', '.', '_']) || beyond.is_empty()).then_some(beyond)
+}
+
+/// "Use Python 3.12."
+fn version(words: &[Word]) -> Option<String> {
+    let number = one(words, Word::is_number)?;
+    let at = words.iter().position(|word| std::ptr::eq(word, number))?;
+    let name =
+        words[..at].iter().rev().find(|word| word.has_meaning() && word.text != "version")?;
+    if !is_in(VERSIONED, &name.text) {
+        return None;
+    }
+    let own = |word: &str| {
+        word == name.text || word == number.text || is_in("version or newer later", word)
+    };
+    Some(with_rest(&format!("version:{}", name.text), &rest(words, own)))
+}
+
+/// "Keep the line length at 100", "wrap lines at 80".
+fn line_length(words: &[Word]) -> Option<String> {
+    let number = one(words, Word::is_number)?;
+    words.iter().any(|word| word.text == "line-length").then_some(())?;
+    let own = |word: &str| {
+        word == number.text
+            || is_in(
+                "line-length max maximum limit keep wrap column character char set under most break",
+                word,
+            )
+    };
+    Some(with_rest("line-length", &rest(words, own)))
+}
+
+/// "Name branches feature/…": which branches is part of it, how they are named is not.
+fn branch_names(words: &[Word]) -> Option<String> {
+    let branch =
+        words.iter().position(|word| matches!(word.text.as_str(), "branch" | "branche"))?;
+    let verb = words.iter().position(|word| is_in("name naming prefix", &word.text))?;
+    (verb.abs_diff(branch) <= 2).then_some(())?;
+    let before = branch.checked_sub(1).map(|at| words[at].text.as_str());
+    let which = before.filter(|word| is_in("release feature hotfix bugfix experimental", word));
+    Some(with_rest("branch-names", &which.into_iter().collect::<Vec<_>>()))
+}

@@ -1,0 +1,103 @@
+//! What a statement is about, from its words alone. Of two statements on one topic the
+//! newer counts, so two that are about different things must never share one; that two
+//! which do belong together are not seen to is the smaller fault.
+//!
+//! ```text
+//! package-manager            use pnpm · we use yarn here · use npm, not pnpm
+//! indentation:go             use tabs in Go
+//! port:staging               staging runs on port 8443
+//! place:test                 put tests in `__tests__/`
+//! choice:const|let           use const, not let
+//! say:use var                use var · don't ever use var
+//! ```
+//!
+//! Whatever a statement says beyond its topic's own words is part of the topic: "in Go",
+//! "for the web package". So a rule for one thing leaves another's alone.
+
+mod facts;
+mod families;
+mod words;
+
+use families::{FAMILIES, Family};
+use words::{Polarity, Word};
+
+/// More than this is a story.
+const LONGEST: usize = 160;
+
+/// The topic of a statement; none where its words do not say.
+pub fn topic(statement: &str) -> Option<String> {
+    let words = words::of(statement);
+    let found = facts::topic(&words)
+        .or_else(|| of_family(&words))
+        .or_else(|| of_choice(&words))
+        .or_else(|| of_words(&words))?;
+    (found.len() <= LONGEST).then_some(found)
+}
+
+/// Whether `newer` takes the place of `older`: both are on one topic, or one asks for
+/// exactly what the other rules out. "Never use yarn" says nothing against "use pnpm",
+/// and so is on no topic with it, but ends "use yarn".
+pub fn overturns(newer: &str, older: &str) -> bool {
+    let (new, old) = (words::of(newer), words::of(older));
+    let same_topic = topic(newer).is_some_and(|it| Some(it) == topic(older));
+    let same_words = of_words(&new).is_some_and(|it| Some(it) == of_words(&old));
+    same_topic || same_words
+}
+
+/// The one family that all named values are of.
+fn of_family(words: &[Word]) -> Option<String> {
+    let named: Vec<&Word> =
+        words.iter().filter(|word| FAMILIES.iter().any(|it| it.has(&word.text))).collect();
+    let all_of = |family: &&Family| named.iter().all(|word| family.has(&word.text));
+    let mut families = FAMILIES.iter().filter(all_of);
+    let (family, None) = (families.next().filter(|_| !named.is_empty())?, families.next()) else {
+        return None;
+    };
+    // Where there are many to choose from, ruling out one of them chooses none.
+    let chooses = named.iter().any(|word| word.polarity == Polarity::Asked);
+    if !chooses && !family.is_either_or {
+        return None;
+    }
+    // "Use A rather than B", where B is something else: that is a choice of its own.
+    if words.iter().any(|it| it.is_compared) && named.len() == 1 && !family.is_either_or {
+        return None;
+    }
+    let beyond = rest(words, |word| family.has(word) || family.owns(word));
+    Some(with_rest(family.name, &beyond))
+}
+
+/// "Use A, not B": the same whichever of the two is chosen.
+fn of_choice(words: &[Word]) -> Option<String> {
+    let at = words.iter().position(|word| word.is_compared)?;
+    let meaning = |word: &&Word| word.has_meaning();
+    let chosen = words[..at].iter().rev().find(meaning)?;
+    let other = words[at..].iter().find(meaning)?;
+    let mut both = [chosen.text.as_str(), other.text.as_str()];
+    both.sort_unstable();
+    let beyond = rest(words, |word| both.contains(&word));
+    Some(with_rest(&format!("choice:{}|{}", both[0], both[1]), &beyond))
+}
+
+/// All words that have a meaning, in their order, whether they are asked for or ruled out.
+fn of_words(words: &[Word]) -> Option<String> {
+    let said: Vec<&str> =
+        words.iter().filter(|word| word.has_meaning()).map(|word| word.text.as_str()).collect();
+    // "Use" is understood: `no default exports`.
+    let said: Vec<&str> = said.into_iter().filter(|word| *word != "use").collect();
+    let few = !said.is_empty() && said.len() <= 8;
+    few.then(|| format!("say:{}", said.join(" ")))
+}
+
+/// What is said beyond a topic's own words, sorted.
+fn rest(words: &[Word], is_own: impl Fn(&str) -> bool) -> Vec<&str> {
+    let beyond = words.iter().filter(|word| word.has_meaning() && word.text != "use");
+    let mut beyond: Vec<&str> =
+        beyond.map(|word| word.text.as_str()).filter(|word| !is_own(word)).collect();
+    beyond.sort_unstable();
+    beyond.dedup();
+    beyond
+}
+
+fn with_rest(name: &str, beyond: &[&str]) -> String {
+    if beyond.is_empty() { name.to_owned() } else { format!("{name}:{}", beyond.join(" ")) }
+}

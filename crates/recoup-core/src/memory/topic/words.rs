@@ -1,0 +1,237 @@
+//! A statement as words: in small letters, in the singular, the same for what is the
+//! same, and each with whether it is asked for or ruled out.
+
+use super::families::FAMILIES;
+
+/// A word of a statement.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) polarity: Polarity,
+    /// The first behind "instead of", "rather than", or a "not" in the middle.
+    pub(super) is_compared: bool,
+}
+
+/// Whether what a word stands for is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Polarity {
+    Asked,
+    RuledOut,
+}
+
+/// Words that change nothing about what a statement is about.
+const SMALL: &str = " a an the we i you they our your my us it its this that these those here there \
+please always ever should must will shall can to of in on at by for with from as and or be is are was am do does \
+have has want wants wanted like now only just all every everywhere everything project repo repository \
+codebase code file files also so then prefer preferred again actually really let's lets ok okay yes than \
+when if rather instead going forward onwards dont doesnt not never no avoid stop without over me s t ";
+
+/// What rules out the words behind it.
+const NEGATIONS: &str = " not never no dont avoid stop without nicht nie ";
+
+/// What people write in two words, or in more than one way.
+const SAME: &[(&str, &str)] = &[
+    ("do not", "dont"),
+    ("don't", "dont"),
+    ("does not", "dont"),
+    ("doesn't", "dont"),
+    ("must not", "dont"),
+    ("should not", "dont"),
+    ("shouldn't", "dont"),
+    ("mustn't", "dont"),
+    ("can't", "dont"),
+    ("cannot", "dont"),
+    ("won't", "dont"),
+    ("from now on", "now"),
+    ("single quoted", "single-quotes"),
+    ("double quoted", "double-quotes"),
+    ("single quotes", "single-quotes"),
+    ("double quotes", "double-quotes"),
+    ("single quote", "single-quotes"),
+    ("double quote", "double-quotes"),
+    ("single-quote", "single-quotes"),
+    ("double-quote", "double-quotes"),
+    ("github actions", "github-actions"),
+    ("gitlab ci", "gitlab-ci"),
+    ("css modules", "css-modules"),
+    ("default exports", "default-exports"),
+    ("default export", "default-exports"),
+    ("named exports", "named-exports"),
+    ("named export", "named-exports"),
+    ("snake case", "snake_case"),
+    ("camel case", "camelcase"),
+    ("kebab case", "kebab-case"),
+    ("pascal case", "pascalcase"),
+    ("base url", "base-url"),
+    ("conventional commits", "conventional commit messages"),
+    ("merge commits", "merge-commits"),
+    ("merge commit", "merge-commits"),
+    ("line length", "line-length"),
+    ("line width", "line-length"),
+    ("lines at", "line-length"),
+    ("default branch", "default-branch"),
+    ("node.js", "node"),
+    ("nodejs", "node"),
+    ("next.js", "nextjs"),
+    ("vue.js", "vue"),
+    ("golang", "go"),
+    ("docker compose", "docker-compose"),
+    ("arrow functions", "arrow-functions"),
+    ("function declarations", "function-declarations"),
+    ("2-space", "2 spaces"),
+    ("4-space", "4 spaces"),
+    ("8-space", "8 spaces"),
+    ("two-space", "2 spaces"),
+    ("four-space", "4 spaces"),
+    ("tab indentation", "tabs indentation"),
+    ("instead of", "insteadof"),
+    ("rather than", "insteadof"),
+    ("in place of", "insteadof"),
+];
+
+/// One word for each that means it.
+const ALIASES: &[(&str, &str)] = &[
+    ("using", "use"),
+    ("used", "use"),
+    ("uses", "use"),
+    ("utilize", "use"),
+    ("postgresql", "postgres"),
+    ("mongo", "mongodb"),
+    ("sqlite3", "sqlite"),
+    ("tab", "tabs"),
+    ("space", "spaces"),
+    ("semicolons", "semicolon"),
+    ("semis", "semicolon"),
+    ("indenting", "indentation"),
+    ("indent", "indentation"),
+    ("indented", "indentation"),
+    ("answers", "answer"),
+    ("reply", "answer"),
+    ("replies", "answer"),
+    ("respond", "answer"),
+    ("responses", "answer"),
+    ("writing", "write"),
+    ("written", "write"),
+    ("committing", "commit"),
+    ("ts", "typescript"),
+    ("js", "javascript"),
+    ("py", "python"),
+    ("py.test", "pytest"),
+    ("k8s", "kubernetes"),
+    ("prod", "production"),
+    ("db", "database"),
+    ("tailwindcss", "tailwind"),
+    ("yarnpkg", "yarn"),
+    ("listening", "listens"),
+    ("pushing", "push"),
+    ("running", "run"),
+    ("runs", "run"),
+    ("adding", "add"),
+    ("pr", "pull-request"),
+    ("prs", "pull-request"),
+];
+
+/// The words of a statement.
+pub(super) fn of(statement: &str) -> Vec<Word> {
+    let text = statement.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (written, same) in SAME {
+        text = replaced(text, written, same);
+    }
+    let mut words: Vec<Word> = Vec::new();
+    let (mut ruled_out, mut compared) = (false, false);
+    for raw in text.split(' ') {
+        let word = raw.trim_matches(|c: char| !(c.is_alphanumeric() || "_./@#$-".contains(c)));
+        let word = word.trim_end_matches('.').trim_matches('`');
+        if word.is_empty() {
+            continue;
+        }
+        let after_small = words.iter().any(|it| it.has_meaning() && it.text != "use");
+        let comparing = word == "insteadof"
+            || ((word == "not" || word == "over") && after_small && is_joined(&words));
+        if comparing {
+            (ruled_out, compared) = (true, true);
+        } else if is_in(NEGATIONS, word) {
+            ruled_out = true;
+        } else {
+            let begins_anew = matches!(word, "use" | "prefer" | "but" | "switch")
+                && !words.last().is_some_and(|it| is_in(NEGATIONS, &it.text) || it.text == "ever");
+            if begins_anew {
+                ruled_out = false;
+            }
+        }
+        let text = if comparing { "not".to_owned() } else { normal(word) };
+        let polarity = if ruled_out { Polarity::RuledOut } else { Polarity::Asked };
+        let ends_phrase = raw.ends_with([',', ';', '.', '!', ':', '\u{2014}']);
+        let mut word = Word { text, polarity, is_compared: false };
+        if compared && word.has_meaning() {
+            word.is_compared = true;
+            compared = false;
+        }
+        words.push(word);
+        if ends_phrase {
+            ruled_out = false;
+        }
+    }
+    words
+}
+
+/// Whole words only: there is a "do not" in "do nothing".
+fn replaced(text: String, written: &str, same: &str) -> String {
+    if !text.contains(written) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(written) {
+        let (before, behind) = (&rest[..at], &rest[at + written.len()..]);
+        let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        let is_whole = parted(before.chars().next_back()) && parted(behind.chars().next());
+        out.push_str(before);
+        out.push_str(if is_whole { same } else { written });
+        rest = behind;
+    }
+    out + rest
+}
+
+/// "Prefer A over B", "use A, not B"; but "A is not B" compares nothing.
+fn is_joined(words: &[Word]) -> bool {
+    let verb =
+        words.iter().any(|it| matches!(it.text.as_str(), "use" | "prefer" | "write" | "choose"));
+    let denies =
+        words.last().is_some_and(|it| matches!(it.text.as_str(), "is" | "are" | "do" | "be"));
+    verb && !denies
+}
+
+fn normal(word: &str) -> String {
+    if let Some((_, same)) = ALIASES.iter().find(|(written, _)| *written == word) {
+        return (*same).to_owned();
+    }
+    let kept = FAMILIES.iter().any(|family| family.has(word))
+        || word == "kubernetes"
+        || word.contains(['/', '.', '_', '-'])
+        || ["ss", "us", "is", "js"].iter().any(|end| word.ends_with(end));
+    match word.strip_suffix('s') {
+        Some(one) if !kept && one.len() >= 3 && !is_in(SMALL, word) => one.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|it| it == word)
+}
+
+impl Word {
+    /// Whether it says what the statement is about.
+    pub(super) fn has_meaning(&self) -> bool {
+        !is_in(SMALL, &self.text)
+    }
+
+    /// A number, also with a `v` in front and dots in it.
+    pub(super) fn is_number(&self) -> bool {
+        let digits = self.text.trim_start_matches('v').trim_end_matches('+').trim_end_matches(".x");
+        let spelt = " one two three four six eight ";
+        (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+            || is_in(spelt, &self.text)
+    }
+}

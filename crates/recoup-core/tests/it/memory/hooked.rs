@@ -1,0 +1,214 @@
+//! Which clients call us, by their settings.
+
+use std::fs;
+use std::path::Path;
+
+use recoup_core::memory::hooked::{Client, Places, has_our_hooks};
+
+struct Scene {
+    dir: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn with(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    fn has(&self, client: Client) -> bool {
+        let (home, root) = (self.dir.path().join("home"), self.dir.path().join("project"));
+        has_our_hooks(client, &Places::new(&home, &root))
+    }
+}
+
+fn string_form(command: &str) -> String {
+    let command = serde_json::to_string(command).unwrap();
+    format!(
+        r#"{{"model":"x","hooks":{{"SessionStart":[{{"matcher":"","hooks":[{{"type":"command","command":{command},"timeout":5}}]}}]}}}}"#
+    )
+}
+
+fn hook(json: &str) -> String {
+    format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{json}]}}]}}}}"#)
+}
+
+#[test]
+fn programs_are_known_by_the_name_of_their_file() {
+    for (program, client) in [
+        ("claude", Some(Client::ClaudeCode)),
+        ("/usr/local/bin/claude", Some(Client::ClaudeCode)),
+        ("./codex", Some(Client::Codex)),
+        ("/opt/pi/pi", Some(Client::Pi)),
+        ("claude-helper", None),
+        ("pip", None),
+        ("/claude/", Some(Client::ClaudeCode)),
+        ("..", None),
+        ("", None),
+    ] {
+        assert_eq!(Client::of_program(Path::new(program)), client, "{program}");
+    }
+}
+
+#[test]
+fn each_settings_file_of_claude_code_counts() {
+    for path in [
+        "home/.claude/settings.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+    ] {
+        let scene = Scene::new().with(path, string_form("recoup hook"));
+        assert!(scene.has(Client::ClaudeCode), "{path}");
+        assert!(!scene.has(Client::Codex), "{path}");
+    }
+    assert!(!Scene::new().has(Client::ClaudeCode));
+}
+
+#[test]
+fn commands_for_a_shell_that_call_us() {
+    for command in [
+        "recoup hook",
+        "/usr/bin/recoup hook",
+        "~/.cargo/bin/recoup hook --client claude",
+        "\"$HOME/.local/bin/recoup\" hook",
+        "'/opt/my tools/recoup' hook",
+        "/opt/my\\ tools/recoup hook",
+        "RECOUP_HOME=/tmp/x recoup hook",
+        "exec recoup hook",
+        "cd /tmp && recoup hook || true",
+        "command -v recoup >/dev/null; recoup hook",
+        "  recoup   hook  ",
+    ] {
+        let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
+        assert!(scene.has(Client::ClaudeCode), "{command}");
+    }
+}
+
+#[test]
+fn commands_for_a_shell_that_do_not() {
+    for command in [
+        "",
+        "recoup",
+        "recoup memory list",
+        "recoup-old hook",
+        "my-recoup hook",
+        "echo recoup hook",
+        "node hook.js",
+        "'recoup hook'",
+        "recoup; hook",
+        "recoup --quiet hook",
+        "echo \"a; recoup hook\"",
+        "'unclosed recoup hook",
+    ] {
+        let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
+        assert!(!scene.has(Client::ClaudeCode), "{command}");
+    }
+}
+
+#[test]
+fn the_exec_form_needs_no_shell() {
+    for (json, ours) in [
+        (r#"{"type":"command","command":"/a b/recoup","args":["hook"]}"#, true),
+        (r#"{"command":"recoup","args":["hook","--x"]}"#, true),
+        (r#"{"type":"command","command":"recoup","args":["memory"]}"#, false),
+        (r#"{"type":"command","command":"recoup hook","args":[]}"#, false),
+        (r#"{"type":"command","command":"recoup","args":[]}"#, false),
+        (r#"{"type":"prompt","command":"recoup hook"}"#, false),
+        (r#"{"type":"command"}"#, false),
+        (r#"{"type":"command","command":7}"#, false),
+    ] {
+        let scene = Scene::new().with("project/.claude/settings.json", hook(json));
+        assert_eq!(scene.has(Client::ClaudeCode), ours, "{json}");
+    }
+}
+
+#[test]
+fn whoever_switches_all_hooks_off_has_none() {
+    let off = r#"{"disableAllHooks": true}"#;
+    let on = r#"{"disableAllHooks": false}"#;
+    let user = || Scene::new().with("home/.claude/settings.json", string_form("recoup hook"));
+    assert!(!user().with("project/.claude/settings.json", off).has(Client::ClaudeCode));
+    let both = user()
+        .with("project/.claude/settings.json", off)
+        .with("project/.claude/settings.local.json", on);
+    assert!(both.has(Client::ClaudeCode));
+}
+
+#[test]
+fn a_moved_directory_takes_the_place_of_the_usual_one() {
+    let scene = Scene::new()
+        .with("home/.claude/settings.json", string_form("recoup hook"))
+        .with("moved/settings.json", "{}");
+    let home = scene.dir.path().join("home");
+    let root = scene.dir.path().join("project");
+    let moved = scene.dir.path().join("moved");
+    let places = Places { claude_dir: Some(&moved), ..Places::new(&home, &root) };
+    assert!(!has_our_hooks(Client::ClaudeCode, &places));
+    fs::write(moved.join("settings.json"), string_form("recoup hook")).unwrap();
+    assert!(has_our_hooks(Client::ClaudeCode, &places));
+}
+
+#[test]
+fn codex_has_a_file_for_its_hooks() {
+    for path in ["home/.codex/hooks.json", "project/.codex/hooks.json"] {
+        let scene = Scene::new().with(path, string_form("recoup hook"));
+        assert!(scene.has(Client::Codex), "{path}");
+        assert!(!scene.has(Client::ClaudeCode), "{path}");
+    }
+}
+
+#[test]
+fn pi_has_an_extension() {
+    let extension = r#"import { spawn } from "node:child_process"; spawn("recoup", ["hook"]);"#;
+    for path in [
+        "home/.pi/agent/extensions/recoup.ts",
+        "project/.pi/extensions/recoup.ts",
+        "project/.pi/extensions/recoup/index.ts",
+    ] {
+        assert!(Scene::new().with(path, extension).has(Client::Pi), "{path}");
+        assert!(!Scene::new().with(path, "// nothing yet").has(Client::Pi), "{path}");
+    }
+    assert!(!Scene::new().with("project/.pi/extensions/other.ts", extension).has(Client::Pi));
+}
+
+#[test]
+fn what_is_broken_says_no() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let huge = format!("{}{}", " ".repeat(2 << 20), string_form("recoup hook"));
+    let contents: [&[u8]; 10] = [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        br#"{"hooks": []}"#,
+        br#"{"hooks": {"Stop": {}}}"#,
+        br#"{"hooks": {"Stop": [1, null, {"hooks": 3}, {"hooks": [null]}]}}"#,
+        deep.as_bytes(),
+        huge.as_bytes(),
+    ];
+    for content in contents {
+        let scene = Scene::new().with("home/.claude/settings.json", content);
+        assert!(!scene.has(Client::ClaudeCode));
+    }
+    let scene = Scene::new().with("home/.claude/settings.json/inside", "x");
+    assert!(!scene.has(Client::ClaudeCode), "a directory in its place");
+}
+
+#[test]
+fn a_byte_order_mark_and_a_link_do_no_harm() {
+    let content = format!("\u{feff}{}", string_form("recoup hook"));
+    let scene = Scene::new().with("dotfiles/settings.json", content);
+    fs::create_dir_all(scene.dir.path().join("home/.claude")).unwrap();
+    std::os::unix::fs::symlink(
+        scene.dir.path().join("dotfiles/settings.json"),
+        scene.dir.path().join("home/.claude/settings.json"),
+    )
+    .unwrap();
+    assert!(scene.has(Client::ClaudeCode));
+}

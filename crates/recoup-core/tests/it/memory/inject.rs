@@ -1,0 +1,46 @@
+//! What goes into a context.
+
+mod block;
+mod digest;
+mod estimate;
+mod select;
+mod stale;
+
+use std::collections::HashSet;
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::base::project::ProjectId;
+use recoup_core::memory::inject::{Budget, Context};
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Source, Status};
+
+/// A rule that the user said, about everything.
+fn note(text: &str) -> Note {
+    Note {
+        id: NoteId::fresh(),
+        kind: NoteKind::Preference,
+        text: text.to_owned(),
+        quote: None,
+        source: Source::User,
+        scope: NoteScope::Universal,
+        paths: None,
+        topic: None,
+        status: Status::Active,
+        evidence: 1,
+        tokens: 0,
+        created: Timestamp::from_millis(1_000),
+        updated: Timestamp::from_millis(1_000),
+        superseded_by: None,
+    }
+}
+
+fn context(given: &HashSet<NoteId>) -> Context<'_> {
+    Context { project: None, given, budget: Budget::default() }
+}
+
+fn project(id: &str) -> ProjectId {
+    ProjectId::parse(id).unwrap()
+}
+
+fn never_stale(_: &Note) -> Option<String> {
+    None
+}

@@ -1,0 +1,71 @@
+//! `recoup memory search` and `rules`.
+
+use std::collections::HashSet;
+
+use clap::Args;
+use recoup_core::memory::Wanted;
+use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::search::Query;
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Find memories by their words.
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// What to look for
+    #[arg(value_name = "TEXT", required = true, num_args = 1..)]
+    words: Vec<String>,
+    /// In all projects
+    #[arg(long)]
+    all: bool,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl SearchArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let text = self.words.join(" ");
+        let here = Wanted::active_in(&app.note_scope(false)).scopes;
+        let scopes = if self.all { &[] } else { &here[..] };
+        let query = Query { scopes, limit: self.limit, ..Query::new(&text) };
+        let found = app.memory().search(&query)?;
+        let reports: Vec<Report> = found.iter().map(|(note, _)| Report::new(note)).collect();
+        if self.json {
+            ui::json(&reports)?;
+        } else if reports.is_empty() {
+            ui::say("Nothing that is remembered answers that");
+        } else {
+            let row = |report: &Report| {
+                vec![report.id.clone(), report.kind.to_string(), report.text.clone()]
+            };
+            ui::table(&["ID", "KIND", "TEXT"], &reports.iter().map(row).collect::<Vec<_>>())?;
+        }
+        Ok(if reports.is_empty() { Answer::No } else { Answer::Yes })
+    }
+}
+
+/// Print exactly what an agent is given.
+#[derive(Debug, Args)]
+pub(super) struct RulesArgs {}
+
+impl RulesArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let notes = app.memory().notes(&Wanted::active_in(&app.note_scope(false)))?;
+        let project = &app.settings.project;
+        let given = HashSet::new();
+        let context =
+            Context { project: Some(project.id()), given: &given, budget: Budget::default() };
+        let stale = StaleCheck::new(project.root());
+        let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
+        if let Some(block) = block {
+            ui::data(&[block.text().as_bytes()])?;
+        }
+        Ok(Answer::Yes)
+    }
+}
