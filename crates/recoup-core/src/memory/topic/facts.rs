@@ -63,6 +63,10 @@ fn attribute(words: &[Word]) -> Option<String> {
         .iter()
         .position(|word| matches!(word.text.as_str(), "is" | "are" | "use" | "=" | "called"))?;
     let behind = words.get(is + 1..)?;
+    // Where it is found is not what it is.
+    if behind.first().is_some_and(|word| is_in("in at by from on behind", &word.text)) {
+        return None;
+    }
     let mut values = behind
         .iter()
         .filter(|word| word.has_meaning() && word.text != name.text && !is_in(AROUND, &word.text));
@@ -79,7 +83,9 @@ fn place(words: &[Word]) -> Option<String> {
     let at = verb + found;
     let (front, behind) = words.split_at(at);
     let object = rest(front, |word| is_in(PUT, word));
-    let beyond = behind_place(behind)?;
+    // What is kept or stored may be so in a form, a language or a unit.
+    let needs_path = is_in("keep store save stay sit", &words[verb].text);
+    let beyond = behind_place(behind, needs_path)?;
     if object.is_empty() {
         return None;
     }
@@ -88,14 +94,15 @@ fn place(words: &[Word]) -> Option<String> {
 
 /// What is said beyond the place itself, which is a path, the end of the statement, or
 /// beside something.
-fn behind_place(behind: &[Word]) -> Option<Vec<&str>> {
+fn behind_place(behind: &[Word], needs_path: bool) -> Option<Vec<&str>> {
     let is_room = |word: &str| is_in("folder directory", word);
     let first = behind.iter().position(|word| word.has_meaning() && !is_in(PLACES, &word.text));
     let Some(first) = first else {
         return is_in("next beside", &behind.first()?.text).then(Vec::new);
     };
     let beyond = rest(&behind[first + 1..], is_room);
-    (behind[first].text.contains(['/', '.', '_']) || beyond.is_empty()).then_some(beyond)
+    let is_path = behind[first].text.contains(['/', '.', '_']);
+    (is_path || (beyond.is_empty() && !needs_path)).then_some(beyond)
 }
 
 /// "Use Python 3.12."
