@@ -38,7 +38,9 @@ fn main() {
     }
     println!("{} notes, {} queries\n", notes.len(), questions.len());
     print_table(&rows);
-    unasked.iter().for_each(|(half, unasked)| print_unasked(half, unasked));
+    for (half, unasked) in &unasked {
+        print_unasked(half, unasked);
+    }
 }
 
 fn tell_miss(question: &Question, rank: Option<u32>, notes: &[Note]) {
