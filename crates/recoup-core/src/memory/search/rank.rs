@@ -24,6 +24,8 @@ const NEAR: f32 = 0.5;
 const JOINED: f32 = 0.8;
 /// What a word that every sentence has adds to the one beside it.
 const BESIDE: f32 = 0.1;
+/// What a note gains that has the query word for word, as a share of the best score.
+const VERBATIM: f32 = 0.25;
 /// Where wholes stand: near nothing.
 const APART: u16 = 10;
 /// How many places of a word are remembered.
@@ -107,7 +109,9 @@ impl<'a> Ranker<'a> {
         let near = self.nearness(&reading.found);
         let joined = reading.joined.min(1.0);
         let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
-        let score = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
+        let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
+        let verbatim = if is_verbatim(&reading.found) { VERBATIM } else { 0.0 };
+        let score = (share + verbatim) / (1.0 + VERBATIM);
         Answer { score, fit: self.fit(&reading, near, joined) }
     }
 
@@ -221,6 +225,12 @@ impl<'a> Ranker<'a> {
         let alone = shared == 1 && joined == 0.0 && asked > 1;
         if alone { fit.min(0.49) } else { fit }
     }
+}
+
+/// Whether all words stand one behind the other, as they were typed.
+fn is_verbatim(found: &[Found]) -> bool {
+    let exact = |one: &Found| one.worth >= 1.0;
+    found.iter().all(exact) && found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0)
 }
 
 /// The evidence that is as much for as against.
