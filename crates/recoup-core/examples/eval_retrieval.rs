@@ -38,7 +38,9 @@ fn main() {
     }
     println!("{} notes, {} queries\n", notes.len(), questions.len());
     print_table(&rows);
-    unasked.iter().for_each(|(half, unasked)| print_unasked(half, unasked));
+    for (half, unasked) in &unasked {
+        print_unasked(half, unasked);
+    }
 }
 
 fn tell_miss(question: &Question, rank: Option<u32>, notes: &[Note]) {
@@ -51,10 +53,11 @@ fn tell_miss(question: &Question, rank: Option<u32>, notes: &[Note]) {
 
 fn print_table(rows: &BTreeMap<&str, Pair>) {
     let head = ["recall@1", "@5", "@10", "MRR"].map(|name| format!("{name:>8}")).concat();
-    println!("{:16}{:>6}  {head}   plain{head}", "", "");
+    println!("{:24}{:<40}plain BM25", "", "ours");
+    println!("{:16}{:>7}  {head}        {head}", "", "queries");
     for (name, [ours, plain]) in rows {
         let name = name.trim_start_matches("~ ");
-        println!("{name:16}{:>6}  {}        {}", ours.queries, line(ours), line(plain));
+        println!("{name:16}{:>7}  {}        {}", ours.queries, line(ours), line(plain));
     }
 }
 

@@ -1,4 +1,9 @@
-//! Finding notes by their words.
+//! Finding notes by their words: split for code, stemmed, ranked.
+//!
+//! Whoever writes a note calls [`put`] in the same transaction, after its row is in `notes`, and again
+//! when its text, topic or scope changes; whoever deletes one calls [`remove`]. A [`Hit`] has
+//! two figures: `score` orders the answers to one query, `fit` says whether a note is
+//! about the same thing at all, and can be held against [`FITS`] whatever the query.
 
 mod find;
 mod fold;

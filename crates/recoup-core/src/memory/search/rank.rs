@@ -22,6 +22,10 @@ const USUAL_LENGTH: f32 = 12.0;
 /// What neighbours and identifiers add to a score, in weights of their words.
 const NEAR: f32 = 0.5;
 const JOINED: f32 = 0.8;
+/// What a word that every sentence has adds to the one beside it.
+const BESIDE: f32 = 0.1;
+/// What a note gains that has the query word for word, as a share of the best score.
+const VERBATIM: f32 = 0.25;
 /// Where wholes stand: near nothing.
 const APART: u16 = 10;
 /// How many places of a word are remembered.
@@ -93,9 +97,10 @@ impl<'a> Ranker<'a> {
         let words = terms.words.iter().enumerate();
         let open = words.filter(|(_, term)| term.open).map(|(n, _)| n).collect();
         let total: f32 = weights.words.iter().sum();
-        let pairs: f32 = weights.words.windows(2).map(|pair| pair[0].min(pair[1])).sum();
-        let best = total * (K1 + 1.0) / (1.0 + K1 * (1.0 - B)) + NEAR * pairs;
-        Self { terms, weights, forms, joins, open, total, best }
+        let mut ranker = Self { terms, weights, forms, joins, open, total, best: 0.0 };
+        let pairs: f32 = ranker.pairs().map(|(a, b)| ranker.pair_weight(a, b)).sum();
+        ranker.best = total * (K1 + 1.0) / (1.0 + K1 * (1.0 - B)) + NEAR * pairs;
+        ranker
     }
 
     /// Holds the query against the stored forms of a note.
@@ -104,7 +109,9 @@ impl<'a> Ranker<'a> {
         let near = self.nearness(&reading.found);
         let joined = reading.joined.min(1.0);
         let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
-        let score = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
+        let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
+        let verbatim = if is_verbatim(&reading.found) { VERBATIM } else { 0.0 };
+        let score = (share + verbatim) / (1.0 + VERBATIM);
         Answer { score, fit: self.fit(&reading, near, joined) }
     }
 
@@ -169,8 +176,33 @@ impl<'a> Ranker<'a> {
 
     /// Words that follow each other in the query and stand close in the note.
     fn nearness(&self, found: &[Found]) -> f32 {
-        let pairs = found.windows(2).zip(self.weights.words.windows(2));
-        pairs.map(|(pair, weights)| pair[0].closeness(&pair[1]) * weights[0].min(weights[1])).sum()
+        let near = |(a, b): (usize, usize)| {
+            let closeness = found[a].closeness(&found[b]);
+            // One that says nothing by itself counts only where it stands as it was asked.
+            let stop = self.is_stop(a) || self.is_stop(b);
+            let closeness = if stop && closeness < 1.0 { 0.0 } else { closeness };
+            closeness * self.pair_weight(a, b)
+        };
+        self.pairs().map(near).sum()
+    }
+
+    /// Words that follow each other, and those that do if one leaves out what every sentence has.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let count = self.terms.words.len();
+        let beside = (1..count).map(|b| (b - 1, b));
+        let mut last = None;
+        let telling = (0..count).filter(|n| !self.is_stop(*n));
+        let telling = telling.filter_map(move |n| last.replace(n).map(|last| (last, n)));
+        telling.chain(beside.filter(|(a, b)| self.is_stop(*a) != self.is_stop(*b)))
+    }
+
+    fn pair_weight(&self, a: usize, b: usize) -> f32 {
+        let weight = |n: usize| if self.is_stop(n) { BESIDE } else { self.weights.words[n] };
+        weight(a).min(weight(b))
+    }
+
+    fn is_stop(&self, n: usize) -> bool {
+        self.terms.words[n].stop
     }
 
     /// How sure it is that a note is about what the query is about. The evidence is the weight
@@ -178,7 +210,9 @@ impl<'a> Ranker<'a> {
     /// covered add to it, and a note that says much else takes from it. One shared word among several
     /// is never enough.
     fn fit(&self, reading: &Reading, near: f32, joined: f32) -> f32 {
-        let shared = reading.found.iter().filter(|one| one.worth > 0.0).count();
+        let found = reading.found.iter().zip(&self.terms.words);
+        let shared = found.filter(|(one, term)| one.worth > 0.0 && !term.stop).count();
+        let asked = self.terms.words.iter().filter(|term| !term.stop).count();
         if self.total <= 0.0 || shared == 0 {
             return 0.0;
         }
@@ -188,9 +222,15 @@ impl<'a> Ranker<'a> {
         let evidence =
             covered + 0.3 * near + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
         let fit = evidence.max(0.0) / (evidence.max(0.0) + ENOUGH);
-        let alone = shared == 1 && joined == 0.0 && self.terms.words.len() > 1;
+        let alone = shared == 1 && joined == 0.0 && asked > 1;
         if alone { fit.min(0.49) } else { fit }
     }
+}
+
+/// Whether all words stand one behind the other, as they were typed.
+fn is_verbatim(found: &[Found]) -> bool {
+    let exact = |one: &Found| one.worth >= 1.0;
+    found.iter().all(exact) && found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0)
 }
 
 /// The evidence that is as much for as against.

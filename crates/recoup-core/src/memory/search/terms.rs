@@ -25,6 +25,8 @@ pub(super) struct Term {
     pub(super) at: usize,
     /// Only the beginning of something: one character of a script that is written in pairs.
     pub(super) open: bool,
+    /// Every sentence has it: it decides between notes that others found.
+    pub(super) stop: bool,
     sort: Sort,
 }
 
@@ -54,22 +56,22 @@ struct Said {
 
 impl Terms {
     /// Takes a query apart. The words that say most are kept: identifiers and numbers first,
-    /// then long words.
+    /// then long words. What every sentence has counts in short queries: `make test`.
     pub(super) fn of(text: &str) -> Self {
         let said = Said::of(text);
         let forms = Forms::default();
         let only_stops = said.words.iter().all(|(word, sort)| says_nothing(word, *sort));
+        let brief = said.words.len() <= MOST_JOINED;
         let mut terms = Self::default();
         let mut seen = std::collections::HashSet::<_, foldhash::fast::RandomState>::default();
         for (at, (word, sort)) in said.words.iter().enumerate() {
-            if !only_stops && says_nothing(word, *sort) {
-                continue;
-            }
-            let stem = forms.stem(word, *sort).map(|stem| format!("{STEM}{stem}"));
-            if seen.insert(stem.clone().unwrap_or_else(|| word.clone())) {
-                let head = head(word, *sort).map(|head| format!("{HEAD}{head}"));
-                let open = *sort == Sort::Tail;
+            let (sort, stop) = (*sort, !only_stops && says_nothing(word, *sort));
+            let stem = forms.stem(word, sort).map(|stem| format!("{STEM}{stem}"));
+            let fresh = seen.insert(stem.clone().unwrap_or_else(|| word.clone()));
+            if fresh && (brief || !stop) {
+                let head = head(word, sort).filter(|_| !stop).map(|head| format!("{HEAD}{head}"));
                 let kin = kin(stem.as_deref().unwrap_or(word)).collect();
+                let open = sort == Sort::Tail;
                 terms.words.push(Term {
                     exact: word.clone(),
                     stem,
@@ -77,7 +79,8 @@ impl Terms {
                     kin,
                     at,
                     open,
-                    sort: *sort,
+                    stop,
+                    sort,
                 });
             }
         }

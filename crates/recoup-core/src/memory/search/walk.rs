@@ -39,8 +39,8 @@ struct Common<'a> {
     form: &'a str,
     open: bool,
     weight: f32,
-    /// The last row that was seen.
-    last: i64,
+    /// The oldest row that was seen.
+    seen: i64,
 }
 
 impl<'a> Walk<'a> {
@@ -62,6 +62,9 @@ impl<'a> Walk<'a> {
 
     /// Notes who has a word, or another form of it; says how much the word says.
     fn word(&mut self, term: &'a Term) -> Result<f32> {
+        if term.stop {
+            return Ok(0.0);
+        }
         let asked = Asked { forms: &[term.widest()], open: term.open, ..Asked::default() };
         let list = index::rows(self.connection, &asked, PROBE)?;
         let rare = list.len() < PROBE;
@@ -73,8 +76,8 @@ impl<'a> Walk<'a> {
                 self.other(head, weight * HEAD_WORTH)?;
             }
         } else {
-            let (form, open, last) = (term.widest(), term.open, list[PROBE - 1]);
-            self.common.push(Common { form, open, weight: weight * STEM_WORTH, last });
+            let (form, open, seen) = (term.widest(), term.open, list[PROBE - 1]);
+            self.common.push(Common { form, open, weight: weight * STEM_WORTH, seen });
             // Its other forms must not hide the word itself.
             if term.stem.is_some() {
                 self.other(&term.exact, weight * (1.0 - STEM_WORTH))?;
@@ -143,13 +146,13 @@ impl<'a> Walk<'a> {
     fn walk_on(&mut self) -> Result<()> {
         let mut budget = BUDGET;
         for n in 0..self.common.len() {
-            let Common { form, open, weight, last } = self.common[n];
+            let Common { form, open, weight, seen } = self.common[n];
             let forms = [form];
-            let asked = Asked { forms: &forms, open, below: Some(last), scopes: self.scopes };
+            let asked = Asked { forms: &forms, open, below: Some(seen), scopes: self.scopes };
             let list = index::rows(self.connection, &asked, budget.min(WALK))?;
             self.add(&list, weight);
-            self.common[n].last = match list.last() {
-                Some(last) if list.len() == budget.min(WALK) => *last,
+            self.common[n].seen = match list.last() {
+                Some(oldest) if list.len() == budget.min(WALK) => *oldest,
                 _ => 0,
             };
             budget -= list.len();
@@ -164,7 +167,7 @@ impl<'a> Walk<'a> {
     /// ended may have that word, and is taken to have it.
     pub(super) fn promising(&self, most: usize) -> Vec<i64> {
         let might = |row: i64| {
-            let unseen = self.common.iter().filter(|common| row < common.last);
+            let unseen = self.common.iter().filter(|common| row < common.seen);
             unseen.map(|common| common.weight).sum::<f32>()
         };
         let all = self.rows.iter().map(|(row, weight)| (weight + might(*row), *row));
