@@ -1,7 +1,7 @@
 //! What a store is told about its records: each batch counts once, and what it
 //! says happens to those records and to no others.
 
-use recoup_core::base::clock::Timestamp;
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::base::name::Name;
 use recoup_core::entry::{Batch, Cost, Detail, Event, Happening, Saved, Tally, day_of};
 use recoup_core::key::{Id, Kind, Scope};
@@ -145,13 +145,19 @@ pub(super) fn counts_of_all_scopes_can_be_asked_for_at_once<F: Factory>() {
 pub(super) fn counts_of_long_ago_go<F: Factory>() {
     let factory = F::fresh();
     let store = factory.store();
-    let at = |days: u64| event(&id("key"), later(days * DAY), Happening::Hit, days + 1);
-    store.fold(&batch("1", vec![at(0), at(1)])).unwrap();
-    store.fold(&batch("2", vec![at(401)])).unwrap();
-    let today = day_of(START);
-    let days: Vec<_> =
-        counted(&*store, &Scope::global()).iter().map(|row| (row.1, row.3)).collect();
-    assert_eq!(days, [(today + 1, 2), (today + 401, 402)]);
+    // By the machine's own time: what a wrong clock says must not make everything old.
+    let now = SystemClock.now().as_millis();
+    let before = |days: i64| Timestamp::from_millis(now - days * DAY.cast_signed());
+    let at = |days: i64, count| event(&id("key"), before(days), Happening::Hit, count);
+    let counts = || -> Vec<_> {
+        counted(&*store, &Scope::global()).iter().map(|row| (row.1, row.3)).collect()
+    };
+    let today = day_of(Timestamp::from_millis(now));
+    store.fold(&batch("1", vec![at(401, 1), at(400, 2)])).unwrap();
+    store.fold(&batch("2", vec![at(0, 3)])).unwrap();
+    assert_eq!(counts(), [(today - 400, 2), (today, 3)]);
+    store.fold(&batch("3", vec![at(-500, 4)])).unwrap();
+    assert_eq!(counts(), [(today - 400, 2), (today, 3), (today + 500, 4)]);
 }
 
 pub(super) fn nothing_told_is_nothing_counted<F: Factory>() {

@@ -52,15 +52,19 @@ impl SearchArgs {
 
 /// Print exactly what an agent is given.
 #[derive(Debug, Args)]
-pub(super) struct RulesArgs {}
+pub(super) struct RulesArgs {
+    /// What there is room for, in tokens
+    #[arg(long, value_name = "N", default_value_t = Budget::default().tokens)]
+    tokens: u32,
+}
 
 impl RulesArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let notes = app.memory().notes(&Wanted::active_in(&app.note_scope(false)))?;
+        let budget = Budget { tokens: self.tokens, ..Budget::default() };
         let project = &app.settings.project;
         let given = HashSet::new();
-        let context =
-            Context { project: Some(project.id()), given: &given, budget: Budget::default() };
+        let context = Context { project: Some(project.id()), given: &given, budget };
         let stale = StaleCheck::new(project.root());
         let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
         if let Some(block) = block {
