@@ -4,11 +4,16 @@
 use rusqlite::{Connection, params};
 
 use super::rows::{self, Kept};
+use super::search::{self, Query};
 use super::statement::{Statement, said};
-use super::{Note, NoteId, Status, Trust, search};
+use super::topic::{overturns, topic};
+use super::{Note, NoteId, Status, Trust};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
+
+/// How many that are alike are looked at for whether one is the opposite.
+const ALIKE: usize = 16;
 
 /// What became of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,15 +159,10 @@ pub(super) fn take_the_topic(
     kept: &Kept,
     now: Timestamp,
 ) -> Result<Vec<Note>> {
-    let (Some(topic), Status::Active) = (&kept.note.topic, kept.note.status) else {
+    if kept.note.status != Status::Active {
         return Ok(Vec::new());
-    };
-    let place = Place::of_note(&kept.note);
-    let others = rows::many(
-        connection,
-        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-        params![place.scope, place.paths, topic, kept.row],
-    )?;
+    }
+    let others = rivals(connection, kept)?;
     let stronger = |other: &&Kept| other.note.trust() > kept.note.trust();
     if let Some(stronger) = others.iter().find(stronger) {
         supersede(connection, kept, &stronger.note.id, now)?;
@@ -172,6 +172,39 @@ pub(super) fn take_the_topic(
         supersede(connection, other, &kept.note.id, now)?;
     }
     Ok(others.into_iter().map(|other| other.note).collect())
+}
+
+/// What counts beside a note, and can't both be meant: on the same topic, or the very
+/// opposite where their words alone say what they are about.
+fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
+    let place = Place::of_note(&kept.note);
+    let mut rivals = rows::many(
+        connection,
+        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
+        params![place.scope, place.paths, kept.note.topic, kept.row],
+    )?;
+    if !by_its_words(&kept.note) {
+        return Ok(rivals);
+    }
+    let scopes = std::slice::from_ref(&kept.note.scope);
+    let alike = Query { scopes, limit: ALIKE, ..Query::new(&kept.note.text) };
+    for hit in search::find(connection, &alike)? {
+        let Some(other) = rows::one(connection, "row = ?1", [hit.row])? else { continue };
+        if by_its_words(&other.note)
+            && other.row != kept.row
+            && other.note.paths == kept.note.paths
+            && rivals.iter().all(|rival| rival.row != other.row)
+            && overturns(&kept.note.text, &other.note.text)
+        {
+            rivals.push(other);
+        }
+    }
+    Ok(rivals)
+}
+
+/// Whether nobody has said what it is about.
+fn by_its_words(note: &Note) -> bool {
+    note.topic == topic(&note.text)
 }
 
 fn supersede(connection: &Connection, kept: &Kept, by: &NoteId, now: Timestamp) -> Result<()> {
@@ -218,13 +251,7 @@ pub(super) fn set_status(
 
 /// What the user brings back takes its topic, whoever has it.
 fn give_way(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<Vec<Note>> {
-    let Some(topic) = &kept.note.topic else { return Ok(Vec::new()) };
-    let place = Place::of_note(&kept.note);
-    let others = rows::many(
-        connection,
-        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-        params![place.scope, place.paths, topic, kept.row],
-    )?;
+    let others = rivals(connection, kept)?;
     for other in &others {
         supersede(connection, other, &kept.note.id, now)?;
     }

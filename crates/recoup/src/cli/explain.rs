@@ -226,7 +226,9 @@ fn near(nearest: &Nearest, now: Timestamp) -> Near {
 
 fn differing(difference: &Difference) -> Said {
     let Difference { part, how } = difference;
-    let quoted = |text: &str| format!("\u{201c}{}\u{201d}", shortened(text, QUOTED));
+    // The quotes of a shell around the words that differ are not what differs.
+    let plain = |text: &str| text.trim_matches('\'').to_owned();
+    let quoted = |text: &str| format!("\u{201c}{}\u{201d}", shortened(&plain(text), QUOTED));
     let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
     let (code, (now, was), what) = match how {
         Differs::Text(Wording::Words { place, now, was }) => {

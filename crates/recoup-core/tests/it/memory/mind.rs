@@ -63,6 +63,21 @@ fn saying_again_what_had_been_retired_or_superseded_makes_it_count_again() {
     assert_eq!(scene.active(), ["use tabs"]);
 }
 
+/// "Never use yarn" says nothing about pnpm, and so is on no topic with it; but it ends
+/// "use yarn".
+#[test]
+fn the_opposite_of_a_statement_takes_its_place() {
+    let scene = Scene::new();
+    scene.say("use pnpm", None);
+    scene.say("use yarn in legacy/", None);
+    scene.say("use yarn", None);
+    scene.say("never use yarn", None);
+    let active = scene.active();
+    assert!(active.contains(&"never use yarn".to_owned()), "{active:?}");
+    assert!(!active.contains(&"use yarn".to_owned()), "{active:?}");
+    assert!(active.contains(&"use yarn in legacy/".to_owned()), "{active:?}");
+}
+
 #[test]
 fn topics_projects_and_paths_are_apart() {
     let scene = Scene::new();
