@@ -16,7 +16,7 @@ const NOTES: usize = 100_000;
 pub(crate) fn search() -> Figure {
     let crowd = Crowd::new();
     let queries = retrieval::questions();
-    let mut ask = || {
+    let ask = || {
         let time = |text: &str| {
             let start = Instant::now();
             black_box(search::find(&crowd.connection, &Query::new(text)).unwrap());
