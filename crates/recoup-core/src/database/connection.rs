@@ -4,12 +4,13 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::layout::{Found, Layout};
+use super::layout::{Found, Layout, version_of};
 use super::{busy, fault};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext, Result};
@@ -20,6 +21,25 @@ const LOG_MAX: u64 = 64 * 4096;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS: usize = 32;
+
+/// Held by all who open a database, and alone by whoever moves one.
+///
+/// SQLite finds a database's log by its path, some time after it opened the
+/// database itself. If another took the path in between, two files have one log.
+/// Processes are kept apart there by locks on the log's index, but those locks
+/// belong to a process as a whole: within one, the late opener would take the
+/// index for abandoned and cut it off under its owner's feet.
+static MOVES: RwLock<()> = RwLock::new(());
+
+/// While this is held, no database changes its place within this process.
+fn no_moves() -> RwLockReadGuard<'static, ()> {
+    MOVES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While this is held, nobody within this process is half-way into a database.
+pub(super) fn no_openings() -> RwLockWriteGuard<'static, ()> {
+    MOVES.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Which file a path leads to at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,14 +103,23 @@ pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
 }
 
 fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
+    let _still = no_moves();
     let connection = connect(path)?;
     layout.prepare(&connection)?;
     let found = layout.check(&connection)?;
     Ok((found == Found::Ready).then_some(Opened { connection, file }))
 }
 
+/// Opens a database that is there, whatever is in it, together with its log.
+pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection> {
+    let _still = no_moves();
+    let connection = connect(path)?;
+    version_of(&connection)?;
+    Ok(connection)
+}
+
 /// Opens without creating, and without touching the file yet.
-pub(crate) fn connect(path: &Path) -> Result<Connection> {
+pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|error| fault::explain(error, "opening it"))?;

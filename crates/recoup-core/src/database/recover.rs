@@ -69,6 +69,7 @@ fn begin<T>(
     let explained = |error| fault::explain(error, "beginning a database");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
+    let _alone = connection::no_openings();
     // A log without its database belongs to one that is gone.
     for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
         fsx::remove(&sidecar)?;
@@ -121,8 +122,22 @@ pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<
     }
     let place = fsx::with_suffix(path, &format!(".damaged-{}", ids::fresh(&SystemClock)));
     fsx::ensure_dir(&place)?;
-    // The database goes first: from then on nobody opens it, and so nobody
-    // makes a new log for it while the old one is being moved.
+    move_into(&place, path)?;
+    let rescued = match (layout.rescue, path.file_name()) {
+        (Some(rescue), Some(name)) => Some(begin(path, layout, |fresh| {
+            // What can't be read at all leaves an empty one.
+            connection::open_as_it_is(&place.join(name))
+                .map_or(Ok(0), |damaged| rescue(&damaged, fresh))
+        })?),
+        _ => None,
+    };
+    Ok(Healed::SetAside { place, rescued })
+}
+
+/// Moves a database and its log. The database goes first: from then on nobody opens
+/// it, and so nobody makes a new log for it while the old one is being moved.
+fn move_into(place: &Path, path: &Path) -> Result<()> {
+    let _alone = connection::no_openings();
     for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
         if FileId::of(&file)?.is_some()
             && let Some(name) = file.file_name()
@@ -130,14 +145,7 @@ pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<
             fsx::rename(&file, &place.join(name))?;
         }
     }
-    let rescued = match (layout.rescue, path.file_name()) {
-        (Some(rescue), Some(name)) => Some(begin(path, layout, |fresh| {
-            // What can't be read at all leaves an empty one.
-            connection::connect(&place.join(name)).map_or(Ok(0), |damaged| rescue(&damaged, fresh))
-        })?),
-        _ => None,
-    };
-    Ok(Healed::SetAside { place, rescued })
+    Ok(())
 }
 
 fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
@@ -154,12 +162,14 @@ fn is_ours(path: &Path, layout: &Layout) -> Result<bool> {
     Ok(FileId::of(&lock_path(path))?.is_some() || has_our_mark(path, layout)?)
 }
 
-/// The application id, at its place in the first bytes of an SQLite file.
+/// The application id, at its place in the first bytes of an SQLite file. A file
+/// that is gone was set aside by one of us.
 fn has_our_mark(path: &Path, layout: &Layout) -> Result<bool> {
     let mut start = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(72).read_to_end(&mut start))
-        .doing(|| "reading its beginning".to_owned())?;
+    match File::open(path).and_then(|file| file.take(72).read_to_end(&mut start)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        read => read.doing(|| "reading its beginning".to_owned())?,
+    };
     Ok(start.starts_with(b"SQLite format 3\0")
         && start.get(68..72) == Some(&layout.application_id.to_be_bytes()))
 }

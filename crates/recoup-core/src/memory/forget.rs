@@ -71,7 +71,7 @@ pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgot
 }
 
 fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
-    let copy = connection::connect(path)?;
+    let copy = connection::open_as_it_is(path)?;
     copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
         .map_err(forgetting)?;
     for id in ids {

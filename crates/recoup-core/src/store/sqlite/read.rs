@@ -213,7 +213,7 @@ impl Chunks for Frames {
 impl Frames {
     fn read(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let explained = |error| fault::explain(error, "reading a large body");
-        let reader = connection::connect(&self.path)?;
+        let reader = connection::open_as_it_is(&self.path)?;
         let mut statement = reader
             .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
             .map_err(explained)?;
