@@ -4,7 +4,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use super::schema::{APPLICATION_ID, RANK, TABLES, VERSION};
 use super::{rows, search};
 use crate::database::{Layout, fault};
 use crate::error::{Error, Result};
@@ -18,14 +18,23 @@ pub(super) static LAYOUT: Layout = Layout {
     oldest: VERSION,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
     backs_up: true,
-    tables: &[TABLES, search::WORDS],
+    tables: &[TABLES, RANK, search::WORDS],
     migrate: |_, _| Ok(()),
     rescue: Some(|damaged, fresh| Ok(rescue(damaged, fresh))),
 };
 
 /// The tables that are worth it, those that others refer to first.
-const RESCUED: [&str; 8] =
-    ["notes", "evidence", "episodes", "lessons", "checkpoints", "settings", "events", "injections"];
+const RESCUED: [&str; 9] = [
+    "notes",
+    "evidence",
+    "episodes",
+    "lessons",
+    "sightings",
+    "checkpoints",
+    "settings",
+    "events",
+    "injections",
+];
 
 /// Takes over row by row what can still be read: from the beginning until something is
 /// in the way, and from the end back to there.

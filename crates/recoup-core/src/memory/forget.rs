@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 
 use super::keep;
+use super::rows::Kept;
 use super::{Note, NoteId, rows, search};
 use crate::base::fsx;
 use crate::database::{connection, fault};
@@ -28,8 +29,7 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     let mut notes = Vec::new();
     for id in ids {
         let kept = keep::demand(connection, id)?;
-        search::remove(connection, kept.row)?;
-        remove(connection, id).map_err(forgetting)?;
+        remove_kept(connection, &kept)?;
         // What clients told us may have the same words.
         for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
             connection
@@ -41,9 +41,17 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     Ok(notes)
 }
 
+/// Within one transaction: removes one note, from search too.
+pub(super) fn remove_kept(connection: &Connection, kept: &Kept) -> Result<()> {
+    search::remove(connection, kept.row)?;
+    remove(connection, &kept.note.id).map_err(forgetting)
+}
+
 fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
     let id = params![id.as_str()];
     connection.execute("UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1", id)?;
+    // What it was learned from has the same words.
+    connection.execute("DELETE FROM lessons WHERE note = ?1", id)?;
     connection.execute("DELETE FROM notes WHERE id = ?1", id)?;
     Ok(())
 }
@@ -76,9 +84,8 @@ fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
         .map_err(forgetting)?;
     for id in ids {
         if let Some(kept) = rows::by_id(&copy, id)? {
-            search::remove(&copy, kept.row)?;
+            remove_kept(&copy, &kept)?;
         }
-        remove(&copy, id).map_err(forgetting)?;
     }
     copy.execute_batch("VACUUM").map_err(forgetting)?;
     empty_log(&copy)

@@ -36,6 +36,15 @@ pub enum Client {
 }
 
 impl Client {
+    /// The word that is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+        }
+    }
+
     /// The client that a program is, by the name of its file.
     pub fn of_program(program: &Path) -> Option<Self> {
         match program.file_name()?.to_str()? {

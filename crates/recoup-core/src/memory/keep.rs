@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, params};
 
+use super::inject::estimate;
 use super::rows::{self, Kept};
 use super::search::{self, Query};
 use super::statement::{Statement, said};
@@ -50,6 +51,12 @@ pub(super) struct Details {
     pub(super) topic: Option<String>,
     pub(super) tokens: u32,
     pub(super) now: Timestamp,
+}
+
+impl Details {
+    pub(super) fn of(statement: &Statement, now: Timestamp) -> Self {
+        Self { topic: statement.topic.clone(), tokens: estimate(&statement.text), now }
+    }
 }
 
 /// Within one transaction: keeps a statement that may be kept.
@@ -107,7 +114,7 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
                 place.scope,
                 place.paths,
                 details.topic,
-                statement.source.first_status().as_str(),
+                statement.first_status().as_str(),
                 said(&statement.text),
                 details.tokens,
                 now,
@@ -131,7 +138,7 @@ fn confirm(
     const SQL: &str = "UPDATE notes SET evidence = evidence + 1, updated = ?2, status = ?3,
                        source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
                        THEN NULL ELSE superseded_by END WHERE row = ?1";
-    let revived = statement.source.first_status() == Status::Active;
+    let revived = statement.first_status() == Status::Active;
     let status = if revived { Status::Active } else { known.note.status };
     let more_trusted = statement.source.trust() > known.note.trust();
     let (source, quote) = if more_trusted {
@@ -247,6 +254,17 @@ pub(super) fn set_status(
         _ => Vec::new(),
     };
     Ok((demand(connection, id)?.note, instead_of))
+}
+
+/// Evidence makes a note count, unless somebody who is trusted more said otherwise.
+pub(super) fn promote(connection: &Connection, id: &NoteId, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE notes SET status = 'active', updated = ?2 WHERE id = ?1")
+        .and_then(|mut update| update.execute(params![id.as_str(), now.as_millis()]))
+        .map_err(keeping)?;
+    let kept = demand(connection, id)?;
+    testify(connection, &kept, "promoted", None, now)?;
+    take_the_topic(connection, &kept, now).map(drop)
 }
 
 /// What the user brings back takes its topic, whoever has it.

@@ -4,24 +4,30 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+mod checkpoint;
 mod db;
 mod forget;
 pub mod hooked;
 pub mod inject;
 mod keep;
+pub mod learn;
 mod note;
 mod privacy;
 pub mod private;
 pub mod refuse;
 mod rows;
+mod rules;
 mod schema;
 pub mod search;
 mod statement;
 mod store;
 pub mod topic;
 mod transfer;
+mod turn;
+mod words;
 
 pub use crate::database::Waits;
+pub use checkpoint::Checkpoint;
 pub use forget::Forgotten;
 pub use keep::Recorded;
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};
@@ -29,3 +35,4 @@ pub use privacy::Silence;
 pub use statement::Statement;
 pub use store::{Memory, Wanted};
 pub use transfer::{Imported, export, parse};
+pub use turn::{Happened, Occasion, Of, Turn};

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
+use super::words::words;
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
@@ -39,6 +38,8 @@ pub struct Note {
     pub updated: Timestamp,
     /// The one that took its place.
     pub superseded_by: Option<NoteId>,
+    /// Whether it was given to agents often, and nobody ever used it.
+    pub idle: bool,
 }
 
 impl Note {
@@ -86,41 +87,6 @@ impl fmt::Display for NoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
     }
-}
-
-/// Writes an enum's words once: stored, shown and read back.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// Every one there is.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The word that is stored and shown.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// The one that a word names.
-            pub fn parse(word: &str) -> Result<Self> {
-                Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
-                    let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
-                    Error::usage(format!("{word:?} is no {}: expected one of {}", $what, all.join(", ")))
-                })
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
 }
 
 words! {

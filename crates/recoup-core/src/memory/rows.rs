@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The columns of a note, in the order in which [`read`] expects them.
 pub(super) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,
-     evidence, tokens, created, updated, superseded_by";
+     evidence, tokens, created, updated, superseded_by, idle";
 
 /// A note and the number of its row.
 #[derive(Debug, Clone)]
@@ -29,6 +29,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
     let (said, quote, topic) = (text(3)?, some(4)?, some(8)?);
     let (evidence, tokens) = (count(10)?, count(11)?);
     let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
+    let idle = row.get(15)?;
     let note = || {
         Ok(Note {
             id: NoteId::parse(&id)?,
@@ -45,6 +46,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
             created,
             updated,
             superseded_by: superseded_by.as_deref().map(NoteId::parse).transpose()?,
+            idle,
         })
     };
     Ok(note().map(|note| Kept { row: number, note }).map_err(|error: Error| {

@@ -7,6 +7,7 @@
 //! events       what clients told us, for as long as it may be kept
 //! episodes     sessions: when, where, how they ended
 //! lessons      failures and what fixed them, on their way to becoming notes
+//! sightings    each time that a failure or its fix was seen, once
 //! injections   which notes a context was given, so that none comes twice
 //! checkpoints  where work stands, one for each project
 //! settings     what the user has said about all of it: paused, ignored projects
@@ -18,8 +19,31 @@ pub(super) const VERSION: i64 = 1;
 /// "Rcom": says that the file is ours.
 pub(super) const APPLICATION_ID: u32 = 0x5263_6f6d;
 
+/// How important a note is, the least first: what `inject::by_importance` says, but for
+/// the scope, and for notes that are equal in all of this.
+macro_rules! importance {
+    () => {
+        "(CASE source WHEN 'user' THEN 0 WHEN 'manual' THEN 0 WHEN 'team' THEN 1
+                      WHEN 'tool' THEN 3 ELSE 2 END),
+         idle,
+         (kind <> 'correction'),
+         (CASE WHEN evidence >= 16 THEN 0 WHEN evidence >= 8 THEN 1 WHEN evidence >= 4 THEN 2
+               WHEN evidence >= 2 THEN 3 ELSE 4 END),
+         created DESC"
+    };
+}
+
+/// Finds the most important notes of a scope, whatever their number.
+pub(super) const BY_IMPORTANCE: &str =
+    concat!("scope = ?1 AND status = 'active' ORDER BY ", importance!());
+
+pub(super) const RANK: &str =
+    concat!("CREATE INDEX notes_rank ON notes (scope, status, ", importance!(), ");");
+
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
-/// holds for all files. Times are milliseconds since 1970.
+/// holds for all files; `idle` says that a note is given often and never used. Evidence
+/// with a `detail` counts once. A `context` is what an agent sees: its session, or that of
+/// a sub-agent. Times are milliseconds since 1970.
 pub(super) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -37,7 +61,8 @@ CREATE TABLE notes (
     tokens INTEGER NOT NULL,
     created INTEGER NOT NULL,
     updated INTEGER NOT NULL,
-    superseded_by TEXT
+    superseded_by TEXT,
+    idle INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX notes_said ON notes (scope, paths, said);
 CREATE INDEX notes_topic ON notes (scope, paths, topic) WHERE topic IS NOT NULL;
@@ -50,19 +75,26 @@ CREATE TABLE evidence (
     what TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-CREATE INDEX evidence_note ON evidence (note, at);
+CREATE INDEX evidence_note ON evidence (note, what, at);
+CREATE UNIQUE INDEX evidence_once ON evidence (note, what, session, detail)
+    WHERE detail IS NOT NULL;
 
 CREATE TABLE events (
     row INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
     client TEXT,
     session TEXT,
+    context TEXT,
     scope TEXT,
     what TEXT NOT NULL,
+    subject TEXT,
+    call TEXT,
     detail TEXT
 ) STRICT;
 CREATE INDEX events_at ON events (at);
-CREATE INDEX events_session ON events (session, at);
+CREATE INDEX events_session ON events (session, what, subject, at);
+CREATE INDEX events_subject ON events (scope, what, subject, at);
+CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
 
 CREATE TABLE episodes (
     session TEXT PRIMARY KEY,
@@ -78,16 +110,27 @@ CREATE INDEX episodes_began ON episodes (began);
 CREATE TABLE lessons (
     row INTEGER PRIMARY KEY,
     scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
     signature TEXT NOT NULL,
-    failed TEXT NOT NULL,
-    error TEXT,
-    fixed TEXT,
-    sessions TEXT NOT NULL DEFAULT '[]',
-    note INTEGER REFERENCES notes (row) ON DELETE SET NULL,
+    command TEXT NOT NULL,
+    error TEXT NOT NULL,
+    fix TEXT,
+    note TEXT,
     created INTEGER NOT NULL,
     updated INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX lessons_signature ON lessons (scope, signature);
+CREATE UNIQUE INDEX lessons_signature ON lessons (scope, kind, signature);
+CREATE INDEX lessons_note ON lessons (note) WHERE note IS NOT NULL;
+
+CREATE TABLE sightings (
+    lesson INTEGER NOT NULL REFERENCES lessons (row) ON DELETE CASCADE,
+    call TEXT NOT NULL,
+    what TEXT NOT NULL,
+    session TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (lesson, what, call)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sightings_session ON sightings (session, at);
 
 CREATE TABLE injections (
     context TEXT NOT NULL,
@@ -96,6 +139,7 @@ CREATE TABLE injections (
     PRIMARY KEY (context, note)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX injections_at ON injections (at);
+CREATE INDEX injections_note ON injections (note);
 
 CREATE TABLE checkpoints (
     scope TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 //! Something that is to be remembered, before it is known whether it is new.
 
-use super::{NoteKind, NoteScope, Source};
+use super::{NoteKind, NoteScope, Source, Status};
 
 /// Something that is to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub struct Statement {
     pub topic: Option<String>,
     /// The session in which it was said.
     pub session: Option<String>,
+    /// Whether nobody was there to say it: a script may have. Then it only waits for
+    /// evidence, or for the user.
+    pub tentative: bool,
 }
 
 impl Statement {
@@ -35,7 +38,13 @@ impl Statement {
             paths: None,
             topic: None,
             session: None,
+            tentative: false,
         }
+    }
+
+    /// What it is at first.
+    pub fn first_status(&self) -> Status {
+        if self.tentative { Status::Candidate } else { self.source.first_status() }
     }
 }
 

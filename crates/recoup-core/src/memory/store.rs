@@ -7,7 +7,6 @@ use rusqlite::{Connection, params};
 
 use super::db::LAYOUT;
 use super::forget::{self, Forgotten};
-use super::inject::estimate;
 use super::keep::{self, Details, Recorded};
 use super::privacy::{self, Silence};
 use super::private::without_private;
@@ -47,6 +46,11 @@ impl Wanted {
         scopes.dedup();
         Self { scopes, statuses: vec![Status::Active] }
     }
+
+    pub(super) fn means(&self, note: &Note) -> bool {
+        (self.scopes.is_empty() || self.scopes.contains(&note.scope))
+            && (self.statuses.is_empty() || self.statuses.contains(&note.status))
+    }
 }
 
 impl Memory {
@@ -71,11 +75,7 @@ impl Memory {
     /// Remembers a statement; an error says why it must not be kept.
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let statement = &checked(statement)?;
-        let details = Details {
-            topic: statement.topic.clone(),
-            tokens: estimate(&statement.text),
-            now: self.clock.now(),
-        };
+        let details = Details::of(statement, self.now());
         self.change("remembering it", |connection| {
             if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
                 return Err(Error::new(ErrorKind::Invalid, told(silence)));
@@ -106,7 +106,7 @@ impl Memory {
 
     /// Why nothing is kept in `scope` at the moment.
     pub fn silence(&self, scope: &NoteScope) -> Result<Option<Silence>> {
-        let now = self.clock.now();
+        let now = self.now();
         let found = self.read(|connection| privacy::silence(connection, scope, now))?;
         Ok(found.flatten())
     }
@@ -126,12 +126,8 @@ impl Memory {
     pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
         let all = self
             .read(|connection| rows::many(connection, "1 ORDER BY updated DESC, row DESC", []))?;
-        let meant = |note: &Note| {
-            (wanted.scopes.is_empty() || wanted.scopes.contains(&note.scope))
-                && (wanted.statuses.is_empty() || wanted.statuses.contains(&note.status))
-        };
         let notes = all.unwrap_or_default().into_iter().map(|kept| kept.note);
-        Ok(notes.filter(meant).collect())
+        Ok(notes.filter(|note| wanted.means(note)).collect())
     }
 
     /// The notes that answer a query, the best first, and how good an answer each is.
@@ -149,7 +145,7 @@ impl Memory {
 
     /// Makes a note count that did not, or no longer did; says what gave way to it.
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
-        let now = self.clock.now();
+        let now = self.now();
         self.change("bringing a memory back", |connection| {
             keep::set_status(connection, id, Status::Active, what, now)
         })
@@ -157,7 +153,7 @@ impl Memory {
 
     /// Makes a note count no longer.
     pub fn retire(&self, id: &NoteId) -> Result<Note> {
-        let now = self.clock.now();
+        let now = self.now();
         self.change("retiring a memory", |connection| {
             keep::set_status(connection, id, Status::Retired, "retired", now).map(|(note, _)| note)
         })
@@ -165,7 +161,7 @@ impl Memory {
 
     /// Other words for a note.
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<Note> {
-        let now = self.clock.now();
+        let now = self.now();
         self.change("changing a memory", |connection| {
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
@@ -184,7 +180,14 @@ impl Memory {
         Ok(forget::in_copies(self.path(), notes, ids))
     }
 
-    fn read<T>(&self, mut act: impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn read<T>(
+        &self,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<Option<T>> {
         let done = self.pool.read(|connection| act(connection))?;
         match done {
             Some(done) => Ok(Some(done)),
@@ -194,7 +197,11 @@ impl Memory {
         }
     }
 
-    fn change<T>(&self, doing: &str, mut act: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
+    pub(super) fn change<T>(
+        &self,
+        doing: &str,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<T> {
         self.pool.write(|connection| in_transaction(connection, doing, &mut act))
     }
 }
@@ -211,7 +218,12 @@ fn told(silence: Silence) -> String {
     }
 }
 
-fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> Result<()> {
+pub(super) fn reword(
+    connection: &Connection,
+    kept: &Kept,
+    text: &str,
+    now: Timestamp,
+) -> Result<()> {
     let said = said(text);
     let scope = kept.note.scope.to_string();
     let paths = kept.note.paths.clone().unwrap_or_default();
@@ -233,8 +245,13 @@ fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> R
     keep::testify(connection, kept, "edited", None, now)
 }
 
+/// Whether nothing speaks against a text.
+pub(super) fn may_be_kept(text: &str) -> bool {
+    refusal(text).is_none()
+}
+
 /// The same on one line and without what is private, if it may be kept.
-fn checked(statement: &Statement) -> Result<Statement> {
+pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     let text = without_private(&statement.text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -188,6 +188,7 @@ impl Line {
             created: self.created,
             updated: self.updated,
             superseded_by: self.superseded_by.as_deref().map(NoteId::parse).transpose()?,
+            idle: false,
         })
     }
 }

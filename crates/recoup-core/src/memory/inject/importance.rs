@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::memory::{Note, NoteKind, NoteScope};
 
-/// The more important first: trust, corrections, the project before everywhere,
-/// evidence, what was said later.
+/// The more important first: trust, what is used at all, corrections, the project
+/// before everywhere, evidence, what was said later.
 ///
 /// Evidence counts in powers of two, and the day that counts is the first one: a rule
 /// that is confirmed or cited would otherwise move with each time, and the text that an
@@ -14,6 +14,7 @@ pub fn by_importance(a: &Note, b: &Note) -> Ordering {
     let rank = |note: &Note| {
         (
             Reverse(note.trust()),
+            note.idle,
             note.kind != NoteKind::Correction,
             note.scope == NoteScope::Universal,
             Reverse(note.evidence.max(1).ilog2().min(MOST_EVIDENCE)),

@@ -30,6 +30,7 @@ fn note(text: &str) -> Note {
         created: Timestamp::from_millis(1_000),
         updated: Timestamp::from_millis(1_000),
         superseded_by: None,
+        idle: false,
     }
 }
 

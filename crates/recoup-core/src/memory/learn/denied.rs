@@ -1,0 +1,44 @@
+//! What the user does not allow: once is once, twice may be a preference.
+
+use rusqlite::params;
+
+use super::lessons::{Learned, Ran};
+use crate::database::fault;
+use crate::error::{ErrorKind, Result};
+use crate::memory::turn::{Happened, Of, Turn};
+use crate::memory::{NoteKind, Recorded, Source, Statement};
+
+/// So many times make a candidate.
+const ENOUGH: i64 = 2;
+
+impl Turn<'_> {
+    /// The user did not allow a call. The same kind of call again becomes a candidate.
+    pub fn denied(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
+        if !self.happened(Happened::Denied, Of::call(ran.kind, ran.call))? {
+            return Ok(None);
+        }
+        if self.times_denied(ran.kind)? < ENOUGH {
+            return Ok(None);
+        }
+        let text = format!("don't run `{}` without asking", ran.kind.replace('`', "'"));
+        let scope = self.occasion.scope.clone();
+        let statement = Statement::new(NoteKind::Preference, text, Source::Extraction, scope);
+        match self.record(&statement) {
+            Ok(Recorded::Stored { note, .. }) => Ok(Some(Learned::Candidate(note))),
+            Ok(Recorded::Confirmed { .. }) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn times_denied(&self, kind: &str) -> Result<i64> {
+        const SQL: &str = "SELECT count(*) FROM events
+                           WHERE scope = ?1 AND what = 'denied' AND subject = ?2";
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| {
+                select.query_row(params![self.occasion.scope.to_string(), kind], |row| row.get(0))
+            })
+            .map_err(|error| fault::explain(error, "counting what was denied"))
+    }
+}

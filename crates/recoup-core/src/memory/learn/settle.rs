@@ -1,0 +1,114 @@
+//! What is done from time to time: what nobody saw again goes, what nobody uses ranks
+//! lower, and nothing is kept for longer than it may be.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
+
+use super::lessons;
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, forget, rows};
+
+const DAY: Duration = Duration::from_hours(24);
+/// What clients told us is kept for so long.
+const EVENTS: Duration = Duration::from_secs(90 * DAY.as_secs());
+/// A candidate has so long to be seen again.
+const CANDIDATES: Duration = Duration::from_secs(7 * DAY.as_secs());
+/// A rule that so many contexts were given, and nobody ever used, is idle.
+const OFTEN: i64 = 40;
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Events that were older than they may be.
+    pub events: usize,
+    /// Candidates that nobody saw again.
+    pub dropped: usize,
+    /// Lessons that nobody met for a long time, and no longer count.
+    pub retired: usize,
+    /// Rules that are given often and never used.
+    pub idle: usize,
+}
+
+impl Memory {
+    /// Brings everything up to date.
+    pub fn settle(&self) -> Result<Settled> {
+        let now = self.now();
+        self.change("settling memory", |connection| {
+            let old = before(now, EVENTS);
+            Ok(Settled {
+                events: forget_old(connection, old)?,
+                dropped: drop_candidates(connection, before(now, CANDIDATES))?,
+                retired: retire_lessons(connection, old, now)?,
+                idle: mark_idle(connection)?,
+            })
+        })
+    }
+}
+
+fn before(now: Timestamp, age: Duration) -> Timestamp {
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_sub(age))
+}
+
+fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
+    let then = then.as_millis();
+    let mut gone = 0;
+    for sql in [
+        "DELETE FROM events WHERE at < ?1",
+        "DELETE FROM injections WHERE at < ?1",
+        "DELETE FROM sightings WHERE at < ?1",
+        "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
+    ] {
+        gone += connection.execute(sql, [then]).map_err(settling)?;
+    }
+    Ok(gone)
+}
+
+/// Only what was inferred: what the user said or brought in stays until the user says.
+fn drop_candidates(connection: &Connection, then: Timestamp) -> Result<usize> {
+    let old = rows::many(
+        connection,
+        "status = 'candidate' AND source IN ('extraction', 'tool') AND updated < ?1",
+        [then.as_millis()],
+    )?;
+    for kept in &old {
+        forget::remove_kept(connection, kept)?;
+    }
+    lessons::drop_older_than(connection, then)?;
+    Ok(old.len())
+}
+
+/// What was learned, and neither met nor used for as long as anything is known about.
+fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> Result<usize> {
+    connection
+        .execute(
+            "UPDATE notes SET status = 'retired', updated = ?2
+             WHERE status = 'active' AND source = 'extraction' AND updated < ?1
+             AND NOT EXISTS (SELECT 1 FROM lessons
+                             WHERE lessons.note = notes.id AND lessons.updated >= ?1)
+             AND NOT EXISTS (SELECT 1 FROM evidence
+                             WHERE evidence.note = notes.row AND evidence.at >= ?1)",
+            params![then.as_millis(), now.as_millis()],
+        )
+        .map_err(settling)
+}
+
+/// Used means cited, or said more than once.
+fn mark_idle(connection: &Connection) -> Result<usize> {
+    connection
+        .execute(
+            "UPDATE notes SET idle = 1 WHERE idle = 0 AND status = 'active' AND evidence = 1
+             AND (SELECT count(*) FROM injections WHERE injections.note = notes.row) >= ?1
+             AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
+                             AND evidence.what IN ('cited', 'repeated'))",
+            [OFTEN],
+        )
+        .map_err(settling)
+}
+
+fn settling(error: rusqlite::Error) -> Error {
+    fault::explain(error, "settling memory")
+}

@@ -1,0 +1,68 @@
+//! The rules that hold somewhere, without looking at all there are.
+
+use rusqlite::Connection;
+
+use super::inject::{Budget, Candidate, by_importance};
+use super::rows::{self, Kept};
+use super::schema::BY_IMPORTANCE;
+use super::search::{self, Query};
+use super::{Memory, Note, NoteScope, Trust, Wanted};
+use crate::database::fault;
+use crate::error::{Error, Result};
+
+/// How many notes that fit are looked at for those that a context does not have yet.
+const FITTING: usize = 12;
+
+impl Memory {
+    /// The rules of a scope and of everywhere, the more important first: all that there is
+    /// room for, and at least one more where there are more.
+    pub fn rules(&self, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
+        let found = self.read(|connection| {
+            let mut rules = Vec::new();
+            for scope in Wanted::active_in(scope).scopes {
+                rules.extend(most_important(connection, &scope, budget)?);
+            }
+            Ok(rules)
+        })?;
+        let mut rules: Vec<Note> = found.unwrap_or_default();
+        rules.sort_by(by_importance);
+        Ok(rules)
+    }
+
+    /// Notes that are about the same thing as a text, the best first; mostly none.
+    pub fn fitting(&self, text: &str, scope: &NoteScope) -> Result<Vec<Candidate>> {
+        let scopes = Wanted::active_in(scope).scopes;
+        let query =
+            Query { scopes: &scopes, trust: Trust::Inferred, limit: FITTING, ..Query::new(text) };
+        let found = self.read(|connection| {
+            let mut fitting = Vec::new();
+            for hit in search::fitting(connection, &query)? {
+                let kept = rows::one(connection, "row = ?1", [hit.row])?;
+                let fit = f64::from(hit.fit);
+                fitting.extend(kept.map(|kept| Candidate { note: kept.note, score: fit }));
+            }
+            Ok(fitting)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
+/// Reads until the budget is spent: a rule takes more room than its own tokens.
+fn most_important(connection: &Connection, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
+    let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", rows::COLUMNS);
+    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
+    let mut found = statement.query([scope.to_string()]).map_err(reading)?;
+    let (mut rules, mut tokens) = (Vec::new(), 0_u32);
+    while tokens <= budget.tokens
+        && let Some(row) = found.next().map_err(reading)?
+    {
+        let Kept { note, .. } = rows::read(row).map_err(reading)??;
+        tokens = tokens.saturating_add(note.tokens);
+        rules.push(note);
+    }
+    Ok(rules)
+}
+
+fn reading(error: rusqlite::Error) -> Error {
+    fault::explain(error, "reading the rules")
+}

@@ -1,0 +1,144 @@
+//! What clients told us, for as long as it may be kept, and the sessions it happened in.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::Turn;
+use crate::base::text::shortened;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::words::words;
+use crate::secrets;
+
+/// As much of a text as an event keeps.
+const LONGEST: usize = 300;
+
+words! {
+    /// What can happen. What the user typed is never part of it.
+    Happened: "event" {
+        /// A session began, or went on.
+        Began = "began",
+        /// The user typed something.
+        Prompted = "prompted",
+        /// The user said that something is still not right.
+        Reasked = "re-ask",
+        /// A tool call worked.
+        Succeeded = "succeeded",
+        /// A tool call failed.
+        Failed = "failed",
+        /// A tool call was turned down before it ran: it was wrong.
+        Refused = "refused",
+        /// The user did not allow a tool call.
+        Denied = "denied",
+        /// A file was changed.
+        Edited = "edited",
+        /// A sub-agent or a background task came to its end.
+        Task = "task",
+        /// A context was compacted.
+        Compacted = "compacted",
+        /// The agent came to the end of its answer.
+        Stopped = "stopped",
+        /// A session ended.
+        Ended = "ended",
+    }
+}
+
+/// What it happened to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Of<'a> {
+    /// The kind of command, the tool, the file.
+    pub subject: Option<&'a str>,
+    /// The call, by the client's name for it: nothing happens twice to one call.
+    pub call: Option<&'a str>,
+    /// More about it. Secrets in it are not kept.
+    pub detail: Option<&'a str>,
+}
+
+impl<'a> Of<'a> {
+    /// A call to something.
+    pub fn call(subject: &'a str, call: &'a str) -> Self {
+        Self { subject: Some(subject), call: Some(call), detail: None }
+    }
+}
+
+impl Turn<'_> {
+    /// Writes down that something happened; false where it was known already.
+    pub fn happened(&self, what: Happened, of: Of<'_>) -> Result<bool> {
+        const SQL: &str = "INSERT INTO events (at, client, session, context, scope, what, subject,
+                           call, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        if self.is_known(what, of.call)? {
+            return Ok(false);
+        }
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                insert.execute(params![
+                    self.now.as_millis(),
+                    it.client.as_str(),
+                    it.session,
+                    it.context,
+                    it.scope.to_string(),
+                    what.as_str(),
+                    of.subject.map(kept),
+                    of.call,
+                    of.detail.map(kept),
+                ])
+            })
+            .map_err(noting)?;
+        Ok(true)
+    }
+
+    fn is_known(&self, what: Happened, call: Option<&str>) -> Result<bool> {
+        let Some(call) = call else { return Ok(false) };
+        self.connection
+            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND session = ?3")
+            .and_then(|mut select| {
+                let values = params![call, what.as_str(), self.occasion.session];
+                select.query_row(values, |_| Ok(())).optional()
+            })
+            .map(|found| found.is_some())
+            .map_err(noting)
+    }
+
+    /// A session begins, or goes on.
+    pub fn begin(&self, how: &str) -> Result<()> {
+        const SQL: &str =
+            "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
+                           ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                let scope = it.scope.to_string();
+                let now = self.now.as_millis();
+                insert.execute(params![it.session, it.client.as_str(), scope, now])
+            })
+            .map_err(noting)?;
+        self.happened(Happened::Began, Of { subject: Some(how), ..Of::default() }).map(drop)
+    }
+
+    /// A session ends; one whose beginning nobody told us began now.
+    pub fn end(&self, how: &str) -> Result<()> {
+        const SQL: &str = "INSERT INTO episodes (session, client, scope, began, ended, outcome)
+                           VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+                           ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+                insert.execute(params![it.session, it.client.as_str(), scope, now, kept(how)])
+            })
+            .map_err(noting)?;
+        self.happened(Happened::Ended, Of { subject: Some(how), ..Of::default() }).map(drop)
+    }
+}
+
+/// As much of a text as may be kept, without its secrets.
+pub(in crate::memory) fn kept(text: &str) -> String {
+    shortened(&secrets::redact(text), LONGEST).into_owned()
+}
+
+fn noting(error: rusqlite::Error) -> Error {
+    fault::explain(error, "noting what happened")
+}

@@ -1,0 +1,60 @@
+//! Which notes a context was given, so that none comes twice.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, params};
+
+use super::Turn;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::inject::Block;
+use crate::memory::{Memory, NoteId};
+
+impl Memory {
+    /// What a context has been given.
+    pub fn given(&self, context: &str) -> Result<HashSet<NoteId>> {
+        Ok(self.read(|connection| given(connection, context))?.unwrap_or_default())
+    }
+}
+
+impl Turn<'_> {
+    /// What this context has been given.
+    pub fn given(&self) -> Result<HashSet<NoteId>> {
+        given(self.connection, &self.occasion.context)
+    }
+
+    /// This context is given a block. A note that is gone by now is passed over.
+    pub fn give(&self, block: &Block) -> Result<()> {
+        const SQL: &str = "INSERT OR IGNORE INTO injections (context, note, at)
+                           SELECT ?1, row, ?3 FROM notes WHERE id = ?2";
+        let mut insert = self.connection.prepare_cached(SQL).map_err(giving)?;
+        for rule in block.included() {
+            let now = self.now.as_millis();
+            insert
+                .execute(params![self.occasion.context, rule.id.as_str(), now])
+                .map_err(giving)?;
+        }
+        Ok(())
+    }
+
+    /// This context has lost what it was given: it was compacted, or cleared.
+    pub fn lose(&self) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM injections WHERE context = ?1")
+            .and_then(|mut delete| delete.execute([&self.occasion.context]))
+            .map(drop)
+            .map_err(giving)
+    }
+}
+
+fn given(connection: &Connection, context: &str) -> Result<HashSet<NoteId>> {
+    const SQL: &str = "SELECT notes.id FROM injections JOIN notes ON notes.row = injections.note
+                       WHERE injections.context = ?1";
+    let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+    let ids = select.query_map([context], |row| row.get::<_, String>(0)).map_err(giving)?;
+    ids.map(|id| id.map_err(giving).and_then(|id| NoteId::parse(&id))).collect()
+}
+
+fn giving(error: rusqlite::Error) -> Error {
+    fault::explain(error, "noting what a context is given")
+}

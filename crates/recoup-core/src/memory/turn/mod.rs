@@ -1,0 +1,66 @@
+//! One thing that a client told us, taken in as a whole: what happened, what was said,
+//! what was learned and what was given, in one transaction.
+
+mod events;
+mod given;
+
+use rusqlite::Connection;
+
+pub(super) use events::kept;
+pub use events::{Happened, Of};
+
+use super::hooked::Client;
+use super::keep::{self, Details, Recorded};
+use super::statement::Statement;
+use super::store::checked;
+use super::{Memory, NoteScope, privacy};
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+
+/// Where something happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occasion {
+    /// Which program told us.
+    pub client: Client,
+    /// The conversation.
+    pub session: String,
+    /// What the agent sees: the conversation's own context, or that of a sub-agent.
+    pub context: String,
+    /// The project.
+    pub scope: NoteScope,
+}
+
+/// While something is taken in.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) occasion: &'a Occasion,
+    pub(super) now: Timestamp,
+}
+
+impl Memory {
+    /// Takes in what happened: all of what `act` does, or nothing of it. None where nothing
+    /// may be kept at the moment.
+    pub fn turn<T>(
+        &self,
+        occasion: &Occasion,
+        mut act: impl FnMut(&Turn<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let now = self.now();
+        self.change("taking in what happened", |connection| {
+            if privacy::silence(connection, &occasion.scope, now)?.is_some() {
+                return Ok(None);
+            }
+            act(&Turn { connection, occasion, now }).map(Some)
+        })
+    }
+}
+
+impl Turn<'_> {
+    /// Remembers a statement of this session; an error says why it must not be kept.
+    pub fn record(&self, statement: &Statement) -> Result<Recorded> {
+        let session = Some(self.occasion.session.clone());
+        let statement = checked(&Statement { session, ..statement.clone() })?;
+        keep::record(self.connection, &statement, &Details::of(&statement, self.now))
+    }
+}
