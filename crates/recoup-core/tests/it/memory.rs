@@ -1,13 +1,16 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
+mod checkpoint;
 mod damage;
 mod forget;
 mod hooked;
 mod inject;
+mod learn;
 mod mind;
 mod privacy;
 mod private;
 mod refuse;
+mod rules;
 mod search;
 mod topic;
 mod transfer;

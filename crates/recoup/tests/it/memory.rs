@@ -200,3 +200,24 @@ fn what_speaks_about_the_agents_instructions_is_refused_and_what_is_private_is_c
     add(&home, &["use tabs <private>for the wombat</private>"]);
     assert_eq!(texts(&home, &[]), ["use tabs"]);
 }
+
+#[test]
+fn the_report_tells_what_became_of_each_rule() {
+    let home = Home::new();
+    let empty = memory(&home, &["report"]).expect(0);
+    assert!(empty.stderr.contains("There are no rules here yet"), "{}", empty.stderr);
+    let id = add(&home, &["use tabs"]);
+    let report = memory(&home, &["report", "--json"]).expect(0).json();
+    assert_eq!(report[0]["id"], id);
+    for name in ["given", "cited", "repeated", "succeeded", "failed"] {
+        assert_eq!(report[0][name], 0, "{name}");
+    }
+    let shown = memory(&home, &["report"]).expect(0);
+    let shown = shown.text();
+    assert!(
+        shown.starts_with(
+            "1 rule in the last 90 days: 0 used, 0 repeated by you, 1 never given to an agent\n"
+        ),
+        "{shown}"
+    );
+}

@@ -3,6 +3,7 @@
 mod add;
 mod change;
 mod forget;
+mod helped;
 mod list;
 mod report;
 mod search;
@@ -43,6 +44,8 @@ enum Action {
     Retire(change::RetireArgs),
     /// Remove it for good
     Forget(forget::ForgetArgs),
+    /// Tell which rules help: given, used, repeated, and what came after
+    Report(helped::ReportArgs),
     /// Write memories as lines of JSON
     Export(transfer::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
@@ -63,6 +66,7 @@ impl MemoryArgs {
             Action::Promote(args) => args.run(app),
             Action::Retire(args) => args.run(app),
             Action::Forget(args) => args.run(app),
+            Action::Report(args) => args.run(app),
             Action::Export(args) => args.run(app),
             Action::Import(args) => args.run(app),
         }

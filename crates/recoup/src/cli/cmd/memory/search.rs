@@ -60,8 +60,8 @@ pub(super) struct RulesArgs {
 
 impl RulesArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let notes = app.memory().notes(&Wanted::active_in(&app.note_scope(false)))?;
         let budget = Budget { tokens: self.tokens, ..Budget::default() };
+        let notes = app.memory().rules(&app.note_scope(false), budget)?;
         let project = &app.settings.project;
         let given = HashSet::new();
         let context = Context { project: Some(project.id()), given: &given, budget };
