@@ -24,13 +24,15 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 /// The tables that are worth it, those that others refer to first.
-const RESCUED: [&str; 9] = [
+const RESCUED: [&str; 11] = [
     "notes",
     "evidence",
     "episodes",
     "lessons",
     "sightings",
     "checkpoints",
+    "sweeps",
+    "notices",
     "settings",
     "events",
     "injections",

@@ -60,6 +60,8 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
         "DELETE FROM events WHERE at < ?1",
         "DELETE FROM injections WHERE at < ?1",
         "DELETE FROM sightings WHERE at < ?1",
+        "DELETE FROM sweeps WHERE at < ?1",
+        "DELETE FROM notices WHERE at < ?1",
         "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
     ] {
         gone += connection.execute(sql, [then]).map_err(settling)?;

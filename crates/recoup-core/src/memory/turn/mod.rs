@@ -3,6 +3,8 @@
 
 mod events;
 mod given;
+mod notices;
+mod sweeps;
 
 use rusqlite::Connection;
 

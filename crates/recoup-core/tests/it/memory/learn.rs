@@ -440,3 +440,29 @@ fn a_context_is_given_a_rule_once_and_again_when_it_lost_it() {
     scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
     assert_eq!(scene.gives("one"), [id]);
 }
+
+#[test]
+fn what_was_done_in_the_background_is_told_once_and_only_where_it_was_done() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    for text in ["learned one thing", "learned another"] {
+        memory.turn(&session("one"), |turn| turn.tell(text)).unwrap();
+    }
+    assert!(memory.has_notices(&project('a')).unwrap());
+    assert!(!memory.has_notices(&project('b')).unwrap());
+    let told = || memory.turn(&session("two"), |turn| turn.told()).unwrap().unwrap();
+    assert_eq!(told(), ["learned one thing", "learned another"]);
+    assert_eq!(told(), [""; 0]);
+    assert!(!memory.has_notices(&project('a')).unwrap());
+}
+
+#[test]
+fn a_transcript_is_read_on_from_where_it_was_read_to() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    assert_eq!(memory.swept("/t.jsonl").unwrap(), None);
+    for mark in ["1:2:3", "1:2:9"] {
+        memory.turn(&session("one"), |turn| turn.sweep("/t.jsonl", mark)).unwrap();
+        assert_eq!(memory.swept("/t.jsonl").unwrap().as_deref(), Some(mark));
+    }
+}
