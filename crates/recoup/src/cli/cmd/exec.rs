@@ -22,6 +22,7 @@ use crate::cli::failure::{self, Failure};
 use crate::cli::{Answer, ui};
 use crate::config::env;
 use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
+use crate::process::detached;
 
 /// How long output is kept unless told otherwise: using `exec` is asking for it.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
@@ -137,7 +138,7 @@ impl ExecArgs {
     }
 
     fn refresh(self) -> Result<End, Failure> {
-        exec::detach();
+        detached::leave_session();
         match self.prepare(&Spoken { verbose: false })? {
             Ok(exec) => Ok(exec.perform_refresh()?),
             Err(end) => Ok(end),
