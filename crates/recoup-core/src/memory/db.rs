@@ -24,7 +24,7 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 /// The tables that are worth it, those that others refer to first.
-const RESCUED: [&str; 11] = [
+const RESCUED: [&str; 12] = [
     "notes",
     "evidence",
     "episodes",
@@ -33,6 +33,7 @@ const RESCUED: [&str; 11] = [
     "checkpoints",
     "sweeps",
     "notices",
+    "pauses",
     "settings",
     "events",
     "injections",

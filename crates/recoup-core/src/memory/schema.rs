@@ -12,6 +12,7 @@
 //! checkpoints  where work stands, one for each project
 //! sweeps       how far each transcript has been read
 //! notices      what was done in the background, until a person is told
+//! pauses       when nothing was to be kept, so that nobody catches up on it later
 //! settings     what the user has said about all of it: paused, ignored projects
 //! ```
 
@@ -162,6 +163,12 @@ CREATE TABLE notices (
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX notices_scope ON notices (scope);
+
+CREATE TABLE pauses (
+    scope TEXT NOT NULL,
+    began INTEGER NOT NULL,
+    ended INTEGER
+) STRICT;
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";

@@ -86,22 +86,26 @@ impl Memory {
 
     /// From now on nothing is kept, until then if that is said.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
-        self.change("pausing memory", |connection| privacy::pause(connection, until))
+        let now = self.now();
+        self.change("pausing memory", |connection| privacy::pause(connection, until, now))
     }
 
     /// Takes a pause back; says whether there was one.
     pub fn resume(&self) -> Result<bool> {
-        self.change("resuming memory", privacy::resume)
+        let now = self.now();
+        self.change("resuming memory", |connection| privacy::resume(connection, now))
     }
 
     /// From now on nothing is kept in that scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
-        self.change("ignoring a project", |connection| privacy::ignore(connection, scope))
+        let now = self.now();
+        self.change("ignoring a project", |connection| privacy::ignore(connection, scope, now))
     }
 
     /// Takes that back; says whether it was so.
     pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
-        self.change("heeding a project", |connection| privacy::heed(connection, scope))
+        let now = self.now();
+        self.change("heeding a project", |connection| privacy::heed(connection, scope, now))
     }
 
     /// Why nothing is kept in `scope` at the moment.
@@ -109,6 +113,13 @@ impl Memory {
         let now = self.now();
         let found = self.read(|connection| privacy::silence(connection, scope, now))?;
         Ok(found.flatten())
+    }
+
+    /// Whether nothing was to be kept in `scope` then: whoever catches up later leaves it
+    /// out.
+    pub fn was_silent(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
+        let found = self.read(|connection| privacy::was_silent(connection, scope, then))?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Takes in what another export has, and is not known here.

@@ -59,6 +59,11 @@ impl Memory {
 }
 
 impl Turn<'_> {
+    /// The same for something that happened then.
+    pub fn at(&self, then: Timestamp) -> Turn<'_> {
+        Turn { now: then, ..*self }
+    }
+
     /// Remembers a statement of this session; an error says why it must not be kept.
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let session = Some(self.occasion.session.clone());

@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension as _, params};
 
-use super::Turn;
 use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
@@ -18,18 +17,17 @@ impl Memory {
         })?;
         Ok(found.flatten())
     }
-}
 
-impl Turn<'_> {
-    /// A transcript has been read up to that mark.
+    /// A transcript has been read up to that mark. Also while nothing is kept: so nobody
+    /// reads on from there later.
     pub fn sweep(&self, transcript: &str, mark: &str) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)",
-            )
-            .and_then(|mut insert| insert.execute(params![transcript, mark, self.now.as_millis()]))
-            .map(drop)
-            .map_err(sweeping)
+        const SQL: &str =
+            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
+        let now = self.now().as_millis();
+        self.change("noting how far a transcript was read", |connection| {
+            let values = params![transcript, mark, now];
+            connection.execute(SQL, values).map(drop).map_err(sweeping)
+        })
     }
 }
 

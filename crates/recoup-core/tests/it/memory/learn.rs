@@ -463,7 +463,7 @@ fn a_transcript_is_read_on_from_where_it_was_read_to() {
     let memory = scene.memory();
     assert_eq!(memory.swept("/t.jsonl").unwrap(), None);
     for mark in ["1:2:3", "1:2:9"] {
-        memory.turn(&session("one"), |turn| turn.sweep("/t.jsonl", mark)).unwrap();
+        memory.sweep("/t.jsonl", mark).unwrap();
         assert_eq!(memory.swept("/t.jsonl").unwrap().as_deref(), Some(mark));
     }
 }
