@@ -29,7 +29,7 @@ fn nothing_is_kept_while_memory_is_paused() {
 fn a_pause_ends_by_itself_when_that_was_said() {
     let scene = Scene::new();
     let memory = scene.memory();
-    memory.pause(Some(super::START.plus_millis(1_000))).unwrap();
+    memory.pause(Some(START.plus_millis(1_000))).unwrap();
     assert!(memory.record(&stated("use tabs", None)).is_err());
     scene.clock.advance(Duration::from_secs(1));
     memory.record(&stated("use tabs", None)).unwrap();
