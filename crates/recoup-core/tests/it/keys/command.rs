@@ -27,6 +27,7 @@ fn recipe() -> CommandRecipe {
         stdin: None,
         sources: vec!["src/**/*.rs".to_owned()],
         tty: false,
+        rules: None,
         extra: None,
     }
 }

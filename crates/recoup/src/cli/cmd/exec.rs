@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::project::Origin;
-use recoup_core::cache::{Explanation, Mode, Ttl};
+use recoup_core::cache::{Mode, Ttl};
 use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
-use recoup_core::key::{Id, Recipe as _};
+use recoup_core::key::{Id, Recipe as _, Rules};
 use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -125,10 +125,10 @@ impl ExecArgs {
         let spoken = Spoken { verbose: self.verbose };
         let explain = self.explain;
         match self.prepare(&spoken)? {
-            Ok(exec) => {
-                let explanation = if explain { exec.explain() } else { None };
-                if let Some(explanation) = explanation {
-                    Report::new(&explanation).lines().iter().for_each(ui::say);
+            Ok(Prepared { exec, app }) => {
+                let report = if explain { report(&exec, app) } else { None };
+                if let Some(report) = report {
+                    report.lines().iter().for_each(ui::say);
                 }
                 Ok(exec.perform()?)
             }
@@ -139,17 +139,17 @@ impl ExecArgs {
     fn refresh(self) -> Result<End, Failure> {
         exec::detach();
         match self.prepare(&Spoken { verbose: false })? {
-            Ok(exec) => Ok(exec.perform_refresh()?),
+            Ok(Prepared { exec, .. }) => Ok(exec.perform_refresh()?),
             Err(end) => Ok(end),
         }
     }
 
     /// Why it would be replayed or run, or the exit code when there is no such command.
-    pub(in crate::cli) fn explain(self) -> Result<Result<Explanation, i32>, Failure> {
+    pub(in crate::cli) fn explain(self) -> Result<Result<Report, i32>, Failure> {
         let spoken = Spoken { verbose: self.verbose };
         match (Self { asks: true, ..self }).prepare(&spoken)? {
-            Ok(exec) => match exec.explain() {
-                Some(explanation) => Ok(Ok(explanation)),
+            Ok(Prepared { exec, app }) => match report(&exec, app) {
+                Some(report) => Ok(Ok(report)),
                 None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
             },
             Err(end) => Ok(Err(end.leave())),
@@ -157,7 +157,7 @@ impl ExecArgs {
     }
 
     /// Everything that is needed, or the end when there is no such command.
-    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Exec<'_>, End>, Failure> {
+    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Prepared<'_>, End>, Failure> {
         let limits = self.limits()?;
         let keeping = self.keeping()?;
         let mode = self.mode(&keeping);
@@ -179,7 +179,8 @@ impl ExecArgs {
             Some(app) => self.slot(app, &mut job, environment, &limits, spoken)?,
             None => None,
         };
-        Ok(Ok(Exec { job, slot, outlets: ui::outlets(), teller: spoken }))
+        let exec = Exec { job, slot, outlets: ui::outlets(), teller: spoken };
+        Ok(Ok(Prepared { exec, app }))
     }
 
     /// The settings; none where there is no place for anything, which stops nobody.
@@ -214,6 +215,16 @@ impl ExecArgs {
         spoken: &Spoken,
     ) -> Result<Option<Slot>> {
         job.keeping.limit = app.settings.cache.max_size.bytes();
+        let rules = match self.rules(app, job) {
+            Ok(rules) => rules,
+            Err(error) if self.asks => return Err(error),
+            // What its agent would be told is part of the question: without it nothing is
+            // known to be the answer.
+            Err(error) => {
+                spoken.warn(&error.context("not cached"));
+                return Ok(None);
+            }
+        };
         let recipe = CommandRecipe {
             executable: job.program.executable.clone(),
             arguments: job.program.words(),
@@ -222,6 +233,7 @@ impl ExecArgs {
             stdin: job.stdin.digest(),
             sources: self.sources.clone(),
             tty: self.tty,
+            rules,
             extra: self.key_extra,
         };
         let id = Id::new(app.scope(), recipe.key()?);
@@ -263,6 +275,16 @@ impl ExecArgs {
         }))
     }
 
+    /// What the command tells its agent, if it is one that does, and it is asked for.
+    fn rules(&self, app: &App, job: &Job) -> Result<Option<Rules>> {
+        match job.mode {
+            Mode::Bypass => Ok(None),
+            _ => app
+                .rules_told_by(&job.program)
+                .map_err(|error| error.context("reading what its agent would be told")),
+        }
+    }
+
     fn mode(&self, keeping: &Keeping) -> Mode {
         match self {
             // Nothing is to be kept, so nothing that was kept is meant either.
@@ -296,6 +318,18 @@ impl ExecArgs {
         // Off says that nothing is kept, and not that nothing is good.
         Ok(Limits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
     }
+}
+
+/// Ready to be performed or explained.
+struct Prepared<'a> {
+    exec: Exec<'a>,
+    /// None where there is no place for anything.
+    app: Option<&'static App>,
+}
+
+/// Why it would be replayed or run; none where nothing is looked up.
+fn report(exec: &Exec<'_>, app: Option<&App>) -> Option<Report> {
+    Some(Report::naming(&exec.explain()?, &app?.rule_names()))
 }
 
 /// What a caller accepts, in milliseconds, and how long it waits.
