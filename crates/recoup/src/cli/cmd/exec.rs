@@ -102,6 +102,8 @@ Examples:
 Worktrees and clones of a repository share what was run in the same directory, and with --scope
 global all projects do: name what a command reads with --source, and contents tell them apart.
 What is typed is not part of the key: a command that asks questions is not for this.
+What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
+env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 
 Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
 125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
@@ -215,7 +217,7 @@ impl ExecArgs {
         spoken: &Spoken,
     ) -> Result<Option<Slot>> {
         job.keeping.limit = app.settings.cache.max_size.bytes();
-        let rules = match self.rules(app, job) {
+        let rules = match rules_of(job, app) {
             Ok(rules) => rules,
             Err(error) if self.asks => return Err(error),
             // What its agent would be told is part of the question: without it nothing is
@@ -275,16 +277,6 @@ impl ExecArgs {
         }))
     }
 
-    /// What the command tells its agent, if it is one that does, and it is asked for.
-    fn rules(&self, app: &App, job: &Job) -> Result<Option<Rules>> {
-        match job.mode {
-            Mode::Bypass => Ok(None),
-            _ => app
-                .rules_told_by(&job.program)
-                .map_err(|error| error.context("reading what its agent would be told")),
-        }
-    }
-
     fn mode(&self, keeping: &Keeping) -> Mode {
         match self {
             // Nothing is to be kept, so nothing that was kept is meant either.
@@ -330,6 +322,16 @@ struct Prepared<'a> {
 /// Why it would be replayed or run; none where nothing is looked up.
 fn report(exec: &Exec<'_>, app: Option<&App>) -> Option<Report> {
     Some(Report::naming(&exec.explain()?, &app?.rule_names()))
+}
+
+/// What the command tells its agent, if it is one that does, and this is asked for.
+fn rules_of(job: &Job, app: &App) -> Result<Option<Rules>> {
+    match job.mode {
+        Mode::Bypass => Ok(None),
+        _ => app
+            .rules_told_by(&job.program)
+            .map_err(|error| error.context("reading what its agent would be told")),
+    }
 }
 
 /// What a caller accepts, in milliseconds, and how long it waits.

@@ -91,14 +91,14 @@ fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
     };
     let mut all: Vec<Said> = of_all.iter().map(|(code, what)| of(part, code, what)).collect();
     let [new, other_words, no_longer] = RULE_CODES;
-    let named = |rule: &Rule| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let shown = |rule: &Rule| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
     let mut tell = |rules: &[Rule], code: &'static str, what: &str| {
         all.extend(rules.iter().map(|rule| Said {
             rule: Some(rule.id.clone()),
             // What it said before is not known any more.
             now: if code == no_longer { None } else { names(&rule.id) },
             was: if code == no_longer { names(&rule.id) } else { None },
-            ..of(part, code, &format!("{} {what}", named(rule)))
+            ..of(part, code, &format!("{} {what}", shown(rule)))
         }));
     };
     tell(added, new, "is new");
