@@ -25,9 +25,9 @@ const MORE: char = '…';
 /// The rules that hold for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// Of the text with all of them, as an agent is given it.
+    /// Of what an agent is told.
     pub digest: Digest,
-    /// Each of them, in the order of that text.
+    /// Each of them, the more important first.
     pub rules: Vec<Rule>,
 }
 

@@ -6,7 +6,7 @@ use recoup_core::Result;
 use recoup_core::base::text::shortened;
 use recoup_core::key::{Rule, Rules};
 use recoup_core::memory::hooked::{Client, has_our_hooks};
-use recoup_core::memory::inject::{Block, Budget, Context, RulesDigest, StaleCheck, one_line};
+use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck, told};
 use recoup_core::memory::{NoteId, Wanted};
 
 use super::app::App;
@@ -24,16 +24,23 @@ impl App {
     /// The rules of this project and of all, as a session begins with them; none where
     /// there are none.
     pub(super) fn rules(&self, budget: Budget) -> Result<Option<Block>> {
-        let notes = self.memory().notes(&Wanted::active_in(&self.note_scope(false)))?;
-        let project = &self.settings.project;
-        let given = HashSet::new();
-        let context = Context { project: Some(project.id()), given: &given, budget };
-        let stale = StaleCheck::new(project.root());
-        Ok(Block::of(&notes, &context, |note| stale.missing(&note.text)))
+        let [block] = self.blocks([budget])?;
+        Ok(block)
     }
 
-    /// The same for the key of a program that tells them to its agent through our hooks;
-    /// none for all others, of which nothing but the name is looked at.
+    /// The same for several budgets.
+    fn blocks<const N: usize>(&self, budgets: [Budget; N]) -> Result<[Option<Block>; N]> {
+        let notes = self.memory().notes(&Wanted::active_in(&self.note_scope(false)))?;
+        let project = &self.settings.project;
+        let (given, stale) = (HashSet::new(), StaleCheck::new(project.root()));
+        Ok(budgets.map(|budget| {
+            let context = Context { project: Some(project.id()), given: &given, budget };
+            Block::of(&notes, &context, |note| stale.missing(&note.text))
+        }))
+    }
+
+    /// What a program tells its agent through our hooks, for its key; none for all others,
+    /// of which nothing but the name is looked at.
     pub(super) fn rules_told_by(&self, program: &Program) -> Result<Option<Rules>> {
         let clients = Client::of_command(&program.executable.target, &program.words());
         if clients.is_empty() {
@@ -45,11 +52,10 @@ impl App {
         if !clients.into_iter().any(|client| has_our_hooks(client, &places)) {
             return Ok(None);
         }
-        let block = self.rules(ALL)?;
-        let RulesDigest { digest, .. } = RulesDigest::of(block.as_ref());
-        let included = block.iter().flat_map(Block::included);
-        let rules = included.map(|it| Rule::new(it.id.as_str(), &it.line)).collect();
-        Ok(Some(Rules { digest, rules }))
+        let [all, start] = self.blocks([ALL, Budget::default()])?;
+        let rules = all.iter().flat_map(Block::included);
+        let rules = rules.map(|it| Rule::new(it.id.as_str(), &it.line)).collect();
+        Ok(Some(Rules { digest: told(all.as_ref(), start.as_ref()), rules }))
     }
 
     /// The beginning of what a rule says, as memory has it now; none where it is not known
@@ -58,7 +64,7 @@ impl App {
         let memory = self.memory();
         move |id| {
             let note = memory.note(&NoteId::parse(id).ok()?).ok()??;
-            Some(shortened(&one_line(&note.text), NAMED).into_owned())
+            Some(shortened(&note.text, NAMED).into_owned())
         }
     }
 }

@@ -86,7 +86,7 @@ fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
         Some(Side::Question) => Some(("added", "our hooks tell them to the agent, and did not")),
         Some(Side::Entry) => Some(("gone", "our hooks do not tell them to the agent, and did")),
         None if *more => Some(("rules", "there are too many to tell which are other ones")),
-        None if none_differs => Some(("order", "the same ones in another order")),
+        None if none_differs => Some(("weight", "the same ones, and others of them come first")),
         None => None,
     };
     let mut all: Vec<Said> = of_all.iter().map(|(code, what)| of(part, code, what)).collect();

@@ -225,6 +225,39 @@ fn what_holds_no_longer_or_not_yet_is_not_told() {
 }
 
 #[test]
+fn evidence_for_a_rule_makes_no_miss() {
+    let scene = Scene::with_hooks();
+    scene.remember(&["use npm"]);
+    scene.remember(&["indent with tabs"]);
+    let first = || scene.run(&["memory", "rules"]).expect(0).text();
+    let before = first();
+    assert!(scene.runs(&ASK));
+    (0..4).for_each(|_| drop(scene.remember(&["use npm"])));
+    assert_ne!(first(), before, "it has moved up");
+    assert!(!scene.runs(&ASK));
+}
+
+#[test]
+fn what_there_is_room_for_counts() {
+    let scene = Scene::with_hooks();
+    let long =
+        |n: usize| format!("call number {n} by its name {}", "and not otherwise ".repeat(40));
+    let add = |n: usize| scene.remember(&["--topic", &format!("t{n}"), &long(n)]);
+    (0..12).for_each(|n| drop(add(n)));
+    let told = scene.run(&["memory", "rules"]).expect(0).text();
+    assert!(!told.contains("number 0 ") && told.contains("More rules"), "{told}");
+    assert!(scene.runs(&ASK));
+    add(0);
+    let told = scene.run(&["memory", "rules"]).expect(0).text();
+    assert!(told.contains("number 0 "), "{told}");
+    assert_eq!(
+        scene.explain(&ASK).lines().last().unwrap(),
+        "  rules: the same ones, and others of them come first"
+    );
+    assert!(scene.runs(&ASK));
+}
+
+#[test]
 fn wrappers_do_not_hide_a_client() {
     let scene = Scene::with_hooks();
     let commands: [&[&str]; 4] = [
