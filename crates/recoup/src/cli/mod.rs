@@ -9,6 +9,7 @@ mod human;
 mod input;
 mod pretty;
 mod projects;
+mod rules;
 mod ui;
 
 use std::ffi::OsString;

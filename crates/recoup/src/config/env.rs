@@ -57,6 +57,12 @@ pub(super) const LEDGER_ENABLED: EnvVar =
     var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
+pub(super) const CLAUDE_CONFIG_DIR: EnvVar =
+    var("CLAUDE_CONFIG_DIR", "where Claude Code keeps its settings (default: ~/.claude)");
+pub(super) const CODEX_HOME: EnvVar =
+    var("CODEX_HOME", "where Codex keeps its settings (default: ~/.codex)");
+pub(super) const PI_CODING_AGENT_DIR: EnvVar =
+    var("PI_CODING_AGENT_DIR", "where Pi keeps its settings (default: ~/.pi/agent)");
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -64,7 +70,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 19] = [
+pub const VARIABLES: [EnvVar; 22] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -82,6 +88,9 @@ pub const VARIABLES: [EnvVar; 19] = [
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
+    CLAUDE_CONFIG_DIR,
+    CODEX_HOME,
+    PI_CODING_AGENT_DIR,
     HOME,
     NO_COLOR,
 ];
@@ -89,6 +98,11 @@ pub const VARIABLES: [EnvVar; 19] = [
 /// A path; an empty value is none.
 pub(super) fn path(variable: &EnvVar) -> Option<PathBuf> {
     std::env::var_os(variable.name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The user's home, as other programs find it: without the variable the system knows.
+pub(super) fn user_home() -> Option<PathBuf> {
+    path(&HOME).or_else(std::env::home_dir).filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Text; an empty value is none.

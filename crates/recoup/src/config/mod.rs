@@ -4,6 +4,7 @@
 //! `Gathered` is what was said, with its problems; [`Settings`] is what it
 //! amounts to, with nothing left to interpret. Loading has no side effects.
 
+mod clients;
 mod document;
 pub(crate) mod env;
 mod expand;
@@ -30,6 +31,7 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
+pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
 pub(crate) use origin::File;

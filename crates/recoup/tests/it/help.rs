@@ -60,6 +60,9 @@ fn the_program() {
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
+      CLAUDE_CONFIG_DIR        where Claude Code keeps its settings (default: ~/.claude)
+      CODEX_HOME               where Codex keeps its settings (default: ~/.codex)
+      PI_CODING_AGENT_DIR      where Pi keeps its settings (default: ~/.pi/agent)
       HOME                     the user's home directory
       NO_COLOR                 when set, output has no colours
     ");
@@ -146,7 +149,8 @@ fn running_a_command() {
     source changes.
 
     The same command is: the same executable (path, size, time of change) with the same arguments in the
-    same directory of the project, with the same --env, --stdin, --source and --key-extra.
+    same directory of the project, with the same --env, --stdin, --source and --key-extra; and, for a
+    client that has our hooks, with the same rules in memory.
 
     Usage: recoup exec [OPTIONS] <COMMAND>...
 
@@ -221,6 +225,8 @@ fn running_a_command() {
     Worktrees and clones of a repository share what was run in the same directory, and with --scope
     global all projects do: name what a command reads with --source, and contents tell them apart.
     What is typed is not part of the key: a command that asks questions is not for this.
+    What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
+    env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 
     Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
     125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when

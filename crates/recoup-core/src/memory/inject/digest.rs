@@ -1,6 +1,8 @@
 //! The rules that an agent was given, as part of what its answers stand for: another
 //! rule makes another digest, and what changed has a name.
 
+use std::fmt::Write as _;
+
 use super::block::{Block, Included};
 use crate::base::digest::Digest;
 use crate::base::text::shortened;
@@ -15,6 +17,27 @@ pub struct RulesDigest {
     pub digest: Digest,
     /// The id of each rule and the beginning of its text, in the order of the text.
     pub rules: Vec<Included>,
+}
+
+/// The digest of what an agent is told, whatever the order: `all` are the rules that hold,
+/// `start` those that fit into the beginning of its session.
+///
+/// Evidence moves a rule, and an agent that cites one would make its own answer a miss
+/// if that counted. It counts where it decides what there is room for.
+pub fn told(all: Option<&Block>, start: Option<&Block>) -> Digest {
+    let begins_with_all = start.is_none_or(|start| start.left_out() == 0);
+    let start = start.filter(|_| !begins_with_all);
+    let mut text = String::new();
+    for block in [all, start].into_iter().flatten() {
+        let mut rules = block.titled();
+        rules.sort_unstable();
+        for (title, line) in rules {
+            // Neither has a line's end in it.
+            let _ = writeln!(text, "{title}\n{line}");
+        }
+        text.push('\n');
+    }
+    Digest::of(text.as_bytes())
 }
 
 /// What is different between two sessions' rules.

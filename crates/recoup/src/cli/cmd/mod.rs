@@ -32,7 +32,7 @@ pub(super) enum Command {
     ///
     /// The same command is: the same executable (path, size, time of change) with the same
     /// arguments in the same directory of the project, with the same --env, --stdin, --source and
-    /// --key-extra.
+    /// --key-extra; and, for a client that has our hooks, with the same rules in memory.
     Exec(exec::ExecArgs),
     /// Say why something is a hit or a miss
     Explain(explain::ExplainArgs),

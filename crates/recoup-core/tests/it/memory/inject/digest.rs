@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use recoup_core::base::digest::Digest;
-use recoup_core::memory::Note;
-use recoup_core::memory::inject::{Block, Change, RulesDigest};
+use recoup_core::memory::inject::{Block, Budget, Change, Context, RulesDigest, told};
+use recoup_core::memory::{Note, Source};
 
 use super::{context, never_stale, note};
 
@@ -65,4 +65,50 @@ fn a_rule_that_does_not_fit_changes_nothing_once_there_is_one() {
 fn names_are_short() {
     let long = of(&[note(&"word ".repeat(60))]);
     assert!(long.rules[0].line.chars().count() <= 81);
+}
+
+/// What is told where there is room for so many tokens at the start of a session.
+fn told_within(notes: &[Note], tokens: u32) -> Digest {
+    let given = HashSet::new();
+    let within = |tokens| {
+        let budget = Budget { tokens, units: usize::MAX };
+        Block::of(notes, &Context { budget, ..context(&given) }, never_stale)
+    };
+    told(within(u32::MAX).as_ref(), within(tokens).as_ref())
+}
+
+/// How many rules fit into so many tokens.
+fn fits(notes: &[Note], tokens: u32) -> usize {
+    let given = HashSet::new();
+    let context = Context { budget: Budget { tokens, units: usize::MAX }, ..context(&given) };
+    Block::of(notes, &context, never_stale).map_or(0, |block| block.included().len())
+}
+
+#[test]
+fn what_is_told_has_no_order_while_all_of_it_fits() {
+    let (a, b) = (note("Use tabs."), note("Use pnpm."));
+    let cited = Note { evidence: 16, ..a.clone() };
+    let (before, after) = ([a, b.clone()], [cited, b]);
+    assert_ne!(of(&before).digest, of(&after).digest, "it has moved");
+    assert_eq!(told_within(&before, 2_000), told_within(&after, 2_000));
+    let room_for_one = (1..2_000).rfind(|room| fits(&before, *room) == 1).unwrap();
+    let one = told_within(&before, room_for_one);
+    assert_ne!(one, told_within(&before, 2_000), "one of two is told at the start");
+    assert_ne!(one, told_within(&after, room_for_one), "and now it is the other");
+}
+
+#[test]
+fn every_rule_and_who_says_so_is_told() {
+    let (a, b) = (note("Use tabs."), note("Use pnpm."));
+    let team = Note { source: Source::Team, ..b.clone() };
+    let other_id = Note { id: note("").id, ..a.clone() };
+    let digests = [
+        told_within(&[], 2_000),
+        told_within(std::slice::from_ref(&a), 2_000),
+        told_within(&[a.clone(), b], 2_000),
+        told_within(&[a.clone(), team], 2_000),
+        told_within(&[note("Use tabs. Use pnpm.")], 2_000),
+    ];
+    assert_eq!(digests.iter().collect::<HashSet<_>>().len(), digests.len());
+    assert_eq!(digests[1], told_within(&[other_id], 2_000), "ids are nobody else's");
 }

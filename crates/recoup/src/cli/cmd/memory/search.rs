@@ -1,10 +1,8 @@
 //! `recoup memory search` and `rules`.
 
-use std::collections::HashSet;
-
 use clap::Args;
 use recoup_core::memory::Wanted;
-use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::inject::Budget;
 use recoup_core::memory::search::Query;
 
 use super::report::Report;
@@ -61,13 +59,7 @@ pub(super) struct RulesArgs {
 impl RulesArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let budget = Budget { tokens: self.tokens, ..Budget::default() };
-        let notes = app.memory().rules(&app.note_scope(false), budget)?;
-        let project = &app.settings.project;
-        let given = HashSet::new();
-        let context = Context { project: Some(project.id()), given: &given, budget };
-        let stale = StaleCheck::new(project.root());
-        let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
-        if let Some(block) = block {
+        if let Some(block) = app.rules(budget)? {
             ui::data(&[block.text().as_bytes()])?;
         }
         Ok(Answer::Yes)
