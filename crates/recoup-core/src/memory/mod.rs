@@ -18,6 +18,7 @@ mod schema;
 pub mod search;
 mod statement;
 mod store;
+pub mod team;
 pub mod topic;
 mod transfer;
 

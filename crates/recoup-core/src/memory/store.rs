@@ -15,6 +15,7 @@ use super::refuse::{Refusal, refusal};
 use super::rows::{self, Kept};
 use super::search::Query;
 use super::statement::{Statement, said};
+use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
 use super::{Note, NoteId, NoteScope, Status, search};
@@ -114,6 +115,38 @@ impl Memory {
     /// Takes in what another export has, and is not known here.
     pub fn import(&self, notes: &[Note]) -> Result<Imported> {
         self.change("importing memories", |connection| transfer::import(connection, notes))
+    }
+
+    /// The user has accepted `rules` of the team in `scope`, after `before`.
+    pub fn accept_team(
+        &self,
+        scope: &NoteScope,
+        rules: &[Rule],
+        before: &[Rule],
+    ) -> Result<team::Accepted> {
+        let now = self.clock.now();
+        self.change("accepting the team's rules", |connection| {
+            if let Some(silence) = privacy::silence(connection, scope, now)? {
+                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+            }
+            team::accept(connection, scope, rules, before, now)
+        })
+    }
+
+    /// The user no longer trusts the team's file: its rules do not count any more.
+    pub fn retire_team(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+        let now = self.clock.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "retiring the team's rules", |connection| {
+                team::retire_all(connection, scope, now)
+            })
+        })
+    }
+
+    /// Whether any of these rules of the team is known in `scope`, whatever became of it.
+    pub fn knows_team(&self, scope: &NoteScope, rules: &[Rule]) -> Result<bool> {
+        let found = self.read(|connection| team::knows_any(connection, scope, rules))?;
+        Ok(found.unwrap_or(false))
     }
 
     /// One note.
@@ -234,7 +267,7 @@ fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> R
 }
 
 /// The same on one line and without what is private, if it may be kept.
-fn checked(statement: &Statement) -> Result<Statement> {
+pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     let text = without_private(&statement.text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

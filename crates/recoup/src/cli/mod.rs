@@ -9,6 +9,7 @@ mod human;
 mod input;
 mod pretty;
 mod projects;
+mod team;
 mod ui;
 
 use std::ffi::OsString;

@@ -6,6 +6,7 @@ mod forget;
 mod list;
 mod report;
 mod search;
+mod share;
 mod transfer;
 
 use clap::{Args, Subcommand};
@@ -43,7 +44,7 @@ enum Action {
     Retire(change::RetireArgs),
     /// Remove it for good
     Forget(forget::ForgetArgs),
-    /// Write memories as lines of JSON
+    /// Write memories as lines of JSON, or with --team the project's rules for the repository
     Export(transfer::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
     Import(transfer::ImportArgs),

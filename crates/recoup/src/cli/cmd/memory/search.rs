@@ -6,10 +6,12 @@ use clap::Args;
 use recoup_core::memory::Wanted;
 use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
 use recoup_core::memory::search::Query;
+use recoup_core::memory::team::{FILE, State};
 
 use super::report::Report;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
+use crate::config::trust;
 
 /// Find memories by their words.
 #[derive(Debug, Args)]
@@ -69,6 +71,15 @@ impl RulesArgs {
         let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
         if let Some(block) = block {
             ui::data(&[block.text().as_bytes()])?;
+        }
+        match trust::team_state(&app.settings.home, project) {
+            State::Absent | State::Accepted => {}
+            State::Unknown => ui::hint(format_args!(
+                "{FILE} of this repository counts once you have said `recoup trust`"
+            )),
+            State::Changed => ui::hint(format_args!(
+                "{FILE} is not as you accepted it; `recoup trust` shows what changed"
+            )),
         }
         Ok(Answer::Yes)
     }

@@ -3,15 +3,32 @@
 use clap::Args;
 use recoup_core::memory::{Wanted, export, parse};
 
+use super::share::Sharing;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
-/// Write memories as lines of JSON.
+/// Write memories as lines of JSON, or the project's rules to a file of the repository.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(super) struct ExportArgs {
     /// Everything: other projects too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "team")]
     all: bool,
+    /// Add the project's rules to recoup-rules.md at its root, for review and for the team
+    #[arg(long)]
+    team: bool,
+    /// Only these of the project's rules; each takes the place of what the file says otherwise
+    #[arg(value_name = "ID", requires = "team")]
+    ids: Vec<String>,
+    /// Only show what would be written
+    #[arg(long, requires = "team")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short, requires = "team")]
+    yes: bool,
+    /// Say as JSON what was written
+    #[arg(long, requires = "team")]
+    json: bool,
 }
 
 /// Take in what `export` wrote.
@@ -24,8 +41,12 @@ pub(super) struct ImportArgs {
 
 impl ExportArgs {
     pub(super) fn run(self, app: &App) -> Ended {
+        let Self { all, team, ids, dry_run, yes, json } = self;
+        if team {
+            return Sharing { ids, dry_run, yes, json }.run(app);
+        }
         let here = Wanted { statuses: Vec::new(), ..Wanted::active_in(&app.note_scope(false)) };
-        let wanted = if self.all { Wanted::default() } else { here };
+        let wanted = if all { Wanted::default() } else { here };
         let notes = app.memory().notes(&wanted)?;
         ui::data(&[export(&notes).as_bytes()])?;
         Ok(Answer::Yes)
