@@ -5,6 +5,7 @@
 //! and trust decides whether it becomes a rule by itself.
 
 mod db;
+pub mod dedup;
 mod forget;
 pub mod hooked;
 pub mod inject;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use super::db::LAYOUT;
+use super::dedup::{self, Duplicates};
 use super::forget::{self, Forgotten};
 use super::inject::estimate;
 use super::keep::{self, Details, Recorded};
@@ -18,7 +19,7 @@ use super::statement::{Statement, said};
 use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Status, search};
+use super::{Note, NoteId, NoteScope, Source, Status, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -149,6 +150,16 @@ impl Memory {
         Ok(found.unwrap_or(false))
     }
 
+    /// Makes one of those that say the same in these scopes, or in all; says which.
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<Duplicates>> {
+        let now = self.clock.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "merging memories", |connection| {
+                dedup::merge(connection, scopes, now)
+            })
+        })
+    }
+
     /// One note.
     pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
         let found = self.read(|connection| rows::by_id(connection, id))?.flatten();
@@ -202,8 +213,14 @@ impl Memory {
         self.change("changing a memory", |connection| {
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
-            let statement = checked(&Statement::new(kind, text, source, scope))?;
-            reword(connection, &kept, &statement.text, now)?;
+            let mut statement = checked(&Statement::new(kind, text, source, scope))?;
+            // A topic that was given stays; one that the words said is that of the new ones.
+            if !keep::by_its_words(&kept.note) {
+                statement.topic.clone_from(&kept.note.topic);
+            }
+            reword(connection, &kept, &statement, now)?;
+            let kept = keep::demand(connection, id)?;
+            keep::take_the_topic(connection, &kept, now)?;
             keep::demand(connection, id).map(|kept| kept.note)
         })
     }
@@ -244,7 +261,13 @@ fn told(silence: Silence) -> String {
     }
 }
 
-fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> Result<()> {
+fn reword(
+    connection: &Connection,
+    kept: &Kept,
+    statement: &Statement,
+    now: Timestamp,
+) -> Result<()> {
+    let (text, topic) = (&statement.text, statement.topic.as_deref());
     let said = said(text);
     let scope = kept.note.scope.to_string();
     let paths = kept.note.paths.clone().unwrap_or_default();
@@ -256,13 +279,16 @@ fn reword(connection: &Connection, kept: &Kept, text: &str, now: Timestamp) -> R
     if let Some(same) = same {
         return Err(Error::usage(format!("{} says that already", same.note.id)));
     }
+    // Other words than the team's are the user's own.
+    let source = if kept.note.source == Source::Team { Source::Manual } else { kept.note.source };
     connection
         .execute(
-            "UPDATE notes SET text = ?2, said = ?3, updated = ?4 WHERE row = ?1",
-            params![kept.row, text, said, now.as_millis()],
+            "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
+             source = ?7 WHERE row = ?1",
+            params![kept.row, text, said, now.as_millis(), topic, estimate(text), source.as_str()],
         )
         .map_err(keep::keeping)?;
-    search::put(connection, kept.row, text, kept.note.topic.as_deref())?;
+    search::put(connection, kept.row, text, topic)?;
     keep::testify(connection, kept, "edited", None, now)
 }
 

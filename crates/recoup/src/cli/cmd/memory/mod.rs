@@ -2,6 +2,7 @@
 
 mod add;
 mod change;
+mod dedup;
 mod forget;
 mod list;
 mod report;
@@ -42,6 +43,8 @@ enum Action {
     Promote(change::PromoteArgs),
     /// Let it count no longer, and keep it
     Retire(change::RetireArgs),
+    /// Find memories that say the same in other words, and merge them
+    Dedup(dedup::DedupArgs),
     /// Remove it for good
     Forget(forget::ForgetArgs),
     /// Write memories as lines of JSON, or with --team the project's rules for the repository
@@ -63,6 +66,7 @@ impl MemoryArgs {
             Action::Restore(args) => args.run(app),
             Action::Promote(args) => args.run(app),
             Action::Retire(args) => args.run(app),
+            Action::Dedup(args) => args.run(app),
             Action::Forget(args) => args.run(app),
             Action::Export(args) => args.run(app),
             Action::Import(args) => args.run(app),
