@@ -11,6 +11,7 @@ pub mod hooked;
 pub mod inject;
 mod keep;
 mod note;
+mod paths;
 mod privacy;
 pub mod private;
 pub mod refuse;

@@ -19,7 +19,7 @@ use super::statement::{Statement, said};
 use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Source, Status, search};
+use super::{Note, NoteId, NoteScope, Source, Status, paths, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -207,8 +207,8 @@ impl Memory {
         })
     }
 
-    /// Other words for a note.
-    pub fn edit(&self, id: &NoteId, text: &str) -> Result<Note> {
+    /// Other words for a note; says what gave way to it, because it is about the same now.
+    pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.clock.now();
         self.change("changing a memory", |connection| {
             let kept = keep::demand(connection, id)?;
@@ -220,8 +220,8 @@ impl Memory {
             }
             reword(connection, &kept, &statement, now)?;
             let kept = keep::demand(connection, id)?;
-            keep::take_the_topic(connection, &kept, now)?;
-            keep::demand(connection, id).map(|kept| kept.note)
+            let instead_of = keep::take_the_topic(connection, &kept, now)?;
+            Ok((keep::demand(connection, id)?.note, instead_of))
         })
     }
 
@@ -305,7 +305,13 @@ pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     }
     let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
     let topic = statement.topic.clone().or_else(|| topic(&text));
-    let more = [quote.as_ref(), topic.as_ref()].into_iter().flatten();
+    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check) {
+        return Err(Error::usage(why));
+    }
+    if topic.as_ref().is_some_and(|topic| topic.trim().is_empty()) {
+        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+    }
+    let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
     if let Some(rule) = more.into_iter().find_map(|text| secrets::detect(text.as_bytes())) {
         return refused(Refusal::Secret(rule).to_string());
     }

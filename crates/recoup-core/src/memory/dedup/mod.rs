@@ -36,6 +36,12 @@ pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
     found
 }
 
+/// Whether two statements certainly say the same.
+pub(super) fn means_same(one: &str, other: &str) -> bool {
+    let meaning = meaning::of(one);
+    meaning.is_some() && meaning == meaning::of(other) && !is_opposed(one, other)
+}
+
 /// Those that mean the same in one place. `notes` are the most trusted first, and of these
 /// the newest.
 fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {

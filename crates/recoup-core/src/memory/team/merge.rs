@@ -1,9 +1,9 @@
 //! What a file has after somebody added to it: others' rules stay, unless they were retired
 //! here.
 
-use super::read::is_glob;
 use super::{Rule, TeamRules, parse, render};
-use crate::memory::{Note, NoteId, Status, Trust};
+use crate::memory::dedup::means_same;
+use crate::memory::{Note, NoteId, Status, Trust, paths};
 
 /// A note that is not written, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,11 @@ impl Merged {
         if let Some(why) = unwritable(&rule) {
             return self.left_out.push(leave_out(why));
         }
-        let same = self.team.rules.iter().position(|other| other.says_same(&rule));
+        let is_same = |other: &Rule| {
+            other.says_same(&rule)
+                || (other.paths == rule.paths && means_same(&other.text, &rule.text))
+        };
+        let same = self.team.rules.iter().position(is_same);
         if let Some(at) = same {
             // How it is written and filed is up to whoever wrote it first.
             if is_chosen {
@@ -92,11 +96,11 @@ impl Merged {
 
 /// Why a rule could not be read back from a file.
 fn unwritable(rule: &Rule) -> Option<String> {
-    if let Some(paths) = &rule.paths {
-        if paths.contains(['`', '\n', '\r']) {
+    if let Some(glob) = &rule.paths {
+        if glob.contains(['`', '\n', '\r']) {
             return Some("its glob has a backtick or a line end in it".to_owned());
         }
-        if let Err(why) = is_glob(paths) {
+        if let Err(why) = paths::check(glob) {
             return Some(why);
         }
     }

@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use globset::GlobBuilder;
-
 use super::markdown::{has_hidden, unescaped};
 use super::write::{TITLE, section};
 use super::{Rule, TeamRules};
@@ -13,7 +11,7 @@ use crate::memory::inject::is_unseen;
 use crate::memory::private::without_private;
 use crate::memory::refuse::refusal;
 use crate::memory::statement::said;
-use crate::memory::{NoteKind, topic};
+use crate::memory::{NoteKind, paths, topic};
 
 /// More would never fit into a context.
 const MOST_RULES: usize = 500;
@@ -226,16 +224,5 @@ fn glob(value: &str) -> Result<String, String> {
     let glob = inner
         .filter(|it| !it.is_empty() && !it.contains('`'))
         .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
-    is_glob(glob).map(|()| glob.to_owned())
-}
-
-/// Whether it is a glob from a project's root.
-pub(super) fn is_glob(glob: &str) -> Result<(), String> {
-    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
-        return Err("a glob starts at the project's root, and does not lead out of it".to_owned());
-    }
-    match GlobBuilder::new(glob).literal_separator(true).build() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("this is no glob: {}", error.kind())),
-    }
+    paths::check(glob).map(|()| glob.to_owned())
 }

@@ -1,8 +1,10 @@
 //! `recoup memory search` and `rules`.
 
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::memory::Wanted;
 use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
 use recoup_core::memory::search::Query;
@@ -23,8 +25,8 @@ pub(super) struct SearchArgs {
     #[arg(long)]
     all: bool,
     /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
     /// As a JSON array
     #[arg(long)]
     json: bool,
@@ -33,9 +35,12 @@ pub(super) struct SearchArgs {
 impl SearchArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let text = self.words.join(" ");
+        if text.trim().is_empty() {
+            return Err(Error::usage("say what to look for: recoup memory search TEXT").into());
+        }
         let here = Wanted::active_in(&app.note_scope(false)).scopes;
         let scopes = if self.all { &[] } else { &here[..] };
-        let query = Query { scopes, limit: self.limit, ..Query::new(&text) };
+        let query = Query { scopes, limit: self.limit.get(), ..Query::new(&text) };
         let found = app.memory().search(&query)?;
         let reports: Vec<Report> = found.iter().map(|(note, _)| Report::new(note)).collect();
         if self.json {
@@ -69,8 +74,12 @@ impl RulesArgs {
         let context = Context { project: Some(project.id()), given: &given, budget };
         let stale = StaleCheck::new(project.root());
         let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
-        if let Some(block) = block {
-            ui::data(&[block.text().as_bytes()])?;
+        match block {
+            Some(block) => ui::data(&[block.text().as_bytes()])?,
+            None if notes.iter().any(|note| context.takes(note)) => {
+                ui::hint(format_args!("no rule fits into {} tokens", self.tokens));
+            }
+            None => {}
         }
         match trust::team_state(&app.settings.home, project) {
             State::Absent | State::Accepted => {}

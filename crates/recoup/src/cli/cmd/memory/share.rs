@@ -90,7 +90,9 @@ impl Sharing {
     fn tell(&self, diff: &Diff, left_out: &[LeftOut], is_there: bool) {
         let file = team::FILE;
         match (diff.is_empty(), is_there) {
-            (true, true) => ui::say(format_args!("{file} has all of it")),
+            (true, true) => {
+                ui::say(format_args!("{file} stays as it is: it has all that is agreed on"))
+            }
             (true, false) => ui::say("Nothing to share: no rule of this project is active"),
             (false, _) => {
                 ui::say(format_args!("{file}, for everybody who reads this repository:"));

@@ -1,7 +1,7 @@
 //! `recoup memory export` and `import`.
 
 use clap::Args;
-use recoup_core::memory::{Wanted, export, parse};
+use recoup_core::memory::{Imported, Wanted, export, parse};
 
 use super::share::Sharing;
 use crate::cli::app::App;
@@ -37,6 +37,9 @@ pub(super) struct ImportArgs {
     /// The file, or - for stdin
     #[arg(value_name = "FILE")]
     file: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl ExportArgs {
@@ -57,8 +60,12 @@ impl ImportArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
         let notes = parse(&input::utf8("FILE", bytes)?)?;
-        let imported = app.memory_for_writing()?.import(&notes)?;
-        ui::say(format_args!("Imported {}; {} were known", imported.added, imported.known));
+        let Imported { added, known } = app.memory_for_writing()?.import(&notes)?;
+        if self.json {
+            ui::json(&serde_json::json!({ "added": added, "known": known }))?;
+        } else {
+            ui::say(format_args!("Imported {added}; {known} were known"));
+        }
         Ok(Answer::Yes)
     }
 }
