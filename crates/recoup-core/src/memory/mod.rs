@@ -6,12 +6,14 @@
 
 mod checkpoint;
 mod db;
+pub mod dedup;
 mod forget;
 pub mod hooked;
 pub mod inject;
 mod keep;
 pub mod learn;
 mod note;
+mod paths;
 mod privacy;
 pub mod private;
 pub mod refuse;
@@ -21,6 +23,7 @@ mod schema;
 pub mod search;
 mod statement;
 mod store;
+pub mod team;
 pub mod topic;
 mod transfer;
 mod turn;

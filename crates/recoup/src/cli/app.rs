@@ -1,7 +1,7 @@
 //! What commands share: settings, the project, the cache. The store is opened
 //! when it is first needed, and not before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recoup_core::Result;
@@ -149,8 +149,7 @@ impl App {
 
     /// What is remembered, for reading.
     pub(super) fn memory(&self) -> Memory {
-        let path = self.settings.home.join("memory.db");
-        Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
+        memory_in(&self.settings.home)
     }
 
     /// The same for writing: our own directory is made, and made private.
@@ -166,4 +165,10 @@ impl App {
         }
         NoteScope::Project(self.settings.project.id().clone())
     }
+}
+
+/// What is remembered in the directory `home`, which is ours.
+pub(super) fn memory_in(home: &Path) -> Memory {
+    let path = home.join("memory.db");
+    Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
 }

@@ -10,6 +10,7 @@ mod input;
 mod pretty;
 mod projects;
 mod rules;
+mod team;
 mod ui;
 
 use std::ffi::OsString;

@@ -48,6 +48,7 @@ mod stores;
 mod support;
 mod synthesize;
 mod team;
+mod team_rules;
 mod tokens;
 mod tour;
 mod trust;

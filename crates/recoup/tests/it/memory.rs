@@ -221,3 +221,67 @@ fn the_report_tells_what_became_of_each_rule() {
         "{shown}"
     );
 }
+
+#[test]
+fn what_says_the_same_is_shown_first_and_merged_when_asked() {
+    let home = Home::new();
+    let first = add(
+        &home,
+        &["always run `make lint` and `make fmt` before you push to the shared remote main branch"],
+    );
+    let words = "before pushing to the shared remote main branch, run `make lint` and `make fmt`";
+    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No two memories say the same\n");
+    let other = add(&home, &[words]);
+    let _ = (first, other);
+    let output = memory(&home, &["dedup"]).expect(0);
+    assert!(output.stderr.contains("No two memories say the same"), "{}", output.stderr);
+    let wide = add(&home, &["be kind"]);
+    let narrow = add(&home, &["--paths", "src/**", "be kind"]);
+    let shown = memory(&home, &["dedup"]).expect(0);
+    assert_eq!(
+        shown.text(),
+        format!("stays  be kind ({wide})\ngoes   be kind [only for src/**] ({narrow})\n")
+    );
+    assert_eq!(listed(&home, &[]).len(), 4);
+    let merged = memory(&home, &["dedup", "--yes", "--json"]).expect(0).json();
+    assert_eq!(merged["merged"], true);
+    assert_eq!(merged["duplicates"][0]["stays"]["evidence"], 2);
+    assert_eq!(listed(&home, &[]).len(), 3);
+    memory(&home, &["restore", &narrow]).expect(0);
+    assert_eq!(listed(&home, &[]).len(), 4);
+}
+
+#[test]
+fn input_that_means_nothing_is_refused() {
+    let home = Home::new();
+    for wrong in [
+        &["add", "--paths", "", "be kind"][..],
+        &["add", "--paths", "a[", "be kind"],
+        &["add", "--paths", "/etc/**", "be kind"],
+        &["add", "--paths", "../x", "be kind"],
+        &["add", "--topic", " ", "be kind"],
+        &["search", " "],
+        &["search", "--limit", "0", "x"],
+    ] {
+        memory(&home, wrong).expect(2);
+    }
+    let id = add(&home, &["be kind"]);
+    let output = memory(&home, &["rules", "--tokens", "5"]).expect(0);
+    assert_eq!(output.stderr, "hint: no rule fits into 5 tokens\n");
+    memory(&home, &["retire", &id]).expect(0);
+    memory(&home, &["retire", &id]).expect(2);
+}
+
+/// Other words are about something else, and a topic that was given stays.
+#[test]
+fn an_edited_memory_is_on_the_topic_of_its_new_words() {
+    let home = Home::new();
+    let id = add(&home, &["use tabs"]);
+    add(&home, &["use npm"]);
+    let output = memory(&home, &["edit", &id, "use", "pnpm"]).expect(0);
+    assert!(output.stderr.contains("Instead of: use npm"), "{}", output.stderr);
+    assert_eq!(texts(&home, &[]), ["use pnpm"]);
+    let id = add(&home, &["--topic", "style", "be kind"]);
+    let note = memory(&home, &["edit", "--json", &id, "be", "brief"]).expect(0).json();
+    assert_eq!((&note["topic"], &note["text"]), (&"style".into(), &"be brief".into()));
+}
