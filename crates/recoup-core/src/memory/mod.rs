@@ -9,6 +9,7 @@ mod forget;
 pub mod hooked;
 pub mod inject;
 mod keep;
+pub mod learn;
 mod note;
 mod privacy;
 pub mod private;
@@ -19,6 +20,7 @@ pub mod search;
 mod statement;
 mod store;
 pub mod topic;
+pub mod transcript;
 mod transfer;
 
 pub use crate::database::Waits;
