@@ -33,7 +33,9 @@ pub(super) struct Block<'a> {
 /// that JSON writes as two halves; such a half is no JSON that Rust reads, and is replaced.
 pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json::Result<T>) -> T {
     let Ok(text) = str::from_utf8(line) else { return T::default() };
-    read(text).or_else(|_| read(&mended(text))).unwrap_or_default()
+    let halves = ["\\ud", "\\uD"].iter().any(|start| text.contains(start));
+    let text = if halves { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) };
+    read(&text).unwrap_or_default()
 }
 
 /// `text` without halves of characters (`\ud83d` alone).
