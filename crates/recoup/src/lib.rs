@@ -6,5 +6,6 @@
 pub mod cli;
 pub mod config;
 mod exec;
+pub mod hooks;
 mod process;
 mod race;

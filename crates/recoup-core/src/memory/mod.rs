@@ -25,6 +25,7 @@ mod statement;
 mod store;
 pub mod team;
 pub mod topic;
+pub mod transcript;
 mod transfer;
 mod turn;
 mod words;

@@ -7,6 +7,7 @@ mod forget;
 mod hooked;
 mod inject;
 mod learn;
+mod lessons;
 mod mind;
 mod privacy;
 mod private;

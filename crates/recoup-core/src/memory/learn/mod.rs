@@ -1,11 +1,17 @@
-//! Learning from what happens: failures and what fixed them, what the user does not
-//! allow, which rules are used and which have to be repeated.
+//! Learning from what happens: which commands are of a kind, what failed and why and
+//! what fixed it, where an agent was in trouble, what the user does not allow, which
+//! rules are used and which have to be repeated.
 
+pub mod citation;
+pub mod command;
 mod denied;
+pub mod failure;
 mod lessons;
 mod report;
 mod settle;
+pub mod tail;
 mod tie;
+pub mod trouble;
 
 pub use lessons::{Learned, Ran};
 pub use report::Helped;
