@@ -1,5 +1,7 @@
 //! What the user has said about memory itself: paused, or not in this project.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::NoteScope;
@@ -9,6 +11,8 @@ use crate::error::{Error, Result};
 
 /// Until when everything is paused, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
+/// When memory was settled last.
+const SETTLED: &str = "settled";
 /// The scope of a pause that holds everywhere.
 const EVERYWHERE: &str = "";
 /// Begins the names of settings for scopes in which nothing is kept.
@@ -105,6 +109,18 @@ pub(super) fn silence(
     }
     let ignored = get(connection, &format!("{IGNORED}{scope}"))?;
     Ok(ignored.map(|_| Silence::Ignored))
+}
+
+/// Whether memory was not settled for so long; from now on it is not.
+pub(super) fn is_due(connection: &Connection, pause: Duration, now: Timestamp) -> Result<bool> {
+    let last = get(connection, SETTLED)?.and_then(|last| last.parse::<i64>().ok());
+    let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+    // A time in the future is a clock that was wrong.
+    let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
+    if last.is_some_and(fresh) {
+        return Ok(false);
+    }
+    set(connection, SETTLED, &now.as_millis().to_string()).map(|()| true)
 }
 
 fn get(connection: &Connection, name: &str) -> Result<Option<String>> {

@@ -7,9 +7,9 @@ pub mod command;
 mod denied;
 pub mod failure;
 mod lessons;
+pub mod plan;
 mod report;
 mod settle;
-pub mod tail;
 mod tie;
 pub mod trouble;
 

@@ -467,3 +467,21 @@ fn a_transcript_is_read_on_from_where_it_was_read_to() {
         assert_eq!(memory.swept("/t.jsonl").unwrap().as_deref(), Some(mark));
     }
 }
+
+#[test]
+fn what_was_no_statement_is_taken_back_and_what_gave_way_to_it_counts_again() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    let id = scene.say("use spaces", Some("indentation")).note().id.clone();
+    let take_back = |id: &NoteId| {
+        scene.pass();
+        let turn = scene.memory().turn(&session("one"), |turn| turn.take_back(id));
+        turn.unwrap().unwrap().map(|note| (note.text, note.status))
+    };
+    assert_eq!(take_back(&id), Some(("use spaces".to_owned(), Status::Retired)));
+    assert_eq!(scene.active(), ["use tabs"]);
+    // What the user said more than once stays.
+    let tabs = scene.say("use tabs", Some("indentation")).note().id.clone();
+    assert_eq!(take_back(&tabs), None);
+    assert_eq!(scene.active(), ["use tabs"]);
+}

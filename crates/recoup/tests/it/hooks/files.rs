@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use recoup::hooks::mark::Mark;
-use recoup::hooks::transcript::{Client, Excerpt, Transcript};
+use recoup::hooks::transcript::{Excerpt, Transcript};
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Entry, What};
 use tempfile::TempDir;
 
