@@ -102,5 +102,6 @@ fn active(text: &str) -> Note {
         created: START,
         updated: START,
         superseded_by: None,
+        idle: false,
     }
 }

@@ -7,6 +7,7 @@ mod laws;
 mod lines;
 mod pi;
 
+use recoup::hooks::transcript::entries;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Action, Ended, Entry, What};
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use proptest::prelude::*;
-use recoup::hooks::transcript::{Client, Transcript};
+use recoup::hooks::transcript::{Transcript, entries};
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::Entry;
 
 fn whole() -> String {
