@@ -225,16 +225,17 @@ fn the_report_tells_what_became_of_each_rule() {
 #[test]
 fn what_says_the_same_is_shown_first_and_merged_when_asked() {
     let home = Home::new();
-    let first = add(
-        &home,
-        &["always run `make lint` and `make fmt` before you push to the shared remote main branch"],
-    );
-    let words = "before pushing to the shared remote main branch, run `make lint` and `make fmt`";
+    add(&home, &["always run `make lint --all` before you push to the shared main branch"]);
     assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No two memories say the same\n");
-    let other = add(&home, &[words]);
-    let _ = (first, other);
-    let output = memory(&home, &["dedup"]).expect(0);
-    assert!(output.stderr.contains("No two memories say the same"), "{}", output.stderr);
+    add(&home, &["Before pushing to the shared main branch, run `make lint --all`."]);
+    let found = memory(&home, &["dedup", "--json"]).expect(0).json();
+    assert_eq!(found["merged"], false);
+    assert_eq!(
+        found["duplicates"][0]["stays"]["text"],
+        "Before pushing to the shared main branch, run `make lint --all`."
+    );
+    memory(&home, &["dedup", "--yes"]).expect(0);
+    assert_eq!(listed(&home, &[]).len(), 1);
     let wide = add(&home, &["be kind"]);
     let narrow = add(&home, &["--paths", "src/**", "be kind"]);
     let shown = memory(&home, &["dedup"]).expect(0);
@@ -242,13 +243,13 @@ fn what_says_the_same_is_shown_first_and_merged_when_asked() {
         shown.text(),
         format!("stays  be kind ({wide})\ngoes   be kind [only for src/**] ({narrow})\n")
     );
-    assert_eq!(listed(&home, &[]).len(), 4);
+    assert_eq!(listed(&home, &[]).len(), 3);
     let merged = memory(&home, &["dedup", "--yes", "--json"]).expect(0).json();
     assert_eq!(merged["merged"], true);
     assert_eq!(merged["duplicates"][0]["stays"]["evidence"], 2);
-    assert_eq!(listed(&home, &[]).len(), 3);
+    assert_eq!(listed(&home, &[]).len(), 2);
     memory(&home, &["restore", &narrow]).expect(0);
-    assert_eq!(listed(&home, &[]).len(), 4);
+    assert_eq!(listed(&home, &[]).len(), 3);
 }
 
 #[test]

@@ -36,8 +36,7 @@ impl Team {
 }
 
 fn rules(texts: &[&str]) -> String {
-    let list: String = texts.iter().map(|text| format!("- {text}\n")).collect();
-    format!("# Team rules\n\n## Preferences\n\n{list}")
+    format!("# Team rules\n\n## Preferences\n\n- {}\n", texts.join("\n- "))
 }
 
 fn scene_with(texts: &[&str]) -> Scene {

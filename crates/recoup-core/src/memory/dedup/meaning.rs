@@ -166,7 +166,7 @@ fn words(statement: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let (mut is_code, mut is_first) = (false, true);
     for raw in joined(&text).split_whitespace() {
-        let in_code = is_code || raw.contains('`');
+        let quoted = is_code || raw.contains('`');
         is_code ^= raw.matches('`').count() % 2 == 1;
         let bare = raw.trim_matches(|c: char| ",;:!?()[]\"'`".contains(c));
         let bare = bare.trim_end_matches('.').trim_matches('`');
@@ -177,7 +177,7 @@ fn words(statement: &str) -> Vec<Word> {
         }
         let is_called = !is_first && bare.starts_with(char::is_uppercase);
         let text = match bare {
-            _ if in_code || is_name(bare) => format!("`{bare}`"),
+            _ if quoted || is_name(bare) => format!("`{bare}`"),
             _ if is_called => bare.to_lowercase(),
             _ => plain(bare),
         };

@@ -41,7 +41,7 @@ impl fmt::Display for Problem {
 pub fn parse(bytes: &[u8]) -> Result<TeamRules, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|it| **it == b'\n').count();
+        let line = 1 + memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
         vec![Problem { line, why: "this is not valid UTF-8: save the file as UTF-8".to_owned() }]
     })?;
     let mut reader = Reader::default();

@@ -30,7 +30,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("wrap lines at 80", "wrap lines at 100"),
     ("keep helpers in src/util", "keep helpers in src/utils"),
     ("call `flushQueue` first", "call `flush_queue` first"),
-    ("call flushQueue first", "call flushqueue first"),
+    ("wait for flushQueue", "wait for flushqueue"),
     ("run `make lint` before pushing", "run `make test` before pushing"),
     ("run `make lint` before pushing", "run `make lint` after pushing"),
     ("run with --fast", "run with --slow"),

@@ -73,7 +73,7 @@ impl DedupArgs {
             (true, _) => ui::say("No two memories say the same"),
             (false, true) => ui::say("Merged; `recoup memory restore ID` brings one back"),
             (false, false) => {
-                ui::say("Nothing was changed: `recoup memory dedup --yes` merges them")
+                ui::say("Nothing was changed: `recoup memory dedup --yes` merges them");
             }
         }
         Ok(())

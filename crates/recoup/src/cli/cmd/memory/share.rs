@@ -57,7 +57,7 @@ impl Sharing {
         let share = Share { notes: &notes, accepted: &accepted.rules, chosen: chosen.as_deref() };
         let merged = team::merge(&found.rules, share);
         let diff = team::diff(&found.rules.rules, &merged.team.rules);
-        self.tell(&diff, &merged.left_out, found.bytes.is_some());
+        announce(&diff, &merged.left_out, found.bytes.is_some());
         let written = !diff.is_empty() && self.is_meant() && {
             write(app, &found, &merged)?;
             true
@@ -87,25 +87,26 @@ impl Sharing {
         self.ids.iter().map(one).collect::<Result<_>>().map(Some)
     }
 
-    fn tell(&self, diff: &Diff, left_out: &[LeftOut], is_there: bool) {
-        let file = team::FILE;
-        match (diff.is_empty(), is_there) {
-            (true, true) => {
-                ui::say(format_args!("{file} stays as it is: it has all that is agreed on"))
-            }
-            (true, false) => ui::say("Nothing to share: no rule of this project is active"),
-            (false, _) => {
-                ui::say(format_args!("{file}, for everybody who reads this repository:"));
-                tell(diff);
-            }
-        }
-        for LeftOut { id, text, why } in left_out {
-            ui::say(format_args!("Left out: {text} ({id}): {why}"));
-        }
-    }
-
     fn is_meant(&self) -> bool {
         !self.dry_run && (self.yes || ui::confirm(format_args!("Write {}?", team::FILE)))
+    }
+}
+
+/// Everything that would be different, and what would not be in it.
+fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
+    let file = team::FILE;
+    match (diff.is_empty(), is_there) {
+        (true, true) => {
+            ui::say(format_args!("{file} stays as it is: it has all that is agreed on"));
+        }
+        (true, false) => ui::say("Nothing to share: no rule of this project is active"),
+        (false, _) => {
+            ui::say(format_args!("{file}, for everybody who reads this repository:"));
+            tell(diff);
+        }
+    }
+    for LeftOut { id, text, why } in left_out {
+        ui::say(format_args!("Left out: {text} ({id}): {why}"));
     }
 }
 

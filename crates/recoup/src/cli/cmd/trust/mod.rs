@@ -55,7 +55,7 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct Revoked {
+struct TakenBack {
     root: String,
     revoked: Vec<String>,
     /// The ids of memories that were the team's rules.
@@ -126,7 +126,7 @@ impl TrustArgs {
         let root = project.root().display().to_string();
         if self.json {
             let retired = retired.iter().map(|note| note.id.to_string()).collect();
-            ui::json(&Revoked { root, revoked, retired })?;
+            ui::json(&TakenBack { root, revoked, retired })?;
             return Ok(Answer::Yes);
         }
         if revoked.is_empty() && retired.is_empty() {
