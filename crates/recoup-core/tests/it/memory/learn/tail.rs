@@ -42,7 +42,7 @@ fn a_text_says_who_did_what() {
     call Edit: edits src/a.ts
     ok: done
     background failed: job "x" failed
-    compaction:
+    compaction
     "#);
 }
 
