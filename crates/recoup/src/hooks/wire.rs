@@ -2,6 +2,7 @@
 //! blocks, times, and JSON with half a character in it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use recoup_core::base::clock::Timestamp;
 use serde::Deserialize;
@@ -101,11 +102,12 @@ pub(super) fn text_of(content: &RawValue) -> String {
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
 }
 
-/// A field of a JSON object that is a string.
+/// A field of a JSON object that is a string. The others are not taken apart: one of them
+/// may be a whole file.
 pub(super) fn field(object: &RawValue, name: &str) -> Option<String> {
-    let fields: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(object.get()).ok()?;
-    Some(fields.get(name)?.as_str()?.to_owned())
+    let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    let Text(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
+    Some(text.into_owned())
 }
 
 /// A time as ISO 8601.

@@ -19,8 +19,10 @@ fn of(line: &Value) -> String {
 
 #[test]
 fn every_kind_of_line_that_was_recorded() {
-    let shown: String =
-        fixture().iter().map(|(name, line)| format!("# {name}\n{}", of(line))).collect();
+    let shown: String = fixture()
+        .iter()
+        .flat_map(|(name, line)| ["# ", name, "\n", &of(line)].map(str::to_owned))
+        .collect();
     insta::assert_snapshot!(shown, @r#"
     # agent-name
     # assistant.text
@@ -86,13 +88,16 @@ fn a_line_has_its_time() {
     assert!(entries[0].at.is_some());
 }
 
-fn user(content: Value, more: Value) -> Value {
+fn user(content: impl Into<Value>, more: impl Into<Value>) -> Value {
+    let (content, more): (Value, Value) = (content.into(), more.into());
     let mut line = json!({"type": "user", "message": {"role": "user", "content": content}});
-    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    if let Value::Object(more) = more {
+        line.as_object_mut().unwrap().extend(more);
+    }
     line
 }
 
-fn result(text: &str, is_error: bool, more: Value) -> String {
+fn result(text: &str, is_error: bool, more: impl Into<Value>) -> String {
     of(&user(
         json!([{"type": "tool_result", "tool_use_id": "t1", "content": text, "is_error": is_error}]),
         more,

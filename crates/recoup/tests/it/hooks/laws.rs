@@ -10,7 +10,7 @@ use recoup_core::memory::transcript::Entry;
 fn whole() -> String {
     let text = include_str!("../../fixtures/claude-code/transcript-entries.json");
     let lines: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).unwrap();
-    lines.values().map(|line| format!("{line}\n")).collect()
+    lines.values().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 fn forwards(text: &[u8]) -> Vec<Entry> {

@@ -18,6 +18,10 @@ fn rustc_and_cargo() {
         "running 1 test\ntest tests::adds ... FAILED\n\nfailures:\n\n---- tests::adds stdout ----\n\nthread 'tests::adds' panicked at src/lib.rs:9:9:\nassertion `left == right` failed\n  left: 3\n right: 4\nnote: run with `RUST_BACKTRACE=1`\n\ntest result: FAILED. 0 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`",
         "thread 'tests::adds' panicked at src/lib.rs:9:9: assertion `left == right` failed",
     );
+    says(
+        "thread 'one' (28099) panicked at src/lib.rs:2:18:\nboom",
+        "thread 'one' panicked at src/lib.rs:2:18: boom",
+    );
     says("error: no bin target named `x`\n", "error: no bin target named `x`");
 }
 
@@ -50,6 +54,10 @@ fn python() {
     says(
         "Traceback (most recent call last):\n  File \"a.py\", line 3\nsubprocess.CalledProcessError: Command 'x' failed: no",
         "subprocess.CalledProcessError: Command 'x' failed: no",
+    );
+    says(
+        "  File \"a/bad.py\", line 7\n    def f(:\n          ^\nSyntaxError: invalid syntax",
+        "SyntaxError: invalid syntax (a/bad.py:7)",
     );
     says(
         "E   ImportError: cannot import name 'x' from 'y'",
