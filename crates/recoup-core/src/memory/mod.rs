@@ -8,6 +8,7 @@ mod db;
 mod forget;
 pub mod hooked;
 pub mod inject;
+pub mod judge;
 mod keep;
 mod note;
 mod privacy;
