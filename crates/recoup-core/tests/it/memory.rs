@@ -4,6 +4,7 @@ mod damage;
 mod forget;
 mod hooked;
 mod inject;
+mod judge;
 mod mind;
 mod privacy;
 mod private;

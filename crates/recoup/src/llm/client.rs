@@ -132,7 +132,7 @@ async fn refused(endpoint: &Endpoint, response: Response) -> Fault {
     };
     let (wait, elsewhere) = (text(RETRY_AFTER), text(LOCATION));
     let wait = wait.and_then(|header| retry_after(&header, SystemClock.now()));
-    let host = endpoint.url.host();
+    let host = endpoint.url.place();
     if status.is_redirection() {
         let to = elsewhere.and_then(|to| Url::parse(&to).ok()?.host_str().map(str::to_owned));
         let to = to.map_or_else(String::new, |to| format!(" to {}", shortened(&to, MAX_SHOWN)));
@@ -168,12 +168,12 @@ fn words(endpoint: &Endpoint, body: &[u8]) -> String {
 }
 
 fn unreachable(endpoint: &Endpoint, error: reqwest::Error) -> Error {
-    let message = format!("{} did not answer", endpoint.url.host());
+    let message = format!("{} did not answer", endpoint.url.place());
     Error::new(ErrorKind::Unavailable, message).with_source(causes(&error.without_url()))
 }
 
 fn too_slow(endpoint: &Endpoint) -> Fault {
-    let (host, time) = (endpoint.url.host(), endpoint.deadline.as_millis());
+    let (host, time) = (endpoint.url.place(), endpoint.deadline.as_millis());
     let message = format!("{host} did not answer within {time} ms (judge.deadline)");
     passing(Error::new(ErrorKind::Unavailable, message), None, true)
 }

@@ -95,6 +95,12 @@ impl BaseUrl {
         self.0.host_str().unwrap_or_default()
     }
 
+    /// The host, with its port where that is not the usual one.
+    pub(super) fn place(&self) -> String {
+        let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
+        format!("{}{port}", self.host())
+    }
+
     /// `path` below it.
     pub(super) fn at(&self, path: &str) -> Url {
         let mut url = self.0.clone();

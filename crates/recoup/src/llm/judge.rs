@@ -27,8 +27,17 @@ impl ModelJudge {
             daily_tokens,
             fingerprint: endpoint.fingerprint(),
             deadline: endpoint.deadline,
+            insists: false,
         };
         Self { endpoint, account, terms }
+    }
+
+    /// The same for a person who wants to know whether it answers: a pause after faults is
+    /// passed over, the budget is not.
+    #[must_use]
+    pub fn insisting(mut self) -> Self {
+        self.terms.insists = true;
+        self
     }
 
     /// Who is asked.
@@ -60,16 +69,17 @@ impl ModelJudge {
     }
 
     fn exchange(&self, prompt: &Prompt) -> Result<Reply, Fault> {
-        let (request, reply): (_, fn(&[u8]) -> Result<Reply>) = match self.endpoint.provider {
-            Provider::Anthropic => (anthropic::request(&self.endpoint, prompt), anthropic::reply),
-            Provider::OpenAi => (openai::request(&self.endpoint, prompt), openai::reply),
+        let request = match self.endpoint.provider {
+            Provider::Anthropic => anthropic::request(&self.endpoint, prompt),
+            Provider::OpenAi => openai::request(&self.endpoint, prompt),
         };
         let body = client::post(&self.endpoint, request)?;
-        reply(&body).map_err(|error| Fault {
-            sort: FaultSort::Passing(None),
-            error,
-            may_have_cost: true,
-        })
+        let reply = match self.endpoint.provider {
+            Provider::Anthropic => anthropic::reply(&body),
+            Provider::OpenAi => openai::reply(&body),
+        };
+        let wrong = |error| Fault { sort: FaultSort::Passing(None), error, may_have_cost: true };
+        reply.map_err(wrong)
     }
 }
 

@@ -2,27 +2,23 @@
 
 use serde_json::Value;
 
-use crate::base::text::shortened;
 use crate::error::{Error, ErrorKind, Result};
-
-/// How much of a wrong answer an error repeats.
-const MAX_SHOWN: usize = 60;
 
 /// The array `name` of the one object that `answer` is. A fence around it is passed over:
 /// some models can't do without. Anything else around it makes it no answer, because then
 /// it could be text that the model only quotes.
 pub(super) fn items(answer: &str, name: &str, most: usize) -> Result<Vec<Value>> {
     let json: Value = serde_json::from_str(unfenced(answer))
-        .map_err(|error| wrong(answer, "is not one JSON object").with_source(error))?;
+        .map_err(|error| wrong("is not one JSON object").with_source(error))?;
     let Value::Object(mut object) = json else {
-        return Err(wrong(answer, "is not one JSON object"));
+        return Err(wrong("is not one JSON object"));
     };
     let Some(Value::Array(items)) = object.remove(name) else {
-        return Err(wrong(answer, &format!("has no array {name:?}")));
+        return Err(wrong(&format!("has no array {name:?}")));
     };
     if items.len() > most {
         let items = items.len();
-        return Err(wrong(answer, &format!("has {items} items where {most} are the most")));
+        return Err(wrong(&format!("has {items} items where {most} are the most")));
     }
     Ok(items)
 }
@@ -33,7 +29,7 @@ fn unfenced(answer: &str) -> &str {
     inner.map_or(answer, |inner| inner.strip_prefix("json").unwrap_or(inner).trim())
 }
 
-fn wrong(answer: &str, what: &str) -> Error {
-    let shown = Value::from(shortened(answer.trim(), MAX_SHOWN)).to_string();
-    Error::new(ErrorKind::Invalid, format!("the model's answer {what}: {shown}"))
+/// None of its words: errors are kept for longer than the user may want what was said.
+fn wrong(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, format!("the model's answer {what}"))
 }

@@ -8,13 +8,12 @@ use crate::secrets::{self, Values};
 /// What stands between the beginning and the end of a text that was too long.
 const GAP: &str = " […] ";
 
-/// `text` without its private parts, the secrets among `hidden` and all others, and
-/// characters that are not seen. Secrets go before anything is cut: half of one would not
+/// `text` without characters that are not seen, its private parts, and secrets, those in
+/// `hidden` among them. Secrets go before anything is cut: half of one would not
 /// be known as one.
 pub(super) fn clean(text: &str, hidden: &Values) -> String {
-    let public = without_private(text);
-    // What is not seen may stand inside a secret, or a tag, to hide it.
-    let seen: String = public.chars().filter(|c| is_kept(*c)).collect();
+    // It may stand inside a secret, or a tag, to hide it.
+    let seen: String = text.chars().filter(|c| is_kept(*c)).collect();
     let public = without_private(&seen);
     let open = hidden.redact(&public);
     secrets::redact(&open).trim().to_owned()

@@ -1,6 +1,7 @@
 //! After a fault nobody asks for a while, longer with each one in a row; then one asks, and
 //! the others wait for how that ends.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,60 +14,73 @@ use crate::error::Result;
 const FIRST: u64 = 15_000;
 const LONGEST: u64 = 3_600_000;
 
-/// What is known about those who answer.
+/// How many are known at once: few people ask more than one.
+const MOST: usize = 8;
+
+/// Those who went wrong, by the terms on which they were asked: on others they may be asked
+/// at once, be it with another key alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct BackOff {
+#[serde(transparent)]
+pub(super) struct BackOff(BTreeMap<String, Faults>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Faults {
     /// In a row.
-    faults: u32,
+    count: u32,
     /// Nobody asks before that.
     until: Timestamp,
-    /// Who refused us: on other terms we may ask at once.
-    refused: Option<String>,
+}
+
+impl Faults {
+    /// A pause that is longer than any was not made by this clock.
+    fn pausing_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let pausing = now < self.until && self.until.millis_since(now) <= LONGEST;
+        pausing.then_some(self.until)
+    }
 }
 
 impl BackOff {
     /// Whether to ask now. Whoever is let in after a fault is alone until it is known how
     /// that ended.
     pub(super) fn admit(&mut self, terms: &Terms, now: Timestamp) -> Result<()> {
-        if let Some(until) = self.paused_until(terms, now) {
-            let why = match self.refused {
-                Some(_) => "it refused us: change judge.* or the key",
-                None => "after a fault",
-            };
+        if let Some(until) = self.paused_until(terms, now).filter(|_| !terms.insists) {
             return Err(not_asked(format!(
-                "the model is not asked before {} ({why}; `recoup judge status` tells more)",
+                "the model is not asked before {}, after a fault (`recoup judge status` tells which, \
+                 `recoup judge test` asks at once)",
                 until.to_second()
             )));
         }
-        if self.faults > 0 {
+        if let Some(faults) = self.0.get_mut(&terms.fingerprint) {
             let trial = millis(terms.deadline).saturating_add(1_000).min(LONGEST);
-            *self = Self { faults: self.faults, until: now.plus_millis(trial), refused: None };
+            faults.until = now.plus_millis(trial);
         }
         Ok(())
     }
 
-    /// Until when nobody asks on these terms. A pause that is longer than any was not made by
-    /// this clock.
+    /// Until when nobody asks on these terms.
     pub(super) fn paused_until(&self, terms: &Terms, now: Timestamp) -> Option<Timestamp> {
-        let concerned = self.refused.as_ref().is_none_or(|refused| *refused == terms.fingerprint);
-        let pausing = now < self.until && self.until.millis_since(now) <= LONGEST;
-        (self.faults > 0 && pausing && concerned).then_some(self.until)
+        self.0.get(&terms.fingerprint)?.pausing_until(now)
     }
 
     /// It went wrong.
     pub(super) fn note(&mut self, sort: FaultSort, terms: &Terms, now: Timestamp) {
-        let (pause, refused) = match sort {
-            FaultSort::Single => return self.clear(),
-            FaultSort::Lasting => (LONGEST, Some(terms.fingerprint.clone())),
-            FaultSort::Passing(said) => (pause(self.faults, said), None),
+        let before = self.0.get(&terms.fingerprint).map_or(0, |faults| faults.count);
+        let pause = match sort {
+            FaultSort::Lasting => LONGEST,
+            FaultSort::Passing(said) => pause(before, said),
         };
-        let faults = self.faults.saturating_add(1);
-        *self = Self { faults, until: now.plus_millis(pause), refused };
+        let faults = Faults { count: before.saturating_add(1), until: now.plus_millis(pause) };
+        self.0.insert(terms.fingerprint.clone(), faults);
+        while self.0.len() > MOST {
+            let oldest = self.0.iter().min_by_key(|(_, faults)| faults.until);
+            let Some(oldest) = oldest.map(|(who, _)| who.clone()) else { break };
+            self.0.remove(&oldest);
+        }
     }
 
     /// There was an answer.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    pub(super) fn clear(&mut self, terms: &Terms) {
+        self.0.remove(&terms.fingerprint);
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Terms {
     pub fingerprint: String,
     /// How long one question may take.
     pub deadline: Duration,
+    /// A person asks, who knows of the pause and wants to see whether it is needed.
+    pub insists: bool,
 }
 
 /// Why a question was not answered.
@@ -58,8 +60,6 @@ pub enum FaultSort {
     Passing(Option<u64>),
     /// It will be the same until somebody changes something: the key, the model, the address.
     Lasting,
-    /// It concerns this question alone.
-    Single,
 }
 
 /// The file that all processes share.
@@ -121,7 +121,7 @@ impl Account {
     /// How things stand with those who ask on these terms.
     pub fn standing(&self, terms: &Terms) -> Result<Standing> {
         let now = self.clock.now();
-        let mut state = self.read(now)?;
+        let mut state = self.known(self.read()?.as_deref(), now);
         state.budget.turn(now);
         Ok(Standing {
             day: crate::base::clock::day_to_date(state.budget.day()),
@@ -132,31 +132,37 @@ impl Account {
         })
     }
 
-    fn read(&self, now: Timestamp) -> Result<State> {
-        let Some(json) = fsx::read_regular(&self.file, MAX_LEN)? else {
-            return Ok(State::default());
-        };
-        // What was spent is not known any more, so that it can't be less than everything.
-        Ok(serde_json::from_slice(&json).unwrap_or_else(|_| State {
+    fn read(&self) -> Result<Option<Vec<u8>>> {
+        fsx::read_regular(&self.file, MAX_LEN)
+    }
+
+    /// What a file says. One that is damaged does not say what was spent, so that it can't be
+    /// less than everything.
+    fn known(&self, json: Option<&[u8]>, now: Timestamp) -> State {
+        let Some(json) = json else { return State::default() };
+        serde_json::from_slice(json).unwrap_or_else(|_| State {
             budget: Budget::spent(now),
             last_failure: Some((now, format!("{} was damaged", self.file.display()))),
             ..State::default()
-        }))
+        })
     }
 
-    /// Changes the file alone; where nothing could be changed, nothing is done.
+    /// Changes the file, alone. Where it can't be written nothing may be done.
     fn change<T>(&self, act: impl FnOnce(&mut State, Timestamp) -> Result<T>) -> Result<T> {
         let counting = |error: Error| error.context("counting what a model costs");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
         let lock = lock_of(&self.file);
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;
         let now = self.clock.now();
-        let mut state = self.read(now).map_err(counting)?;
+        let before = self.read().map_err(counting)?;
+        let mut state = self.known(before.as_deref(), now);
         state.budget.turn(now);
-        let done = act(&mut state, now)?;
-        let json = serde_json::to_vec(&state).expect("text and numbers always serialize");
-        fsx::write_atomic(&self.file, &json).map_err(counting)?;
-        Ok(done)
+        let done = act(&mut state, now);
+        let after = serde_json::to_vec(&state).expect("text and numbers always serialize");
+        if before.as_deref() != Some(&*after) {
+            fsx::write_atomic(&self.file, &after).map_err(counting)?;
+        }
+        done
     }
 }
 
@@ -166,7 +172,7 @@ impl Reservation<'_> {
     pub fn answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
         self.account.change(|state, now| {
             state.budget.settle(self.day, self.tokens, cost.unwrap_or(self.tokens));
-            state.back_off.clear();
+            state.back_off.clear(self.terms);
             if let Some(error) = failure {
                 state.last_failure = Some((now, words_of(error)));
             }
@@ -187,7 +193,7 @@ impl Reservation<'_> {
 }
 
 fn words_of(error: &Error) -> String {
-    secrets::redact(&shortened(&error.to_string(), MAX_WORDS)).into_owned()
+    shortened(&secrets::redact(&error.to_string()), MAX_WORDS).into_owned()
 }
 
 fn lock_of(file: &Path) -> PathBuf {
