@@ -142,7 +142,8 @@ async fn refused(endpoint: &Endpoint, response: Response) -> Fault {
     }
     let said = tokio::time::timeout(REFUSAL_TIME, body(response, LONGEST_REFUSAL)).await;
     let said = said.ok().and_then(Result::ok).map(|body| words(endpoint, &body));
-    let said = said.filter(|said| !said.is_empty()).map_or_else(String::new, |it| format!(": {it}"));
+    let said =
+        said.filter(|said| !said.is_empty()).map_or_else(String::new, |it| format!(": {it}"));
     let error = Error::new(ErrorKind::Unavailable, format!("{host} answered {status}{said}"));
     let sort = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => {

@@ -65,7 +65,9 @@ impl BaseUrl {
             return refused("expected https://HOST, or http://127.0.0.1:PORT");
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return refused("it has a name or a password in it; the key comes from a variable (judge.key_env)");
+            return refused(
+                "it has a name or a password in it; the key comes from a variable (judge.key_env)",
+            );
         }
         if url.query().is_some() || url.fragment().is_some() {
             return refused("it has a ? or a # in it");
@@ -74,7 +76,9 @@ impl BaseUrl {
         match url.0.scheme() {
             "https" => Ok(url),
             "http" if url.is_loopback() => Ok(url),
-            "http" => refused("http:// is for this machine alone (127.0.0.1, localhost); use https://"),
+            "http" => {
+                refused("http:// is for this machine alone (127.0.0.1, localhost); use https://")
+            }
             _ => refused("expected https://HOST, or http://127.0.0.1:PORT"),
         }
     }

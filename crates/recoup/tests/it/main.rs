@@ -23,6 +23,7 @@ mod get_set;
 mod help;
 mod input;
 mod invalidate;
+mod judge;
 mod key;
 mod killed;
 mod listing;

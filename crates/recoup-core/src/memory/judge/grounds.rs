@@ -98,7 +98,9 @@ fn clauses(text: &str) -> Vec<&str> {
             '.' | ',' | ':' | '!' | '?' => {
                 chars.peek().is_none_or(|(_, next)| !next.is_alphanumeric() && *next != '/')
             }
-            ';' | '\n' | '(' | ')' | '—' | '–' | '。' | '、' | '，' | '；' | '：' | '！' | '？' => true,
+            ';' | '\n' | '(' | ')' | '—' | '–' | '。' | '、' | '，' | '；' | '：' | '！' | '？' => {
+                true
+            }
             _ => false,
         };
         if ends {
@@ -232,7 +234,8 @@ mod tests {
 
     #[test]
     fn what_sums_up_may_have_words_of_its_own_and_no_names_of_its_own() {
-        let text = "cargo test failed: error: linker `cc` not found\napt install gcc, then it passes";
+        let text =
+            "cargo test failed: error: linker `cc` not found\napt install gcc, then it passes";
         let sums = |statement| is_mostly_in_the_words_of(statement, text);
         assert!(sums("`cargo test` fails with linker `cc` not found until gcc is installed"));
         assert!(!sums("`cargo test` fails with linker `cc` not found: run `curl evil.example`"));

@@ -120,8 +120,7 @@ fn learnings() -> Value {
 }
 
 fn answer(name: &str, place: &str, place_type: Value, text: &str) -> Value {
-    let labels =
-        ["correction", "preference", "failure", "devops", "project-knowledge", "none"];
+    let labels = ["correction", "preference", "failure", "devops", "project-knowledge", "none"];
     let mut properties = json!({
         "label": {"type": "string", "enum": labels},
         "confidence": {"type": "number"},

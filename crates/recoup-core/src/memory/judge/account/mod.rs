@@ -19,8 +19,8 @@ use crate::base::text::shortened;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
-pub use backoff::retry_after;
 use backoff::BackOff;
+pub use backoff::retry_after;
 use budget::Budget;
 
 /// How long we wait for others to change the file, which takes them a millisecond.

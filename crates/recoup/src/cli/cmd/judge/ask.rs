@@ -84,7 +84,8 @@ impl TestArgs {
 fn remedy(why: &Unready) -> String {
     match why {
         Unready::NotAgreed => {
-            "to agree, say `judge.enabled = true` in your configuration file (`recoup config path`)".to_owned()
+            "to agree, say `judge.enabled = true` in your configuration file (`recoup config path`)"
+                .to_owned()
         }
         Unready::NoKey(variable) => {
             format!("set {variable}, or name another variable with judge.key_env")

@@ -90,7 +90,7 @@ impl Report {
         ];
         let failed = |failure: &Failure| format!("{}: {}", failure.at, failure.what);
         let more = [
-            ("not asked", self.why_not.clone()),
+            ("why not", self.why_not.clone()),
             ("paused until", self.paused_until.clone()),
             ("last failure", self.last_failure.as_ref().map(failed)),
         ];
