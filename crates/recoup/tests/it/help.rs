@@ -28,6 +28,7 @@ fn the_program() {
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
       memory       See and change what is remembered
+      judge        See and try the model that helps to remember, if you want one to
       pause        Remember nothing for a while
       resume       Remember again
       config       Show and check the configuration
@@ -57,6 +58,17 @@ fn the_program() {
       RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
       RECOUP_LEDGER_ENABLED    false: nothing is counted, and nothing told to watchers
       RECOUP_LOG_HITS          false: hits are not written to ~/.recoup/logs (default: true)
+      RECOUP_JUDGE_ENABLED     true: a model may read what may be worth remembering
+      RECOUP_JUDGE_PROVIDER    whose API it has: anthropic or openai (default: anthropic)
+      RECOUP_JUDGE_MODEL       which model that is
+      RECOUP_JUDGE_URL         where it is
+      RECOUP_JUDGE_KEY_ENV     the variable that has its key
+      RECOUP_JUDGE_DAILY_TOKENS how much it may cost in a day (default: 100000)
+      RECOUP_JUDGE_DEADLINE    how long its answer may take (default: 20s)
+      ANTHROPIC_API_KEY        the key for judge.provider anthropic
+      OPENAI_API_KEY           the key for judge.provider openai
+      HTTPS_PROXY              the proxy through which a model is reached
+      NO_PROXY                 hosts that are reached without it
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days

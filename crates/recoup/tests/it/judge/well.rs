@@ -130,6 +130,12 @@ fn status_tells_it_to_people_too() {
     let output = home.run(&["judge", "status"]).expect(0);
     let today = output.text().lines().find(|line| line.starts_with("today")).unwrap().to_owned();
     assert!(today.contains("0 of 100,000 tokens, 0 questions"), "{today}");
-    insta::assert_snapshot!(output.text().replace(&today, "[TODAY]"), @"");
+    insta::assert_snapshot!(output.text().replace(&today, "[TODAY]"), @"
+    agreed   no
+    model    claude-haiku-4-5 (anthropic, https://api.anthropic.com)
+    key      from ANTHROPIC_API_KEY
+    [TODAY]
+    why not  no model is asked: judge.enabled is false
+    ");
     assert!(!home.recoup().exists(), "to look leaves no trace");
 }
