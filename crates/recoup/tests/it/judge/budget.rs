@@ -48,7 +48,7 @@ fn twenty_processes_together_keep_to_it() {
 #[test]
 fn when_it_is_spent_nobody_connects() {
     let home = Home::new();
-    let server = Server::anthropic(json!([{"id": 1, "label": "none"}]));
+    let server = Server::anthropic(&json!([{"id": 1, "label": "none"}]));
     let mut command = asking(&home, &server, "anthropic", "use tabs");
     command.env("RECOUP_JUDGE_DAILY_TOKENS", "500");
     let output = crate::support::finish(&mut command);

@@ -11,7 +11,7 @@ use super::{KEY, asking};
 use crate::support::{Home, Output, finish};
 
 fn none() -> Server {
-    Server::anthropic(json!([{"id": 1, "label": "none"}]))
+    Server::anthropic(&json!([{"id": 1, "label": "none"}]))
 }
 
 /// `recoup judge test` with a key and an address, and without a word of consent.

@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// A good answer of Anthropic's: the verdicts as a tool's input.
-    pub(super) fn anthropic(verdicts: Value) -> Self {
+    pub(super) fn anthropic(verdicts: &Value) -> Self {
         Self::saying("200 OK", "", anthropic(&json!({ "verdicts": verdicts }), 120, 30))
     }
 

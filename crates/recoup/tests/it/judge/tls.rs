@@ -42,13 +42,13 @@ fn certified(ca: &Path) -> ServerConfig {
 fn start(config: ServerConfig) -> (u16, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let heard = Arc::new(Mutex::new(String::new()));
-    let (all, config) = (Arc::clone(&heard), Arc::new(config));
+    let told = Arc::new(Mutex::new(String::new()));
+    let (all, config) = (Arc::clone(&told), Arc::new(config));
     thread::spawn(move || {
         for stream in listener.incoming() {
             let session = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut stream = StreamOwned::new(session, stream.unwrap());
-            let mut chunk = [0; 65_536];
+            let mut chunk = [0; 8_192];
             while let Ok(count @ 1..) = stream.read(&mut chunk) {
                 let mut all = all.lock().unwrap();
                 all.push_str(&String::from_utf8_lossy(&chunk[..count]));
@@ -61,14 +61,14 @@ fn start(config: ServerConfig) -> (u16, Arc<Mutex<String>>) {
             }
         }
     });
-    (port, heard)
+    (port, told)
 }
 
 #[test]
 fn who_is_certified_is_asked_and_who_is_not_hears_nothing() {
     let home = Home::new();
     let (ca, other) = (home.path("ca.pem"), home.path("other.pem"));
-    let (port, heard) = start(certified(&ca));
+    let (port, told) = start(certified(&ca));
     certified(&other);
     let none = Server::saying("500 Oops", "", String::new());
     let ask = |host: &str, authority: &Path| {
@@ -80,7 +80,7 @@ fn who_is_certified_is_asked_and_who_is_not_hears_nothing() {
         let output = ask(host, authority).expect(1);
         assert!(output.stderr.contains("certificate"), "{host}: {}", output.stderr);
     }
-    assert_eq!(*heard.lock().unwrap(), "", "not even a byte of the question");
+    assert_eq!(*told.lock().unwrap(), "", "not even a byte of the question");
     ask("localhost", &ca).expect(0);
-    assert!(heard.lock().unwrap().contains(KEY));
+    assert!(told.lock().unwrap().contains(KEY));
 }

@@ -11,7 +11,7 @@ const TABS: &str = "from now on use tabs, never spaces";
 #[test]
 fn anthropic_is_asked_in_its_own_words() {
     let home = Home::new();
-    let server = Server::anthropic(json!([
+    let server = Server::anthropic(&json!([
         {"id": 1, "label": "preference", "confidence": 0.93, "statement": "use tabs, never spaces"},
     ]));
     let said = verdict(&home, &server, TABS);
@@ -77,7 +77,7 @@ fn a_server_on_this_machine_needs_no_key() {
 #[test]
 fn the_key_may_be_in_a_variable_of_any_name() {
     let home = Home::new();
-    let server = Server::anthropic(json!([{"id": 1, "label": "none"}]));
+    let server = Server::anthropic(&json!([{"id": 1, "label": "none"}]));
     let mut command = asking(&home, &server, "anthropic", "thanks");
     command.env("RECOUP_JUDGE_KEY_ENV", "WORK_KEY").env("WORK_KEY", " other-key\n");
     finish(&mut command).expect(0);
@@ -87,7 +87,7 @@ fn the_key_may_be_in_a_variable_of_any_name() {
 #[test]
 fn what_it_cost_is_counted_and_shown() {
     let home = Home::new();
-    let server = Server::anthropic(json!([{"id": 1, "label": "none"}]));
+    let server = Server::anthropic(&json!([{"id": 1, "label": "none"}]));
     ask(&home, &server, "one").expect(0);
     ask(&home, &server, "two").expect(0);
     let status = status(&home, &server);
@@ -110,7 +110,7 @@ fn where_the_cost_is_not_said_it_is_as_much_as_it_could_be() {
 #[test]
 fn without_a_text_it_is_asked_about_two_of_our_own() {
     let home = Home::new();
-    let server = Server::anthropic(json!([
+    let server = Server::anthropic(&json!([
         {"id": 2, "label": "none"},
         {"id": 1, "label": "preference", "confidence": 0.9, "statement": "use tabs, never spaces, in this project"},
     ]));

@@ -21,8 +21,8 @@ fn failure(server: &Server) -> String {
 }
 
 /// What becomes of "we use tabs here" when this is said of it.
-fn undecided(item: Value) -> Value {
-    let verdict = verdict(&Home::new(), &Server::anthropic(json!([item])), "we use tabs here");
+fn undecided(item: &Value) -> Value {
+    let verdict = verdict(&Home::new(), &Server::anthropic(&json!([item])), "we use tabs here");
     assert_eq!(verdict["label"], json!(null), "{verdict}");
     verdict["undecided"].clone()
 }
@@ -62,13 +62,13 @@ fn labels_and_numbers_that_there_are_not_decide_nothing() {
     assert_eq!(item("preference", json!(7)), "it gave no confidence from 0 to 1");
     assert_eq!(item("preference", json!("sure")), "it gave no confidence from 0 to 1");
     assert_eq!(item("preference", json!(0.74)), "it is not sure enough");
-    assert_eq!(undecided(json!({"id": 9, "label": "none"})), "it said nothing about it");
+    assert_eq!(undecided(&json!({"id": 9, "label": "none"})), "it said nothing about it");
 }
 
 #[test]
 fn more_verdicts_than_questions_are_no_answer() {
     let many: Vec<Value> = (1..=1_000).map(|id| json!({"id": id, "label": "none"})).collect();
-    let said = failure(&Server::anthropic(json!(many)));
+    let said = failure(&Server::anthropic(&json!(many)));
     assert_eq!(said, "the model's answer has 1000 items where 1 are the most");
 }
 
@@ -110,7 +110,7 @@ fn a_connection_that_is_closed_early_is_a_fault() {
 
 #[test]
 fn no_redirect_is_followed() {
-    let elsewhere = Server::anthropic(json!([{"id": 1, "label": "none"}]));
+    let elsewhere = Server::anthropic(&json!([{"id": 1, "label": "none"}]));
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let location = format!("Location: http://localhost:{}/v1/messages\r\n", elsewhere.port());
         let server = Server::start(move |_, stream| respond(stream, status, &location, b"gone"));
