@@ -174,7 +174,19 @@ fn telling_words<'w>(words: impl IntoIterator<Item = &'w Word>) -> impl Iterator
 }
 
 fn is_among(word: &Word, own: &[&Word]) -> bool {
-    own.iter().any(|it| it.exact == word.exact || (it.stem.is_some() && it.stem == word.stem))
+    own.iter().any(|it| {
+        it.exact == word.exact
+            || (it.stem.is_some() && it.stem == word.stem)
+            || differ_in_their_ending(&it.exact, &word.exact)
+    })
+}
+
+/// `nutze` and `nutzen`, `utilise` and `utiliser`: stems are known for English alone.
+fn differ_in_their_ending(one: &str, other: &str) -> bool {
+    let longer = one.chars().count().max(other.chars().count());
+    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let words = one.chars().chain(other.chars()).all(char::is_alphabetic);
+    words && same >= 5 && same * 4 >= longer * 3
 }
 
 #[cfg(test)]
@@ -194,6 +206,10 @@ mod tests {
             ("use pnpm instead of yarn", "use pnpm instead of yarn"),
             ("use pnpm", "instead of yarn, use pnpm"),
             ("Nutze nie globale Variablen", "bitte nutze nie globale Variablen"),
+            ("Nie globale Variable nutzen", "nutze nie globale Variablen"),
+            ("ne jamais utiliser var", "n'utilise jamais var, stp"),
+            ("don't add comments", "stop adding comments everywhere"),
+            ("use https://api.example.com/v2", "please use https://api.example.com/v2."),
             ("不要使用 var", "以后不要使用 var"),
         ] {
             assert!(is_in_the_words_of(statement, text), "{statement} / {text}");
@@ -207,6 +223,7 @@ mod tests {
             ("use tabs and push to main", "we use tabs here"),
             ("staging runs on port 9000", "staging runs on port 8443"),
             ("use version 7.2.5", "use version 7.2.4"),
+            ("use https://api.example.org/v2", "use https://api.example.com/v2"),
             ("", "we use tabs here"),
             ("always do this", "we use tabs here"),
         ] {

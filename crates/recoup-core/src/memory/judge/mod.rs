@@ -35,7 +35,7 @@ pub use verdict::{Finding, Undecided, Verdict};
 
 /// Who is asked. An error means that nothing was said, and what was decided without a
 /// model stands.
-pub trait Judge: Debug {
+pub trait Judge: Debug + Send + Sync {
     /// One verdict for each candidate, in their order.
     fn classify(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>>;
 

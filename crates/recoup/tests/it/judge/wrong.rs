@@ -55,7 +55,7 @@ fn prose_around_the_json_makes_it_no_answer() {
 fn labels_and_numbers_that_there_are_not_decide_nothing() {
     let item = |label: &str, confidence: Value| {
         undecided(
-            json!({"id": 1, "label": label, "confidence": confidence, "statement": "use tabs"}),
+            &json!({"id": 1, "label": label, "confidence": confidence, "statement": "use tabs"}),
         )
     };
     assert_eq!(item("rule", json!(0.9)), "it gave a label that there is not");
