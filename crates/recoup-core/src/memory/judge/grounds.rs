@@ -208,7 +208,7 @@ mod tests {
             ("Nutze nie globale Variablen", "bitte nutze nie globale Variablen"),
             ("Nie globale Variable nutzen", "nutze nie globale Variablen"),
             ("ne jamais utiliser var", "n'utilise jamais var, stp"),
-            ("don't add comments", "stop adding comments everywhere"),
+            ("don't leave comments", "stop leaving comments everywhere"),
             ("use https://api.example.com/v2", "please use https://api.example.com/v2."),
             ("不要使用 var", "以后不要使用 var"),
         ] {
