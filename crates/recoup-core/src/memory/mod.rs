@@ -10,6 +10,7 @@ pub mod dedup;
 mod forget;
 pub mod hooked;
 pub mod inject;
+pub mod judge;
 mod keep;
 pub mod learn;
 mod note;

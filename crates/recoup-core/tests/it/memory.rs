@@ -6,6 +6,7 @@ mod dedup;
 mod forget;
 mod hooked;
 mod inject;
+mod judge;
 mod learn;
 mod lessons;
 mod mind;

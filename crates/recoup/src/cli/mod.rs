@@ -94,6 +94,6 @@ fn definition() -> clap::Command {
 }
 
 fn environment() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<24} {}", var.name, var.meaning));
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<25} {}", var.name, var.meaning));
     format!("Environment:{}", lines.collect::<String>())
 }

@@ -11,6 +11,7 @@ mod expand;
 mod files;
 mod gather;
 mod given;
+mod judge;
 mod keys;
 mod origin;
 mod places;
@@ -34,6 +35,7 @@ use recoup_core::{Error, Result};
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
+pub use judge::{JudgeSettings, Unready};
 pub(crate) use origin::File;
 pub(crate) use places::Places;
 pub use prices::Prices;
@@ -70,6 +72,8 @@ pub struct Settings {
     pub early_exit_dir: Option<PathBuf>,
     /// What is noted of their use.
     pub notes: NoteSettings,
+    /// The model that memory asks.
+    pub judge: JudgeSettings,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -172,6 +176,7 @@ impl Gathered {
         }
         let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
+        let judge = self.judge();
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -186,6 +191,7 @@ impl Gathered {
             cache: cache?,
             early_exit_dir,
             notes: NoteSettings { ledger: ledger?, hits: hits? },
+            judge: judge?,
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })

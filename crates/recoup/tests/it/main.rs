@@ -24,6 +24,7 @@ mod help;
 mod hooks;
 mod input;
 mod invalidate;
+mod judge;
 mod key;
 mod killed;
 mod listing;

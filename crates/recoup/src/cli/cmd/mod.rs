@@ -7,6 +7,7 @@ mod config;
 mod early_exit;
 mod exec;
 mod explain;
+mod judge;
 mod key;
 mod man;
 mod memory;
@@ -48,6 +49,8 @@ pub(super) enum Command {
     Watch(watch::WatchArgs),
     /// See and change what is remembered
     Memory(memory::MemoryArgs),
+    /// See and try the model that helps to remember, if you want one to
+    Judge(judge::JudgeArgs),
     /// Remember nothing for a while
     Pause(pause::PauseArgs),
     /// Remember again
@@ -77,6 +80,7 @@ impl Command {
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
+            Self::Judge(args) => args.run(),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Config(args) => args.run(),

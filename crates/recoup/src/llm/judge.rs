@@ -1,0 +1,105 @@
+//! The judge that memory asks: a model, within a budget that all processes share.
+//!
+//! Made only where the user has agreed; whoever has none asks nobody.
+
+use recoup_core::memory::judge::account::{Account, Fault, FaultSort, Standing, Terms};
+use recoup_core::memory::judge::{
+    Candidate, Judge, Learning, MOST_CANDIDATES, Prompt, Tail, Undecided, Verdict,
+};
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::endpoint::{Endpoint, Provider};
+use super::{Reply, anthropic, client, openai};
+
+/// A model that is asked over HTTP.
+#[derive(Debug)]
+pub struct ModelJudge {
+    endpoint: Endpoint,
+    account: Account,
+    terms: Terms,
+}
+
+impl ModelJudge {
+    /// Asks `endpoint`, at most for so many tokens a day, which `account` counts. It blocks, and
+    /// has a runtime of its own: on one, call it from a thread for such things.
+    pub fn new(endpoint: Endpoint, account: Account, daily_tokens: u64) -> Self {
+        let terms = Terms {
+            daily_tokens,
+            fingerprint: endpoint.fingerprint(),
+            deadline: endpoint.deadline,
+            insists: false,
+        };
+        Self { endpoint, account, terms }
+    }
+
+    /// The same for a person who wants to know whether it answers: a pause after faults is
+    /// passed over, the budget is not.
+    #[must_use]
+    pub fn insisting(mut self) -> Self {
+        self.terms.insists = true;
+        self
+    }
+
+    /// Who is asked.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// What was spent, and whether it would be asked now.
+    pub fn standing(&self) -> Result<Standing> {
+        self.account.standing(&self.terms)
+    }
+
+    /// Asks, and counts what it costs whatever comes of it.
+    fn ask<T>(&self, prompt: &Prompt, read: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+        let reserved = self.account.reserve(&self.terms, prompt.most_tokens())?;
+        match self.exchange(prompt) {
+            Ok(Reply { text, tokens }) => {
+                let silent = || Error::new(ErrorKind::Invalid, "the model said nothing");
+                let answer = text.ok_or_else(silent).and_then(|text| read(&text));
+                // What can't be settled stays taken.
+                let _ = reserved.answered(tokens, answer.as_ref().err());
+                answer
+            }
+            Err(fault) => {
+                let _ = reserved.failed(&fault);
+                Err(fault.error)
+            }
+        }
+    }
+
+    fn exchange(&self, prompt: &Prompt) -> Result<Reply, Fault> {
+        let request = match self.endpoint.provider {
+            Provider::Anthropic => anthropic::request(&self.endpoint, prompt),
+            Provider::OpenAi => openai::request(&self.endpoint, prompt),
+        };
+        let body = client::post(&self.endpoint, request)?;
+        let reply = match self.endpoint.provider {
+            Provider::Anthropic => anthropic::reply(&body),
+            Provider::OpenAi => openai::reply(&body),
+        };
+        let wrong = |error| Fault { sort: FaultSort::Passing(None), error, may_have_cost: true };
+        reply.map_err(wrong)
+    }
+}
+
+impl Judge for ModelJudge {
+    fn classify(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>> {
+        let mut verdicts = Vec::with_capacity(candidates.len());
+        for some in candidates.chunks(MOST_CANDIDATES) {
+            let said = self.ask(&Prompt::classify(some), |answer| Verdict::parse(answer, some));
+            match said {
+                Ok(said) => verdicts.extend(said),
+                Err(error) if verdicts.is_empty() => return Err(error),
+                // What was said before counts.
+                Err(_) => break,
+            }
+        }
+        verdicts.resize(candidates.len(), Verdict::Undecided(Undecided::Unsaid));
+        Ok(verdicts)
+    }
+
+    fn learn(&self, tail: &Tail) -> Result<Vec<Learning>> {
+        self.ask(&Prompt::learn(tail), |answer| Learning::parse(answer, tail))
+    }
+}
