@@ -4,6 +4,7 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+pub mod classify;
 mod db;
 mod forget;
 pub mod hooked;
