@@ -32,7 +32,7 @@ pub(super) fn split(line: &str) -> Vec<String> {
                 push(&mut pieces, &line[from..at + c.len_utf8()]);
                 from = at + c.len_utf8();
             }
-            '.' | '!' | '?' | '…' | ';' => {
+            '.' | '!' | '?' | '…' => {
                 let ends = chars.peek().is_none_or(|(_, next)| next.is_whitespace() || *next > '\u{2fff}');
                 if ends && !(c == '.' && is_abbreviated(&line[from..at])) {
                     push(&mut pieces, &line[from..at + c.len_utf8()]);

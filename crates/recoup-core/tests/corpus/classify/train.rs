@@ -8,7 +8,7 @@ use super::Prompt;
 
 const ROUNDS: usize = 25;
 const STEP: f32 = 0.15;
-const DECAY: f32 = 2e-5;
+const DECAY: f32 = 2e-4;
 
 /// A sentence to learn from.
 pub struct Lesson {
