@@ -1,0 +1,42 @@
+//! Forms that say by themselves that something is to last: "from now on …", "stop adding
+//! …", "always put …", where nothing ties them to this moment or to somebody else.
+
+use super::tokens::Token;
+
+/// Behind these a sentence begins.
+const LEADS: &[&str] = &["NO", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE", "SORRY", "TOLDYOU", "so", "just", "ugh", "and", ",", "!", ".", "-", ":"];
+
+/// What ties a sentence to this moment, to others, or to doubt.
+const TIES: &[&str] = &["?", "SAYS", "SOURCE", "IF", "FORNOW", "UNSURE", "WAS", "WHAT", "HOW", "WHY", "AUXQ", "CANYOU", "LETS", "@QUOTE"];
+
+/// Whether the form of a sentence says that it lasts.
+pub(super) fn last(own: &[Token]) -> bool {
+    let has = |concept: &str| own.iter().any(|token| token.is(concept) || token.class == concept);
+    if own.len() < 4 || TIES.iter().any(|it| has(it)) {
+        return false;
+    }
+    let start = own.iter().position(|token| !LEADS.contains(&token.class.as_str()) && token.word != "ugh").unwrap_or(0);
+    let rest = &own[start..];
+    from_now_on(own, rest) || stops(rest) || (is_rule(rest) && !has("THIS") && !has("HERE"))
+}
+
+/// At the beginning or at the end; in between it may be what somebody is to be told.
+fn from_now_on(own: &[Token], rest: &[Token]) -> bool {
+    let is_now = |token: &Token| token.is("NOWON");
+    rest.iter().take(2).any(is_now) || own.iter().rev().take(2).any(is_now)
+}
+
+/// "Stop adding docstrings"
+fn stops(rest: &[Token]) -> bool {
+    let [stop, what, object, ..] = rest else { return false };
+    let acts = what.word.ends_with("ing") || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
+    stop.is("STOP") && acts && !object.is("THIS")
+}
+
+/// "Always put", "never use", "don't ever".
+fn is_rule(rest: &[Token]) -> bool {
+    let [first, verb, ..] = rest else { return false };
+    let acts = ["USE", "PUTV", "DOV", "ONEOFFV", "STICK", "PREFER"].iter().any(|it| verb.is(it));
+    let strong = first.is("ALWAYS") || (first.is("NEVER") && first.word != "nie");
+    (strong && acts) || (first.is("DONT") && verb.word == "ever")
+}
