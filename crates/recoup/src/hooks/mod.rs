@@ -8,3 +8,4 @@ pub mod mark;
 pub mod pi;
 pub mod transcript;
 mod wire;
+pub mod worker;
