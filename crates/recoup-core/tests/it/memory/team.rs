@@ -366,3 +366,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_full_file_takes_no_more() {
+    let rules = (0..500).map(|n| rule(&format!("rule number {n}"))).collect();
+    let file = TeamRules { remarks: Vec::new(), rules };
+    let notes = [active("be kind")];
+    let merged = team::merge(&file, Share { notes: &notes, accepted: &[], chosen: None });
+    assert_eq!((merged.team.rules.len(), merged.left_out.len()), (500, 1));
+}
