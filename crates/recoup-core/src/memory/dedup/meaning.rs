@@ -85,7 +85,7 @@ struct Word {
 }
 
 /// What a statement means; none where its words say too little to be compared.
-pub(super) fn of(statement: &str) -> Option<String> {
+pub(in crate::memory) fn of(statement: &str) -> Option<String> {
     let phrases = phrases(&words(statement));
     let content: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
     if content == 0 {

@@ -13,6 +13,7 @@ use super::statement::said;
 use super::topic::{is_opposed, overturns, topic};
 use super::{Note, Status};
 
+pub(super) use meaning::of as meaning_of;
 pub(super) use merge::merge;
 
 /// Notes that say the same.
@@ -34,12 +35,6 @@ pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
     repeated_for_fewer_files(&left, &mut found);
     found.sort_by(|a, b| a.stays.text.cmp(&b.stays.text).then_with(|| a.stays.id.cmp(&b.stays.id)));
     found
-}
-
-/// Whether two statements certainly say the same.
-pub(super) fn means_same(one: &str, other: &str) -> bool {
-    let meaning = meaning::of(one);
-    meaning.is_some() && meaning == meaning::of(other) && !is_opposed(one, other)
 }
 
 /// Those that mean the same in one place. `notes` are the most trusted first, and of these

@@ -1,9 +1,12 @@
 //! What acceptance does to memory: rules become notes of the team, those that are gone
 //! count no longer, and what the user said stands above both.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, params};
 
 use super::Rule;
+use super::rule::Mark;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::inject::estimate;
@@ -54,7 +57,8 @@ pub(in crate::memory) fn accept(
             }
         }
     }
-    let is_gone = |note: &Note| !rules.iter().any(|rule| rule.is_said_by(note));
+    let there: HashSet<(String, String)> = rules.iter().map(|rule| rule.mark().place()).collect();
+    let is_gone = |note: &Note| !there.contains(&Mark::of_note(note));
     accepted.retired = retire(connection, scope, is_gone, now)?;
     Ok(accepted)
 }

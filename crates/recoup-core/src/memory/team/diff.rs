@@ -1,6 +1,7 @@
 //! What is different between two lists of rules, rule by rule.
 
 use super::Rule;
+use super::rule::Mark;
 
 /// What became of the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,22 +25,24 @@ impl Diff {
 
 /// From `before` to `after`.
 pub fn diff(before: &[Rule], after: &[Rule]) -> Diff {
-    let mut gone: Vec<&Rule> = before.iter().filter(|rule| !after.contains(rule)).collect();
+    let gone = before.iter().filter(|rule| !after.contains(rule));
+    let mut gone: Vec<(&Rule, Mark)> = gone.map(|rule| (rule, rule.mark())).collect();
     let mut diff = Diff::default();
     for rule in after {
         if before.contains(rule) {
             diff.unchanged += 1;
             continue;
         }
+        let mark = rule.mark();
         let was = gone
             .iter()
-            .position(|old| old.says_same(rule))
-            .or_else(|| gone.iter().position(|old| old.rivals(rule)));
+            .position(|(_, old)| old.is_same(&mark))
+            .or_else(|| gone.iter().position(|(_, old)| old.rivals(&mark)));
         match was {
-            Some(at) => diff.changed.push((gone.remove(at).clone(), rule.clone())),
+            Some(at) => diff.changed.push((gone.remove(at).0.clone(), rule.clone())),
             None => diff.added.push(rule.clone()),
         }
     }
-    diff.gone = gone.into_iter().cloned().collect();
+    diff.gone = gone.into_iter().map(|(rule, _)| rule.clone()).collect();
     diff
 }

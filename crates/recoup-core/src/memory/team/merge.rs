@@ -1,8 +1,13 @@
 //! What a file has after somebody added to it: others' rules stay, unless they were retired
 //! here.
 
+use std::collections::HashSet;
+
+use super::read::MOST_RULES;
+use super::rule::Mark;
 use super::{Rule, TeamRules, parse, render};
-use crate::memory::dedup::means_same;
+use crate::memory::dedup::meaning_of;
+use crate::memory::topic::is_opposed;
 use crate::memory::{Note, NoteId, Status, Trust, paths};
 
 /// A note that is not written, and why.
@@ -39,18 +44,25 @@ pub struct Share<'a> {
 /// `file` with what is to be added to it.
 pub fn merge(file: &TeamRules, share: Share<'_>) -> Merged {
     let Share { notes, accepted, chosen } = share;
-    let mut merged = Merged { team: file.clone(), left_out: Vec::new() };
-    let is_retired = |rule: &Rule| {
-        accepted.iter().any(|known| known.says_same(rule))
-            && notes.iter().any(|note| note.status == Status::Retired && rule.is_said_by(note))
-    };
-    merged.team.rules.retain(|rule| !is_retired(rule));
-    for note in notes.iter().filter(|note| is_shared(note)) {
-        if chosen.is_none_or(|ids| ids.contains(&note.id)) {
-            merged.add(note, chosen.is_some());
+    let retired = notes.iter().filter(|note| note.status == Status::Retired);
+    let retired: HashSet<_> = retired.map(Mark::of_note).collect();
+    let known: HashSet<_> = accepted.iter().map(|rule| rule.mark().place()).collect();
+    let mut board = Board::default();
+    for rule in &file.rules {
+        let entry = Entry::new(rule.clone());
+        let place = entry.mark.place();
+        if !(known.contains(&place) && retired.contains(&place)) {
+            board.entries.push(entry);
         }
     }
-    merged
+    for note in notes.iter().filter(|note| is_shared(note)) {
+        if chosen.is_none_or(|ids| ids.contains(&note.id)) {
+            board.add(note, chosen.is_some());
+        }
+    }
+    let rules = board.entries.into_iter().map(|entry| entry.rule).collect();
+    let team = TeamRules { remarks: file.remarks.clone(), rules };
+    Merged { team, left_out: board.left_out }
 }
 
 /// Whether a note is a rule that its owner stands for.
@@ -58,39 +70,75 @@ pub fn is_shared(note: &Note) -> bool {
     note.status == Status::Active && note.trust() >= Trust::Agreed
 }
 
-impl Merged {
+/// A rule, and what it is compared by.
+struct Entry {
+    rule: Rule,
+    mark: Mark,
+    meaning: Option<String>,
+}
+
+impl Entry {
+    fn new(rule: Rule) -> Self {
+        let (mark, meaning) = (rule.mark(), meaning_of(&rule.text));
+        Self { rule, mark, meaning }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let means_same = || {
+            self.rule.paths == other.rule.paths
+                && self.meaning.is_some()
+                && self.meaning == other.meaning
+                && !is_opposed(&self.rule.text, &other.rule.text)
+        };
+        self.mark.is_same(&other.mark) || means_same()
+    }
+}
+
+/// What the file will have.
+#[derive(Default)]
+struct Board {
+    entries: Vec<Entry>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Board {
     fn add(&mut self, note: &Note, is_chosen: bool) {
-        let rule = Rule::of(note);
-        if self.team.rules.contains(&rule) {
+        let entry = Entry::new(Rule::of(note));
+        if self.entries.iter().any(|other| other.rule == entry.rule) {
             return;
         }
-        let leave_out = |why: String| LeftOut { id: note.id.clone(), text: note.text.clone(), why };
-        if let Some(why) = unwritable(&rule) {
-            return self.left_out.push(leave_out(why));
+        if let Some(why) = unwritable(&entry.rule) {
+            return self.leave_out(note, why);
         }
-        let is_same = |other: &Rule| {
-            other.says_same(&rule)
-                || (other.paths == rule.paths && means_same(&other.text, &rule.text))
-        };
-        let same = self.team.rules.iter().position(is_same);
-        if let Some(at) = same {
+        if let Some(same) = self.entries.iter_mut().find(|other| other.is_same(&entry)) {
             // How it is written and filed is up to whoever wrote it first.
             if is_chosen {
-                self.team.rules[at] = rule;
+                *same = entry;
             }
             return;
         }
-        let rival = self.team.rules.iter().find(|other| other.rivals(&rule));
+        let rival = self.entries.iter().find(|other| other.mark.rivals(&entry.mark));
         match rival {
-            Some(rival) if !is_chosen => self.left_out.push(leave_out(format!(
-                "the file says otherwise: {}; to put yours in its place: recoup memory export --team {}",
-                rival.text, note.id
-            ))),
+            Some(rival) if !is_chosen => {
+                let why = format!(
+                    "the file says otherwise: {}; to put yours in its place: recoup memory export --team {}",
+                    rival.rule.text, note.id
+                );
+                self.leave_out(note, why);
+            }
             _ => {
-                self.team.rules.retain(|other| !other.rivals(&rule));
-                self.team.rules.push(rule);
+                self.entries.retain(|other| !other.mark.rivals(&entry.mark));
+                if self.entries.len() >= MOST_RULES {
+                    return self
+                        .leave_out(note, format!("the file has {MOST_RULES} rules already"));
+                }
+                self.entries.push(entry);
             }
         }
+    }
+
+    fn leave_out(&mut self, note: &Note, why: String) {
+        self.left_out.push(LeftOut { id: note.id.clone(), text: note.text.clone(), why });
     }
 }
 

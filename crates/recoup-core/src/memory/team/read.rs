@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::markdown::{has_hidden, unescaped};
+use super::rule::Mark;
 use super::write::{TITLE, section};
 use super::{Rule, TeamRules};
 use crate::memory::inject::is_unseen;
@@ -14,7 +15,7 @@ use crate::memory::statement::said;
 use crate::memory::{NoteKind, paths, topic};
 
 /// More would never fit into a context.
-const MOST_RULES: usize = 500;
+pub(super) const MOST_RULES: usize = 500;
 
 /// More problems than a person reads at once.
 const MOST_PROBLEMS: usize = 20;
@@ -190,11 +191,10 @@ impl Reader {
     fn find_rivals(&mut self) {
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
-            let same =
-                (rule.paths.clone().unwrap_or_default(), format!("said {}", said(&rule.text)));
-            let places = std::iter::once(same).chain(rule.places());
+            let Mark { paths, said, about } = rule.mark();
+            let places = std::iter::once(format!("said {said}")).chain(about);
             let earlier: Vec<usize> = places
-                .filter_map(|place| taken.insert(place, *line))
+                .filter_map(|place| taken.insert((paths.clone(), place), *line))
                 .filter(|it| it != line)
                 .collect();
             if let Some(other) = earlier.first() {

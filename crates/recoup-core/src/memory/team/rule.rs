@@ -47,27 +47,49 @@ impl Rule {
         self.paths == other.paths && said(&self.text) == said(&other.text)
     }
 
-    /// Whether a note says the same about the same files.
-    pub(super) fn is_said_by(&self, note: &Note) -> bool {
-        self.paths == note.paths && said(&self.text) == said(&note.text)
-    }
-
     /// What it is about: given, or from its words.
     pub(super) fn about(&self) -> Option<String> {
         self.topic.clone().or_else(|| topic(&self.text))
     }
 
-    /// What no other rule may have beside it: two that share one of these can't both hold.
-    pub(super) fn places(&self) -> Vec<(String, String)> {
+    pub(super) fn mark(&self) -> Mark {
         let paths = self.paths.clone().unwrap_or_default();
         let words = if self.topic.is_none() { by_words(&self.text) } else { None };
-        let all = [self.about().map(|it| format!("topic {it}")), words];
-        all.into_iter().flatten().map(|it| (paths.clone(), it)).collect()
+        let about = self.about().map(|topic| format!("topic {topic}"));
+        Mark {
+            said: said(&self.text),
+            about: [about, words].into_iter().flatten().collect(),
+            paths,
+        }
+    }
+}
+
+/// What rules are compared by: worked out once for each, because there may be many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) paths: String,
+    pub(super) said: String,
+    /// Of these no other rule may have any.
+    pub(super) about: Vec<String>,
+}
+
+impl Mark {
+    pub(super) fn of_note(note: &Note) -> (String, String) {
+        (note.paths.clone().unwrap_or_default(), said(&note.text))
+    }
+
+    /// Where it is found among those that say the same.
+    pub(super) fn place(&self) -> (String, String) {
+        (self.paths.clone(), self.said.clone())
+    }
+
+    /// Whether both say the same about the same files.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.paths == other.paths && self.said == other.said
     }
 
     /// Whether the two can't both hold.
-    pub fn rivals(&self, other: &Self) -> bool {
-        let others = other.places();
-        self.places().iter().any(|place| others.contains(place))
+    pub(super) fn rivals(&self, other: &Self) -> bool {
+        self.paths == other.paths && self.about.iter().any(|it| other.about.contains(it))
     }
 }

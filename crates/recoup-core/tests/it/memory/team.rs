@@ -44,7 +44,7 @@ fn file(lines: &str) -> String {
 /// What is wrong with a file, each with its line.
 fn problems(bytes: impl AsRef<[u8]>) -> String {
     let problems = team::parse(bytes.as_ref()).unwrap_err();
-    problems.iter().map(|problem| format!("{problem}\n")).collect()
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn accept(memory: &Memory, now: &[&str], before: &[&str]) -> team::Accepted {
@@ -174,8 +174,10 @@ fn a_hostile_file_is_refused_in_good_time() {
     let path = team::path(dir.path());
     fs::write(&path, vec![b'`'; 300 << 10]).unwrap();
     assert!(team::read(dir.path()).is_err());
-    let many: String = (0..600).map(|n| format!("- rule number {n}\n")).collect();
-    assert!(problems(file(&many)).starts_with("line 505: there are more than 500 rules"));
+    let many: Vec<String> = (0..600).map(|n| format!("- rule number {n}")).collect();
+    assert!(
+        problems(file(&many.join("\n"))).starts_with("line 505: there are more than 500 rules")
+    );
     let ticks: String = (1..400).map(|n| "`".repeat(n) + " ").collect();
     assert!(team::parse(file(&format!("- {ticks}")).as_bytes()).is_err());
     let bad = "x\n".repeat(100_000);
@@ -365,4 +367,13 @@ proptest! {
             prop_assert_eq!(team::parse(team::render(&read).as_bytes()).unwrap().rules, read.rules);
         }
     }
+}
+
+#[test]
+fn a_full_file_takes_no_more() {
+    let rules = (0..500).map(|n| rule(&format!("rule number {n}"))).collect();
+    let file = TeamRules { remarks: Vec::new(), rules };
+    let notes = [active("be kind")];
+    let merged = team::merge(&file, Share { notes: &notes, accepted: &[], chosen: None });
+    assert_eq!((merged.team.rules.len(), merged.left_out.len()), (500, 1));
 }
