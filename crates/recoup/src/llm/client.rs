@@ -33,16 +33,34 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// Sends it, and returns the body of the answer.
-pub(super) fn post(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Fault> {
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) fault: Fault,
+    /// The question itself is wrong, in the server's words.
+    pub(super) objection: Option<String>,
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Self {
+        Self { fault, objection: None }
+    }
+}
+
+/// Sends it, and returns the body of the answer; both within `time`.
+pub(super) fn post(
+    endpoint: &Endpoint,
+    request: Request,
+    time: Duration,
+) -> Result<Vec<u8>, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| unsent("starting what asks a model", error))?;
     let done = runtime.block_on(async {
-        match tokio::time::timeout(endpoint.deadline, exchange(endpoint, request)).await {
+        match tokio::time::timeout(time, exchange(endpoint, request)).await {
             Ok(done) => done,
-            Err(_) => Err(too_slow(endpoint)),
+            Err(_) => Err(too_slow(endpoint).into()),
         }
     });
     // A name server that does not answer holds a thread, which is left behind.
@@ -50,7 +68,7 @@ pub(super) fn post(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Fau
     done
 }
 
-async fn exchange(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Fault> {
+async fn exchange(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Failed> {
     let client = client(endpoint)?;
     let headers = headers(endpoint, &request)?;
     let sent = client.post(request.url).headers(headers).body(request.body).send().await;
@@ -61,7 +79,7 @@ async fn exchange(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Faul
     if response.status() != StatusCode::OK {
         return Err(refused(endpoint, response).await);
     }
-    body(response, LONGEST).await.map_err(|error| passing(error, None, true))
+    body(response, LONGEST).await.map_err(|error| passing(error, None, true).into())
 }
 
 fn client(endpoint: &Endpoint) -> Result<Client, Fault> {
@@ -125,7 +143,7 @@ async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// What a status other than 200 means.
-async fn refused(endpoint: &Endpoint, response: Response) -> Fault {
+async fn refused(endpoint: &Endpoint, response: Response) -> Failed {
     let status = response.status();
     let text = |name| {
         response.headers().get(&name).and_then(|value| value.to_str().ok()).map(str::to_owned)
@@ -138,20 +156,24 @@ async fn refused(endpoint: &Endpoint, response: Response) -> Fault {
         let to = to.map_or_else(String::new, |to| format!(" to {}", shortened(&to, MAX_SHOWN)));
         let message = format!("{host} redirects{to}, where nothing is sent: set judge.url");
         let error = Error::new(ErrorKind::Unavailable, message);
-        return Fault { sort: FaultSort::Lasting, error, may_have_cost: false };
+        return Fault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
     }
     let said = tokio::time::timeout(REFUSAL_TIME, body(response, LONGEST_REFUSAL)).await;
     let said = said.ok().and_then(Result::ok).map(|body| words(endpoint, &body));
-    let said =
-        said.filter(|said| !said.is_empty()).map_or_else(String::new, |it| format!(": {it}"));
-    let error = Error::new(ErrorKind::Unavailable, format!("{host} answered {status}{said}"));
-    let sort = match status {
+    let said = said.unwrap_or_default();
+    let colon = if said.is_empty() { "" } else { ": " };
+    let message = format!("{host} answered {status}{colon}{said}");
+    let error = Error::new(ErrorKind::Unavailable, message);
+    let (sort, objection) = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => {
-            FaultSort::Lasting
+            (FaultSort::Lasting, None)
         }
-        _ => FaultSort::Passing(wait),
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+            (FaultSort::Passing(wait), Some(said))
+        }
+        _ => (FaultSort::Passing(wait), None),
     };
-    Fault { sort, error, may_have_cost: false }
+    Failed { fault: Fault { sort, error, may_have_cost: false }, objection }
 }
 
 /// What a refusal says, for people: short, and without the key, should it be repeated there.

@@ -2,13 +2,16 @@
 //!
 //! Made only where the user has agreed; whoever has none asks nobody.
 
+use recoup_core::base::clock::Deadline;
 use recoup_core::memory::judge::account::{Account, Fault, FaultSort, Standing, Terms};
 use recoup_core::memory::judge::{
     Candidate, Judge, Learning, MOST_CANDIDATES, Prompt, Tail, Undecided, Verdict,
 };
 use recoup_core::{Error, ErrorKind, Result};
 
+use super::client::Failed;
 use super::endpoint::{Endpoint, Provider};
+use super::openai::Form;
 use super::{Reply, anthropic, client, openai};
 
 /// A model that is asked over HTTP.
@@ -69,17 +72,33 @@ impl ModelJudge {
     }
 
     fn exchange(&self, prompt: &Prompt) -> Result<Reply, Fault> {
-        let request = match self.endpoint.provider {
-            Provider::Anthropic => anthropic::request(&self.endpoint, prompt),
-            Provider::OpenAi => openai::request(&self.endpoint, prompt),
-        };
-        let body = client::post(&self.endpoint, request)?;
-        let reply = match self.endpoint.provider {
-            Provider::Anthropic => anthropic::reply(&body),
-            Provider::OpenAi => openai::reply(&body),
+        let endpoint = &self.endpoint;
+        let reply = match endpoint.provider {
+            Provider::Anthropic => {
+                let request = anthropic::request(endpoint, prompt);
+                let body = client::post(endpoint, request, endpoint.deadline);
+                anthropic::reply(&body.map_err(|failed| failed.fault)?)
+            }
+            Provider::OpenAi => openai::reply(&self.completion(prompt)?),
         };
         let wrong = |error| Fault { sort: FaultSort::Passing(None), error, may_have_cost: true };
         reply.map_err(wrong)
+    }
+
+    /// Some who do as `OpenAI` does know no JSON mode, and say so: then the prompt has to do.
+    fn completion(&self, prompt: &Prompt) -> Result<Vec<u8>, Fault> {
+        let deadline = Deadline::after(self.endpoint.deadline);
+        let post = |form| {
+            let request = openai::request(&self.endpoint, prompt, form);
+            client::post(&self.endpoint, request, deadline.remaining())
+        };
+        let answer = match post(Form::Json) {
+            Err(Failed { objection: Some(said), .. }) if said.contains(openai::FORMAT) => {
+                post(Form::Any)
+            }
+            answer => answer,
+        };
+        answer.map_err(|failed| failed.fault)
     }
 }
 

@@ -13,6 +13,18 @@ use super::{Reply, not_the_api};
 /// The one who has another name for the length of an answer, and refuses the old one.
 const OPENAI: &str = "api.openai.com";
 
+/// What asks for JSON, as those call it who do not know it.
+pub(super) const FORMAT: &str = "response_format";
+
+/// What an answer has to look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A JSON object, and the server sees to it.
+    Json,
+    /// Whatever the model says.
+    Any,
+}
+
 #[derive(Serialize)]
 struct Question<'a> {
     model: &'a str,
@@ -21,7 +33,8 @@ struct Question<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     messages: [Message<'a>; 2],
-    response_format: Format,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Format>,
 }
 
 #[derive(Serialize)]
@@ -52,7 +65,7 @@ struct Spoken {
     content: Option<String>,
 }
 
-pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt) -> Request {
+pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt, form: Form) -> Request {
     let (most, own_name) = (Some(prompt.most_output), endpoint.url.host() == OPENAI);
     let question = Question {
         model: &endpoint.model,
@@ -62,7 +75,7 @@ pub(super) fn request(endpoint: &Endpoint, prompt: &Prompt) -> Request {
             Message { role: "system", content: prompt.system },
             Message { role: "user", content: &prompt.user },
         ],
-        response_format: Format { r#type: "json_object" },
+        response_format: (form == Form::Json).then_some(Format { r#type: "json_object" }),
     };
     Request {
         url: endpoint.url.at("chat/completions"),

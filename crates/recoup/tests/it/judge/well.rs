@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::server::{Server, openai};
+use super::server::{Server, openai, respond};
 use super::{KEY, ask, asking, status, verdict};
 use crate::support::{Home, finish};
 
@@ -62,6 +62,34 @@ fn a_fence_around_the_answer_is_passed_over() {
     let server = Server::openai("```json\n{\"verdicts\":[{\"id\":1,\"label\":\"none\"}]}\n```");
     let said = finish(&mut asking(&home, &server, "openai", "thanks")).expect(0).json();
     assert_eq!(said[0]["label"], "none");
+}
+
+#[test]
+fn who_knows_no_json_mode_is_asked_without() {
+    let home = Home::new();
+    let server = Server::start(|asked, stream| {
+        if asked.json().get("response_format").is_some() {
+            let words = "'response_format.type' must be 'json_schema' or 'text'";
+            let body = json!({"error": words}).to_string();
+            return respond(stream, "400 Bad Request", "", body.as_bytes());
+        }
+        let answer = openai(r#"{"verdicts":[{"id":1,"label":"none"}]}"#, Some((120, 30)));
+        respond(stream, "200 OK", "", answer.as_bytes());
+    });
+    let said = finish(&mut asking(&home, &server, "openai", "thanks")).expect(0).json();
+    assert_eq!(said[0]["label"], "none");
+    assert_eq!(server.connections(), 2);
+    assert_eq!(status(&home, &server)["tokens"], 150);
+}
+
+#[test]
+fn another_objection_is_not_talked_away() {
+    let home = Home::new();
+    let body = json!({"error": {"message": "your credit balance is too low"}}).to_string();
+    let server = Server::saying("400 Bad Request", "", body);
+    let output = finish(&mut asking(&home, &server, "openai", "thanks"));
+    output.expect_failure("answered 400 Bad Request: your credit balance is too low");
+    assert_eq!(server.connections(), 1);
 }
 
 #[test]

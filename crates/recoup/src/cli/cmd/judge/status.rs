@@ -1,6 +1,7 @@
 //! `recoup judge status`
 
 use clap::Args;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::account::Standing;
 use serde::Serialize;
 
@@ -74,7 +75,7 @@ impl Report {
             tokens,
             daily_tokens: *daily_tokens,
             questions,
-            paused_until: paused_until.map(recoup_core::base::clock::Timestamp::to_second),
+            paused_until: paused_until.map(Timestamp::to_second),
             last_failure: last_failure.map(|(at, what)| Failure { at: at.to_second(), what }),
         }
     }
@@ -82,11 +83,12 @@ impl Report {
     fn fields(&self) -> Vec<(&'static str, String)> {
         let (spent, limit) = (human::count(self.tokens), human::count(self.daily_tokens));
         let questions = human::count(self.questions);
+        let noun = if self.questions == 1 { "question" } else { "questions" };
         let mut fields = vec![
             ("agreed", if self.agreed { "yes" } else { "no" }.to_owned()),
             ("model", format!("{} ({}, {})", self.model, self.provider, self.url)),
             ("key", format!("from {}", self.key_variable)),
-            ("today", format!("{spent} of {limit} tokens, {questions} questions ({})", self.day)),
+            ("today", format!("{spent} of {limit} tokens, {questions} {noun} ({})", self.day)),
         ];
         let failed = |failure: &Failure| format!("{}: {}", failure.at, failure.what);
         let more = [
