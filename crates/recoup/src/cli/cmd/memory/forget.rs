@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
 use crate::config::trust::{self, Ledger};
+use crate::hooks::worker::queue;
 
 /// Remove it for good.
 #[derive(Debug, Args)]
@@ -41,6 +42,7 @@ impl ForgetArgs {
         }
         let mut forgotten = app.memory_for_writing()?.forget(&ids)?;
         forgotten.unreached.extend(shared(app, &forgotten.notes));
+        forget_jobs(app, &forgotten.notes)?;
         if self.json {
             let ids = forgotten.notes.iter().map(|note| note.id.to_string()).collect();
             let Forgotten { copies, unreached, .. } = forgotten;
@@ -65,6 +67,13 @@ impl ForgetArgs {
         let many = if ids.len() == 1 { "this memory" } else { "these memories" };
         Ok(ui::confirm(format_args!("Forget {many} for good?")))
     }
+}
+
+/// What waits for the worker may have the same words.
+fn forget_jobs(app: &App, notes: &[Note]) -> Result<()> {
+    let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
+    let words: Vec<&str> = words.map(String::as_str).collect();
+    queue::forget(&app.settings.home, &words).map(drop)
 }
 
 /// The repository's file where it, or what was accepted of it, has one of them: what is
