@@ -22,6 +22,7 @@ pub mod search;
 mod statement;
 mod store;
 pub mod topic;
+pub mod transcript;
 mod transfer;
 mod turn;
 mod words;

@@ -1,0 +1,5 @@
+//! Claude Code: its wire formats.
+
+mod entries;
+mod outcome;
+pub mod transcript;

@@ -1,0 +1,4 @@
+//! Codex: its wire formats.
+
+mod outcome;
+pub mod transcript;

@@ -1,0 +1,3 @@
+//! Pi: its wire formats.
+
+pub mod transcript;
