@@ -2,9 +2,11 @@
 //! blocks, times, and JSON with half a character in it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use recoup_core::base::clock::Timestamp;
-use serde::Deserialize;
+use recoup_core::base::digest::Digest;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A part of a message. Which of these are there depends on `kind`.
@@ -37,7 +39,7 @@ pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json
 }
 
 /// `text` without halves of characters (`\ud83d` alone).
-fn mended(text: &str) -> String {
+pub(super) fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -99,11 +101,27 @@ pub(super) fn text_of(content: &RawValue) -> String {
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
 }
 
-/// A field of a JSON object that is a string.
+/// A field of a JSON object that is a string. Of the others nothing is kept: they may
+/// be whole files.
 pub(super) fn field(object: &RawValue, name: &str) -> Option<String> {
-    let fields: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(object.get()).ok()?;
-    Some(fields.get(name)?.as_str()?.to_owned())
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    let Text(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
+    Some(text.into_owned())
+}
+
+/// A value if it is of the right type; else it counts as missing.
+pub(super) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let value = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(value.get()).ok())
+}
+
+/// Stands for a text: the same for the same.
+pub(super) fn print(text: &str) -> String {
+    Digest::of(text.as_bytes()).to_string()
 }
 
 /// A time as ISO 8601.
