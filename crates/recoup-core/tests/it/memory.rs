@@ -4,6 +4,7 @@ mod damage;
 mod forget;
 mod hooked;
 mod inject;
+mod learn;
 mod mind;
 mod privacy;
 mod private;

@@ -63,7 +63,7 @@ fn part(entry: &Entry) -> String {
     };
     let who = who.replace(|c: char| c.is_control(), " ");
     let text = text.trim_end().replace('\n', "\n    ");
-    format!("{who}: {text}").trim_end().to_owned() + "\n"
+    if text.is_empty() { format!("{who}\n") } else { format!("{who}: {text}\n") }
 }
 
 fn action(action: &Action) -> String {

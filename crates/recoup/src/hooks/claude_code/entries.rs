@@ -7,12 +7,11 @@ use recoup_core::memory::transcript::{Action, Call, Notification, What};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::outcome;
+use super::outcome::{self, INTERRUPTED};
 use super::transcript::Line;
 use crate::hooks::wire::{self, Block, tagged};
 
 pub(super) const NOTIFICATION: &str = "<task-notification>";
-const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// What the client itself says in a user's place begins so.
 const CLIENT_SAYS: [&str; 9] = [

@@ -13,6 +13,7 @@ use super::entries;
 use crate::hooks::wire;
 
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'a> {
     #[serde(rename = "type", borrow, default)]

@@ -111,7 +111,7 @@ fn item(payload: &Payload<'_>) -> Option<What> {
             called(payload, "local_shell", Action::Shell(action.line()?), payload.action?.get())
         }
         "function_call_output" | "custom_tool_call_output" => {
-            outcome::of(payload.call_id.as_deref()?, payload.output?)
+            Some(outcome::of(payload.call_id.as_deref()?, payload.output?))
         }
         _ => None,
     }

@@ -139,11 +139,23 @@ pub(super) fn is_certain(text: &str) -> bool {
 
 /// Frames of a stack, warnings, advice, and what a compiler draws.
 fn is_noise(text: &str) -> bool {
-    let lower_start: String = text.chars().take(10).collect::<String>().to_lowercase();
+    const STARTS: [&str; 12] = [
+        "warning",
+        "warn ",
+        "note:",
+        "hint:",
+        "help:",
+        "info",
+        "= note",
+        "= help",
+        "debug",
+        "npm warn",
+        "npm notice",
+        "# duration",
+    ];
+    let start = text[..text.floor_char_boundary(12)].to_lowercase();
     text.starts_with("at ") && text.contains(':')
-        || ["warning", "warn ", "note:", "hint:", "help:", "info", "= note", "= help", "debug"]
-            .iter()
-            .any(|start| lower_start.starts_with(start))
+        || STARTS.iter().any(|noise| start.starts_with(noise))
         || text.starts_with('|')
         || text.chars().all(|c| !c.is_alphanumeric())
 }
@@ -214,7 +226,7 @@ fn is_class(name: &str) -> bool {
 
 /// Which test it was: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
 fn is_place(text: &str) -> bool {
-    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "✗ ", "✕ ", "× ", "not ok "]
+    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
         .iter()
         .any(|start| text.starts_with(start))
         || (text.starts_with("test ") && text.ends_with("... FAILED"))
