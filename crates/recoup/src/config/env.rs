@@ -81,6 +81,10 @@ const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "the key for judge.pr
 const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "the key for judge.provider openai");
 const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy through which a model is reached");
 const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without it");
+pub(super) const CAPTURE_HEADLESS: EnvVar = var(
+    "RECOUP_CAPTURE_HEADLESS",
+    "true: what is said in a run without a person is remembered as if by one",
+);
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -88,7 +92,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 33] = [
+pub const VARIABLES: [EnvVar; 34] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -114,6 +118,7 @@ pub const VARIABLES: [EnvVar; 33] = [
     OPENAI_API_KEY,
     HTTPS_PROXY,
     NO_PROXY,
+    CAPTURE_HEADLESS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
@@ -198,6 +203,11 @@ pub(super) fn proxy() -> Option<Proxy> {
     };
     let url = first(&["https_proxy", HTTPS_PROXY.name, "all_proxy", "ALL_PROXY"])?;
     Some(Proxy { url, except: first(&["no_proxy", NO_PROXY.name]) })
+}
+
+/// How Claude Code was started, as it tells those whom it starts.
+pub(crate) fn claude_code_entrypoint() -> Option<String> {
+    named("CLAUDE_CODE_ENTRYPOINT")
 }
 
 /// Where programs are looked for, by us as by everybody.

@@ -15,5 +15,5 @@ pub(super) fn start(stdin: &Stdin) -> Result<()> {
     let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (subcommand, rest) = ours.split_at(1.min(ours.len()));
     let args = [subcommand, &[FLAG.into()], rest].concat();
-    detached::start(args, stdin.detached()?, "refreshes the entry")
+    detached::start(args, stdin.detached()?, None, "refreshes the entry")
 }

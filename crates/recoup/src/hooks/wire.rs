@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use recoup_core::base::clock::Timestamp;
-use serde::Deserialize;
+use recoup_core::base::digest::Digest;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A part of a message. Which of these are there depends on `kind`.
@@ -40,7 +41,7 @@ pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json
 }
 
 /// `text` without halves of characters (`\ud83d` alone).
-fn mended(text: &str) -> String {
+pub(super) fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -108,6 +109,21 @@ pub(super) fn field(object: &RawValue, name: &str) -> Option<String> {
     let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
     let Text(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
     Some(text.into_owned())
+}
+
+/// A value if it is of the right type; else it counts as missing.
+pub(super) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let value = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(value.get()).ok())
+}
+
+/// Stands for a text: the same for the same.
+pub(super) fn print(text: &str) -> String {
+    Digest::of(text.as_bytes()).to_string()
 }
 
 /// A time as ISO 8601.

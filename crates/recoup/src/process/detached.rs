@@ -2,7 +2,7 @@
 //! nobody waits for.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use recoup_core::Result;
@@ -11,10 +11,12 @@ use recoup_core::error::IoContext as _;
 /// The first file descriptor that is not one of the three streams.
 const FIRST_INHERITED: i32 = 3;
 
-/// Starts this program with `args`. It keeps none of our streams open.
+/// Starts this program with `args`, here or in that directory. It keeps none of our
+/// streams open.
 pub(crate) fn start(
     args: impl IntoIterator<Item = OsString>,
     stdin: Stdio,
+    dir: Option<&Path>,
     doing: &str,
 ) -> Result<()> {
     let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
@@ -22,7 +24,11 @@ pub(crate) fn start(
     let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
     // Whoever waits for the end of what we were started with must not wait for it.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
-    Command::new(program)
+    let mut command = Command::new(program);
+    if let Some(dir) = dir {
+        command.current_dir(dir);
+    }
+    command
         .args(args)
         .stdin(stdin)
         .stdout(Stdio::null())

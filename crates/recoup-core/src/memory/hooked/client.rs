@@ -46,6 +46,11 @@ impl Client {
         }
     }
 
+    /// The client that somebody named.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::parse(name).ok().or_else(|| Self::of_program(Path::new(name)))
+    }
+
     /// The client that a word names.
     pub fn parse(word: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {

@@ -33,7 +33,7 @@ pub struct Occasion {
 }
 
 /// While something is taken in.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     pub(super) connection: &'a Connection,
     pub(super) occasion: &'a Occasion,
@@ -59,9 +59,10 @@ impl Memory {
 }
 
 impl Turn<'_> {
-    /// The same for something that happened then.
-    pub fn at(&self, then: Timestamp) -> Turn<'_> {
-        Turn { now: then, ..*self }
+    /// The same for something that happened then, and is only told now.
+    #[must_use]
+    pub fn at(&self, then: Timestamp) -> Self {
+        Self { now: then.min(self.now), ..*self }
     }
 
     /// For whom something holds that is said here.

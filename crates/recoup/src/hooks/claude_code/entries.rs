@@ -11,7 +11,7 @@ use super::outcome::{self, INTERRUPTED};
 use super::transcript::Line;
 use crate::hooks::wire::{self, Block, tagged};
 
-const NOTIFICATION: &str = "<task-notification>";
+pub(super) const NOTIFICATION: &str = "<task-notification>";
 
 /// What the client itself says in a user's place begins so.
 const CLIENT_SAYS: [&str; 9] = [
@@ -86,10 +86,15 @@ fn is_human(origin: Option<&RawValue>) -> bool {
 }
 
 fn notification(text: &str) -> Option<What> {
+    task(text).map(What::Notification)
+}
+
+/// The task that a notification is about.
+pub(super) fn task(text: &str) -> Option<Notification> {
     let inner = tagged(text, "task-notification").unwrap_or(text);
     let part = |name| tagged(inner, name).unwrap_or("");
     let id = tagged(inner, "task-id")?;
-    Some(What::Notification(Notification::new(id, part("status"), part("summary"))))
+    Some(Notification::new(id, part("status"), part("summary")))
 }
 
 fn without_added(text: &str) -> Cow<'_, str> {
@@ -156,7 +161,7 @@ fn agent_said(block: &Block<'_>) -> Option<What> {
     }
 }
 
-fn action(tool: &str, input: &RawValue) -> Action {
+pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     let field = |name| wire::field(input, name);
     let known = match tool {
         "Bash" | "PowerShell" => field("command").map(Action::Shell),

@@ -2,4 +2,6 @@
 
 mod entries;
 mod outcome;
+pub(super) mod reply;
 pub mod transcript;
+pub(super) mod wire;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::transcript::Line;
 use crate::hooks::wire::{self, Block, Text, tagged};
 
-const DENIED: &str = "The user doesn't want to proceed with this tool use";
+pub(super) const DENIED: &str = "The user doesn't want to proceed with this tool use";
 const NOT_NOW: &str = "The user doesn't want to take this action right now";
 const REJECTED: &str = "User rejected tool use";
 /// What the client writes where a person stopped the agent.
@@ -89,7 +89,7 @@ fn is_interrupted(line: &Line<'_>) -> bool {
 }
 
 /// `Exit code 2` on the first line.
-fn exit_code(text: &str) -> Option<i32> {
+pub(super) fn exit_code(text: &str) -> Option<i32> {
     let first = text.lines().next()?;
     first.strip_prefix("Exit code ")?.trim().parse().ok()
 }

@@ -196,7 +196,7 @@ fn function(name: &str, arguments: &str) -> Action {
 }
 
 /// The files that a patch touches.
-fn patch(text: &str) -> Action {
+pub(super) fn patch(text: &str) -> Action {
     const MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
     let path =
         |line: &str| MARKS.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));

@@ -102,7 +102,7 @@ fn agent_said(block: &Block<'_>) -> Option<What> {
     }
 }
 
-fn action(tool: &str, input: &RawValue) -> Action {
+pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     let field = |name| wire::field(input, name);
     let known = match tool {
         "bash" => field("command").map(Action::Shell),
@@ -131,7 +131,7 @@ const EXITED: &str = "Command exited with code ";
 
 /// What came of a call. The exit code is in the text, as the last that Pi wrote; an
 /// extension may have added more below.
-fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
+pub(super) fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
     let last = |mark: &str| text.rmatch_indices(mark).map(|(at, _)| at).next();
     let stopped = last("\n\nCommand aborted").is_some() || text.trim() == "Command aborted";
     if is_error && (stopped || text.trim() == "Operation aborted") {

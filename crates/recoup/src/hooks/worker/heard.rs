@@ -36,7 +36,7 @@ fn take_back(turn: &Turn<'_>, kept: &[NoteId]) -> Result<()> {
     for id in kept {
         if let Some(note) = turn.take_back(id)? {
             turn.tell(&format!(
-                "recoup: not remembered after all: {} (recoup memory restore {})",
+                "not remembered after all: {} (recoup memory restore {})",
                 note.text, note.id
             ))?;
         }
@@ -56,9 +56,7 @@ fn remember(turn: &Turn<'_>, finding: &Finding, prompt: &str, tentative: bool) -
         )
     };
     match turn.record(&statement) {
-        Ok(Recorded::Stored { note, .. }) => {
-            turn.tell(&format!("recoup: will remember: {}", note.text))
-        }
+        Ok(Recorded::Stored { note, .. }) => turn.tell(&format!("will remember: {}", note.text)),
         Ok(Recorded::Confirmed { .. }) => Ok(()),
         Err(error) if error.kind() == recoup_core::ErrorKind::Invalid => Ok(()),
         Err(error) => Err(error),

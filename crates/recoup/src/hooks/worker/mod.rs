@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::Result;
-use recoup_core::base::project::ProjectId;
+use recoup_core::base::project::Project;
 use recoup_core::memory::Memory;
 use recoup_core::memory::judge::Judge;
 use recoup_core::secrets::Values;
@@ -29,13 +29,13 @@ const LONGEST: Duration = Duration::from_mins(3);
 pub const FLAG: &str = "--work";
 
 /// Starts a worker for a project, unless one is at work.
-pub(crate) fn start(queue: &Queue, project: &ProjectId) -> Result<()> {
+pub(crate) fn start(queue: &Queue, project: &Project) -> Result<()> {
     // Whoever holds the lock looks once more after letting it go.
     if queue.lock()?.is_none() {
         return Ok(());
     }
-    let args = ["hook", FLAG, &project.to_string()].map(Into::into);
-    detached::start(args, Stdio::null(), "learns from what happened")
+    let args = ["hook", FLAG, &project.id().to_string()].map(Into::into);
+    detached::start(args, Stdio::null(), Some(project.root()), "learns from what happened")
 }
 
 /// What a worker works with.

@@ -7,16 +7,15 @@ use recoup_core::Result;
 use recoup_core::memory::classify::classify;
 use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Tail};
 use recoup_core::memory::learn::citation::citations;
-use recoup_core::memory::learn::command::Kind;
-use recoup_core::memory::learn::failure::failure;
 use recoup_core::memory::learn::trouble::{Sort, troubles};
-use recoup_core::memory::learn::{Learned, Ran, plan};
-use recoup_core::memory::transcript::{Action, Ended, Entry, Outcome, Step, What, steps};
+use recoup_core::memory::learn::{Learned, plan};
+use recoup_core::memory::transcript::{Ended, Entry, Outcome, What, steps};
 use recoup_core::memory::{Happened, NoteScope, Occasion, Of, Recorded, Source, Statement, Turn};
 
 use super::Worker;
 use super::job::Why;
 use crate::hooks::mark::Mark;
+use crate::hooks::outcome;
 use crate::hooks::transcript::{Excerpt, Transcript};
 
 /// So many entries are looked at, at once.
@@ -108,11 +107,14 @@ impl Worker<'_> {
 /// call, and counts once.
 fn take_in(turn: &Turn<'_>, entries: &[Entry], root: &Path) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
+    let from_root = |path: &str| {
+        let path = Path::new(path);
+        path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+    };
     for step in steps(entries) {
         if let Some(outcome) = step.outcome {
-            let at = entries[step.until].at;
-            let then = at.map(|at| turn.at(at));
-            learned.extend(step_taken(then.as_ref().unwrap_or(turn), &step, outcome, root)?);
+            let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
+            learned.extend(outcome::learn(&then, step.call, outcome, &from_root)?);
         }
     }
     for entry in entries {
@@ -130,50 +132,13 @@ fn take_in(turn: &Turn<'_>, entries: &[Entry], root: &Path) -> Result<Vec<Learne
     Ok(learned)
 }
 
-fn step_taken(
-    turn: &Turn<'_>,
-    step: &Step<'_>,
-    outcome: &Outcome,
-    root: &Path,
-) -> Result<Option<Learned>> {
-    let call = step.call;
-    match &call.action {
-        Action::Shell(line) => {
-            let Some(kind) = Kind::of(line) else { return Ok(None) };
-            let kind = kind.to_string();
-            let ran = Ran { kind: &kind, command: line, call: &call.id };
-            match (outcome.ended, failure(call, outcome)) {
-                (Ended::Denied, _) => turn.denied(&ran),
-                (_, Some(failure)) => turn.failed(&ran, Some(&failure.error)),
-                (Ended::Succeeded, None) => turn.succeeded(&ran),
-                _ => Ok(None),
-            }
-        }
-        Action::Edit(files) if outcome.ended == Ended::Succeeded => {
-            edited(turn, files, &call.id, root).map(|()| None)
-        }
-        Action::Write(file) if outcome.ended == Ended::Succeeded => {
-            edited(turn, std::slice::from_ref(file), &call.id, root).map(|()| None)
-        }
-        _ => Ok(None),
-    }
-}
-
-fn edited(turn: &Turn<'_>, files: &[String], call: &str, root: &Path) -> Result<()> {
-    for file in files {
-        let within = Path::new(file).strip_prefix(root).unwrap_or(Path::new(file));
-        turn.happened(Happened::Edited, Of::call(&within.to_string_lossy(), call))?;
-    }
-    Ok(())
-}
-
 /// What would be lost with the context: statements that nobody was sure about wait for
 /// evidence.
 fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
     let mut preserved = 0;
     for entry in entries.iter().filter(|entry| entry.agent.is_none()) {
         let What::Prompt(prompt) = &entry.what else { continue };
-        for saying in classify(prompt).sayings {
+        for saying in classify(prompt).doubtful {
             let scope = turn.scope_for(saying.universal);
             let statement = Statement {
                 quote: Some(saying.quote),
@@ -189,9 +154,8 @@ fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
     }
     match preserved {
         0 => Ok(()),
-        1 => turn.tell("recoup: kept 1 statement from before the compaction as a candidate"),
-        n => turn
-            .tell(&format!("recoup: kept {n} statements from before the compaction as candidates")),
+        1 => turn.tell("kept 1 statement from before the compaction as a candidate"),
+        n => turn.tell(&format!("kept {n} statements from before the compaction as candidates")),
     }
 }
 
@@ -201,7 +165,7 @@ fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
     let statement = Statement::new(learning.kind, learning.text.clone(), learning.source, scope);
     match turn.record(&statement) {
         Ok(Recorded::Stored { note, .. }) => {
-            turn.tell(&format!("recoup: may be worth knowing: {}", note.text))
+            turn.tell(&format!("may be worth knowing: {}", note.text))
         }
         Ok(Recorded::Confirmed { .. }) => Ok(()),
         Err(error) if error.kind() == recoup_core::ErrorKind::Invalid => Ok(()),
@@ -233,7 +197,7 @@ fn ended(outcome: &Outcome) -> String {
 
 fn notice(learned: &Learned) -> String {
     match learned {
-        Learned::Candidate(note) => format!("recoup: may be worth knowing: {}", note.text),
-        Learned::Promoted(note) => format!("recoup: learned: {}", note.text),
+        Learned::Candidate(note) => format!("may be worth knowing: {}", note.text),
+        Learned::Promoted(note) => format!("learned: {}", note.text),
     }
 }

@@ -1,0 +1,90 @@
+//! Tool calls: before one the few rules that concern it, after it what came of it.
+
+use recoup_core::base::text::shortened;
+use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
+use recoup_core::memory::transcript::{Action, Call, Outcome};
+
+use super::{Here, notice, prompt};
+use crate::hooks::event::What;
+use crate::hooks::outcome::{edited, files};
+use crate::hooks::reply::Reply;
+
+/// As much of a call as is looked at for what it is about.
+const LOOKED_AT: usize = 2_000;
+
+/// What is about to be called is compared with the rules.
+pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
+    let mut reply = Reply::default();
+    tell_what_concerns(here, call, &mut reply);
+    reply
+}
+
+/// Rules that really concern a call, if this context does not have them.
+fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
+    let touched: Vec<String> = files(call).iter().map(|path| here.from_root(path)).collect();
+    let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
+    let found = candidates(here, call, &touched);
+    if found.is_empty() {
+        return;
+    }
+    let known = here.read("what was given", here.memory.given(&here.occasion.context));
+    let stale = StaleCheck::new(here.project.root());
+    let context = here.context_of(&known, Budget::default());
+    let moment = Moment { touches: &touched };
+    let block = inject::concerning(&found, moment, &context, |note| stale.missing(&note.text));
+    let Some(block) = block else { return };
+    // Of two calls at the same time one is told.
+    if here.take_in(|turn| turn.give(&block)).done().is_some_and(|new| new > 0) {
+        reply.tell(block.text());
+    }
+}
+
+fn candidates(here: &Here<'_>, call: &Call, touched: &[&str]) -> Vec<Candidate> {
+    let mut found = here.read("rules for files", here.memory.for_files(touched, here.scope()));
+    let about = match &call.action {
+        Action::Shell(line) => shortened(line, LOOKED_AT).into_owned(),
+        Action::Edit(_) | Action::Write(_) => touched.join(" "),
+        // A tool of a server says by its name what it does.
+        Action::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
+        _ => return found,
+    };
+    for candidate in prompt::fitting(here, &about) {
+        if found.iter().all(|other| other.note.id != candidate.note.id) {
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+/// What came of a call. Where a client lets nothing be said before one, rules that concern
+/// it come with its result.
+pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
+    let mut reply = Reply::default();
+    let learned = here.take_in(|turn| here.learn(turn, call, outcome)).done().flatten();
+    if let Some(line) = learned.as_ref().and_then(notice::learned) {
+        reply.notice(&line);
+    }
+    if here.event.client == recoup_core::memory::hooked::Client::Pi {
+        tell_what_concerns(here, call, &mut reply);
+    }
+    reply
+}
+
+/// How it ended is not known; that files were changed is.
+pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
+    if call.edits() {
+        here.take_in(|turn| edited(turn, call, &|path| here.from_root(path)));
+    }
+    Reply::default()
+}
+
+/// Calls that were turned down.
+pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
+    debug_assert!(matches!(here.event.what, What::Batch(_)), "only batches come here");
+    if !calls.is_empty() {
+        here.take_in(|turn| {
+            calls.iter().try_for_each(|(call, outcome)| here.learn(turn, call, outcome).map(drop))
+        });
+    }
+    Reply::default()
+}
