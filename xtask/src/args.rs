@@ -86,7 +86,11 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
         Some(other) => {
             return Err(usage(&format!("nothing to evaluate called `{}`", other.display())));
         }
-        None => return Err(usage("no subject given: `eval secrets`, `eval retrieval` or `eval classify`")),
+        None => {
+            return Err(usage(
+                "no subject given: `eval secrets`, `eval retrieval` or `eval classify`",
+            ));
+        }
     };
     nothing_more(arguments).map(|()| Task::Eval(subject))
 }

@@ -20,10 +20,11 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         Subject::Retrieval { verbose: true } => ("eval_retrieval", vec!["--verbose".into()]),
         Subject::Classify(which) => ("eval_classify", classify(*which)),
     };
-    let mut arguments = vec!["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
+    let mut arguments =
+        vec!["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
     // It measures time, and makes ten models.
     if matches!(subject, Subject::Classify(_)) {
-        arguments.push("--release");
+        arguments.extend(["--profile", "eval"]);
     }
     workspace::cargo(arguments)
         .arg("--")

@@ -27,8 +27,11 @@ fn main() -> ExitCode {
     time(&working);
     println!("\n# Working half, each prompt read by weights that have not seen it\n");
     let models = train::cross_validate(&working, &training, FOLDS);
-    let readings: Vec<Reading> =
-        working.iter().enumerate().map(|(at, it)| classify_with(&it.text, &models[at % FOLDS])).collect();
+    let readings: Vec<Reading> = working
+        .iter()
+        .enumerate()
+        .map(|(at, it)| classify_with(&it.text, &models[at % FOLDS]))
+        .collect();
     report(&working, &readings, true);
     if !has("--working") {
         let hash = arguments.iter().find_map(|it| it.strip_prefix("--sha256=")).unwrap_or("");
@@ -69,7 +72,10 @@ fn report(prompts: &[Prompt], readings: &[Reading], errors: bool) {
             tell(prompt, reading, &faults);
         }
     }
-    println!("{:22}{:>8}{:>8}{:>8}{:>11}{:>8}", "", "wanted", "said", "right", "precision", "recall");
+    println!(
+        "{:22}{:>8}{:>8}{:>8}{:>11}{:>8}",
+        "", "wanted", "said", "right", "precision", "recall"
+    );
     row("worth keeping", figures.memory);
     row("  and all of it right", figures.strict);
     rows(&figures.by_label);
@@ -89,18 +95,39 @@ fn rows(tallies: &BTreeMap<String, Tally>) {
 
 fn row(name: &str, tally: Tally) {
     let Tally { said, right, wanted } = tally;
-    println!("{name:22}{wanted:>8}{said:>8}{right:>8}{:>11.3}{:>8.3}", tally.precision(), tally.recall());
+    println!(
+        "{name:22}{wanted:>8}{said:>8}{right:>8}{:>11.3}{:>8.3}",
+        tally.precision(),
+        tally.recall()
+    );
 }
 
 fn tell(prompt: &Prompt, reading: &Reading, faults: &[Fault]) {
     let text: String = prompt.text.chars().take(400).collect();
-    println!("{} {} ({} {}) {faults:?}\n    {}", prompt.id, prompt.label, prompt.lang, prompt.why, text.replace('\n', "\n    "));
+    println!(
+        "{} {} ({} {}) {faults:?}\n    {}",
+        prompt.id,
+        prompt.label,
+        prompt.lang,
+        prompt.why,
+        text.replace('\n', "\n    ")
+    );
     if prompt.is_memory() {
         println!("    wanted: {} {:?}", prompt.statement, prompt.must);
     }
-    println!("    taken for {}{}", judge::label(reading), reading.refused.map_or(String::new(), |it| format!(", refused: {it}")));
+    println!(
+        "    taken for {}{}",
+        judge::label(reading),
+        reading.refused.map_or(String::new(), |it| format!(", refused: {it}"))
+    );
     for it in &reading.sayings {
-        println!("    {} {:.2} {}{}", it.kind, it.confidence, it.text, if it.universal { " (universal)" } else { "" });
+        println!(
+            "    {} {:.2} {}{}",
+            it.kind,
+            it.confidence,
+            it.text,
+            if it.universal { " (universal)" } else { "" }
+        );
     }
     println!();
 }

@@ -26,10 +26,10 @@ mod statement;
 mod tokens;
 pub mod training;
 
+use super::NoteKind;
 use super::private;
 use super::refuse::{self, Refusal};
 use super::topic;
-use super::NoteKind;
 
 pub use model::Model;
 use model::{NONE, Odds, RE_ASK};
@@ -126,10 +126,20 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
 /// needs less from the weights.
 fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
-    if signs::last(&read.tokens[at]) { memory.max(memory * SIGNED + (1.0 - SIGNED)) } else { memory }
+    if signs::last(&read.tokens[at]) {
+        memory.max(memory * SIGNED + (1.0 - SIGNED))
+    } else {
+        memory
+    }
 }
 
-fn saying(outline: &Outline, at: usize, odds: &Odds, worth: f32, universal: bool) -> Option<Saying> {
+fn saying(
+    outline: &Outline,
+    at: usize,
+    odds: &Odds,
+    worth: f32,
+    universal: bool,
+) -> Option<Saying> {
     let quote = &outline.units[at].text;
     let text = statement::of(quote)?;
     if refuse::refusal(&text).is_some() {
@@ -151,8 +161,10 @@ fn saying(outline: &Outline, at: usize, odds: &Odds, worth: f32, universal: bool
 /// even what is harmless by itself. Of long ones the beginning and the end are looked at.
 fn speaks_of_instructions(prompt: &str) -> bool {
     let (head, tail) = outline::window(prompt);
-    [head, tail].iter().flat_map(|part| part.lines()).filter(|line| !line.trim().is_empty()).any(|line| {
-        let end = line.char_indices().nth(refuse::MOST_CHARS).map_or(line.len(), |(at, _)| at);
-        refuse::refusal(&line[..end]) == Some(Refusal::Instructions)
-    })
+    [head, tail].iter().flat_map(|part| part.lines()).filter(|line| !line.trim().is_empty()).any(
+        |line| {
+            let end = line.char_indices().nth(refuse::MOST_CHARS).map_or(line.len(), |(at, _)| at);
+            refuse::refusal(&line[..end]) == Some(Refusal::Instructions)
+        },
+    )
 }

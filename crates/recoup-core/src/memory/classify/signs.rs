@@ -4,10 +4,16 @@
 use super::tokens::Token;
 
 /// Behind these a sentence begins.
-const LEADS: &[&str] = &["NO", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE", "SORRY", "TOLDYOU", "so", "just", "ugh", "and", ",", "!", ".", "-", ":"];
+const LEADS: &[&str] = &[
+    "NO", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE", "SORRY", "TOLDYOU", "so",
+    "just", "ugh", "and", ",", "!", ".", "-", ":",
+];
 
 /// What ties a sentence to this moment, to others, or to doubt.
-const TIES: &[&str] = &["?", "SAYS", "SOURCE", "IF", "FORNOW", "UNSURE", "WAS", "WHAT", "HOW", "WHY", "AUXQ", "CANYOU", "LETS", "@QUOTE"];
+const TIES: &[&str] = &[
+    "?", "SAYS", "SOURCE", "IF", "FORNOW", "UNSURE", "WAS", "WHAT", "HOW", "WHY", "AUXQ", "CANYOU",
+    "LETS", "@QUOTE",
+];
 
 /// Whether the form of a sentence says that it lasts.
 pub(super) fn last(own: &[Token]) -> bool {
@@ -15,9 +21,16 @@ pub(super) fn last(own: &[Token]) -> bool {
     if own.len() < 4 || TIES.iter().any(|it| has(it)) {
         return false;
     }
-    let start = own.iter().position(|token| !LEADS.contains(&token.class.as_str()) && token.word != "ugh").unwrap_or(0);
+    let start = own
+        .iter()
+        .position(|token| !LEADS.contains(&token.class.as_str()) && token.word != "ugh")
+        .unwrap_or(0);
     let rest = &own[start..];
-    from_now_on(own, rest) || stops(rest) || (is_rule(rest) && !has("THIS") && !has("HERE"))
+    from_now_on(own, rest)
+        || stops(rest)
+        || (we_use(rest)
+            && ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it)))
+        || (is_rule(rest) && !has("THIS") && !has("HERE"))
 }
 
 /// At the beginning or at the end; in between it may be what somebody is to be told.
@@ -29,8 +42,14 @@ fn from_now_on(own: &[Token], rest: &[Token]) -> bool {
 /// "Stop adding docstrings"
 fn stops(rest: &[Token]) -> bool {
     let [stop, what, object, ..] = rest else { return false };
-    let acts = what.word.ends_with("ing") || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
+    let acts = what.word.ends_with("ing")
+        || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
     stop.is("STOP") && acts && !object.is("THIS")
+}
+
+/// "We use tabs here", "in this repo we use …"
+fn we_use(rest: &[Token]) -> bool {
+    rest.iter().take(3).any(|token| token.is("WEUSE"))
 }
 
 /// "Always put", "never use", "don't ever".

@@ -10,7 +10,8 @@ pub use super::features::{BUCKETS, Feature};
 pub use super::model::CLASSES;
 
 /// What the classes of the model are called in the corpora, in their order.
-pub const LABELS: [&str; CLASSES] = ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
+pub const LABELS: [&str; CLASSES] =
+    ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
 const _: () = assert!(model::NONE == 0 && model::RE_ASK == 5);
 
 /// A sentence and what the model sees of it.
@@ -42,7 +43,10 @@ pub fn worth(prompt: &str, model: &super::Model) -> f32 {
     }
     let outline = Outline::of(&open);
     let read = Read::of(&outline);
-    let fits = |at: &usize| !super::doubt::stands_against(&outline, &read, *at) && super::statement::of(&outline.units[*at].text).is_some();
+    let fits = |at: &usize| {
+        !super::doubt::stands_against(&outline, &read, *at)
+            && super::statement::of(&outline.units[*at].text).is_some()
+    };
     let odds = |at| super::worth(&model.odds(&features::of(&outline, &read, at)), &read, at);
     (0..outline.units.len()).filter(fits).map(odds).fold(0.0, f32::max)
 }

@@ -55,7 +55,8 @@ pub fn path(name: &str) -> PathBuf {
 /// The prompts of a file.
 pub fn prompts(name: &str) -> Vec<Prompt> {
     let path = path(name);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     parse(&text)
 }
 
@@ -63,6 +64,8 @@ pub fn prompts(name: &str) -> Vec<Prompt> {
 pub fn parse(text: &str) -> Vec<Prompt> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
-        .map(|(at, line)| serde_json::from_str(line).unwrap_or_else(|error| panic!("line {}: {error}", at + 1)))
+        .map(|(at, line)| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("line {}: {error}", at + 1))
+        })
         .collect()
 }

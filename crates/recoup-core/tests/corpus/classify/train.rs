@@ -28,7 +28,10 @@ pub fn lessons(prompt: &Prompt) -> Vec<Lesson> {
     if prompt.label == "re-ask" {
         // What is wrong is said first, as a rule; what follows may be anything.
         let first = sentences.into_iter().next();
-        return first.into_iter().map(|it| Lesson { features: it.features, class, weight: 1.0 }).collect();
+        return first
+            .into_iter()
+            .map(|it| Lesson { features: it.features, class, weight: 1.0 })
+            .collect();
     }
     let fits: Vec<f32> = sentences.iter().map(|it| fit(&it.text, prompt)).collect();
     let best = fits.iter().copied().fold(0.0, f32::max);
@@ -53,9 +56,11 @@ fn fit(sentence: &str, prompt: &Prompt) -> f32 {
     };
     let (own, wanted) = (words(&lower), words(&prompt.statement));
     #[allow(clippy::cast_precision_loss, reason = "a few words")]
-    let share = wanted.iter().filter(|it| own.contains(it)).count() as f32 / wanted.len().max(1) as f32;
+    let share =
+        wanted.iter().filter(|it| own.contains(it)).count() as f32 / wanted.len().max(1) as f32;
     #[allow(clippy::cast_precision_loss, reason = "a few words")]
-    let must = prompt.must.iter().filter(|it| lower.contains(it.as_str())).count() as f32 / prompt.must.len().max(1) as f32;
+    let must = prompt.must.iter().filter(|it| lower.contains(it.as_str())).count() as f32
+        / prompt.must.len().max(1) as f32;
     share * 0.5 + must
 }
 
@@ -91,7 +96,8 @@ fn learn(lesson: &Lesson, weights: &mut [f32], squares: &mut [f32]) {
         for class in 0..CLASSES {
             let wanted = f32::from(u8::from(class == lesson.class));
             let at = row + class;
-            let slope = (raised[class] / sum - wanted) * value * lesson.weight + DECAY * weights[at];
+            let slope =
+                (raised[class] / sum - wanted) * value * lesson.weight + DECAY * weights[at];
             squares[at] += slope * slope;
             weights[at] -= STEP * slope / squares[at].sqrt();
         }
@@ -100,7 +106,8 @@ fn learn(lesson: &Lesson, weights: &mut [f32], squares: &mut [f32]) {
 
 fn shuffle(order: &mut [usize], seed: &mut u64) {
     for at in (1..order.len()).rev() {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let other = usize::try_from((*seed >> 33) % (at as u64 + 1)).expect("within the list");
         order.swap(at, other);
     }
@@ -110,11 +117,18 @@ fn shuffle(order: &mut [usize], seed: &mut u64) {
 fn pack(weights: &[f32]) -> Vec<u8> {
     let (rows, bias) = weights.split_at(BUCKETS * CLASSES);
     let scale: Vec<f32> = (0..CLASSES)
-        .map(|class| rows.iter().skip(class).step_by(CLASSES).fold(1e-6_f32, |most, it| most.max(it.abs())) / 127.0)
+        .map(|class| {
+            rows.iter().skip(class).step_by(CLASSES).fold(1e-6_f32, |most, it| most.max(it.abs()))
+                / 127.0
+        })
         .collect();
     let mut bytes: Vec<u8> = bias.iter().chain(&scale).flat_map(|it| it.to_le_bytes()).collect();
     #[allow(clippy::cast_possible_truncation, reason = "the scale keeps it within a byte")]
-    bytes.extend(rows.iter().enumerate().map(|(at, it)| ((it / scale[at % CLASSES]).round() as i8).cast_unsigned()));
+    bytes.extend(
+        rows.iter()
+            .enumerate()
+            .map(|(at, it)| ((it / scale[at % CLASSES]).round() as i8).cast_unsigned()),
+    );
     bytes
 }
 
