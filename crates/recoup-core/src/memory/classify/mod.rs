@@ -34,11 +34,13 @@ use super::topic;
 pub use model::Model;
 use model::{NONE, Odds, RE_ASK};
 use outline::Outline;
+use signs::Sign;
 
 /// From here on a sentence is kept.
 const SURE: f32 = 0.45;
 /// What is left of doubts where the form of a sentence says that it lasts.
-const SIGNED: f32 = 0.6;
+const LIKELY: f32 = 0.55;
+const CLEAR: f32 = 0.53;
 /// From here on something has to be done again.
 const ASKED_AGAIN: f32 = 0.35;
 /// One prompt says no more than that.
@@ -126,11 +128,12 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
 /// needs less from the weights.
 fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
-    if signs::last(&read.tokens[at]) {
-        memory.max(memory * SIGNED + (1.0 - SIGNED))
-    } else {
-        memory
-    }
+    let doubted = match signs::of(&read.tokens[at]) {
+        Sign::None => return memory,
+        Sign::Likely => LIKELY,
+        Sign::Clear => CLEAR,
+    };
+    1.0 - (1.0 - memory) * doubted
 }
 
 fn saying(
