@@ -24,7 +24,7 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         vec!["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
     // It measures time, and makes ten models.
     if matches!(subject, Subject::Classify(_)) {
-        arguments.push("--release");
+        arguments.extend(["--profile", "eval"]);
     }
     workspace::cargo(arguments)
         .arg("--")

@@ -8,6 +8,7 @@
 mod corpus;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -54,7 +55,10 @@ fn main() -> ExitCode {
 fn frozen(hash: &str) -> Result<Vec<Prompt>, String> {
     let path = corpus::path("frozen.jsonl");
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut found = String::new();
+    for byte in Sha256::digest(&bytes) {
+        let _ = write!(found, "{byte:02x}");
+    }
     if found != hash {
         return Err(format!(
             "{} is not the frozen half: its SHA-256 is {found}, and xtask/src/eval.rs has {hash}. It must not be changed: take it from git.",

@@ -1,6 +1,7 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
 mod checkpoint;
+mod classify;
 mod damage;
 mod dedup;
 mod forget;

@@ -2,8 +2,11 @@
 //! why, can you. One name for each in eight languages, so that what holds for one
 //! language holds for all.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
+
+use foldhash::fast::FixedState;
 
 /// What a phrase stands for, and the phrases, parted by `|`.
 const TABLE: &[(&str, &str)] = &[
@@ -275,12 +278,16 @@ again too very really super pretty already soon later ever anymore";
 /// What a phrase of a text stands for.
 pub(super) type Concept = &'static str;
 
-/// The phrases by their first word, the longest first; and those that are found anywhere.
+/// A phrase, how many words it has, and what it stands for.
+type Phrase = (&'static str, usize, Concept);
+
+/// The phrases by their first word, the longest first; and those that are found anywhere,
+/// by their first character.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    by_word: HashMap<&'static str, Vec<(Vec<&'static str>, Concept)>, foldhash::fast::FixedState>,
-    by_char: HashMap<char, Vec<(&'static str, Concept)>, foldhash::fast::FixedState>,
-    small: HashMap<&'static str, (), foldhash::fast::FixedState>,
+    by_word: HashMap<&'static str, Vec<Phrase>, FixedState>,
+    by_char: HashMap<char, Vec<(&'static str, Concept)>, FixedState>,
+    small: HashSet<&'static str, FixedState>,
 }
 
 /// Chinese and Japanese: no spaces between words.
@@ -297,21 +304,18 @@ impl Lexicon {
 
     fn build() -> Self {
         let mut it = Self {
-            by_word: HashMap::default(),
-            by_char: HashMap::default(),
-            small: SMALL.split_whitespace().map(|word| (word, ())).collect(),
+            by_word: HashMap::with_capacity_and_hasher(2_048, FixedState::default()),
+            by_char: HashMap::with_capacity_and_hasher(512, FixedState::default()),
+            small: SMALL.split_whitespace().collect(),
         };
         for (concept, phrases) in TABLE {
             for phrase in phrases.split('|') {
                 it.add(phrase, concept);
             }
         }
-        it.by_word
-            .values_mut()
-            .for_each(|all| all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
-        it.by_char
-            .values_mut()
-            .for_each(|all| all.sort_by_key(|(text, _)| std::cmp::Reverse(text.len())));
+        let longest_first = |all: &mut Vec<Phrase>| all.sort_by_key(|it| Reverse(it.1));
+        it.by_word.values_mut().for_each(longest_first);
+        it.by_char.values_mut().for_each(|all| all.sort_by_key(|it| Reverse(it.0.len())));
         it
     }
 
@@ -321,8 +325,9 @@ impl Lexicon {
             self.by_char.entry(first).or_default().push((phrase, concept));
             return;
         }
-        let words: Vec<&str> = phrase.split(' ').collect();
-        self.by_word.entry(words[0]).or_default().push((words, concept));
+        let first = phrase.split(' ').next().unwrap_or(phrase);
+        let words = phrase.split(' ').count();
+        self.by_word.entry(first).or_default().push((phrase, words, concept));
     }
 
     /// The longest phrase that begins with the first of these words: all that it stands
@@ -331,12 +336,12 @@ impl Lexicon {
         let Some(all) = words.first().and_then(|word| self.by_word.get(word)) else {
             return (0, Vec::new());
         };
-        let fits =
-            |phrase: &[&str]| words.len() >= phrase.len() && words[..phrase.len()] == *phrase;
-        let longest =
-            all.iter().find(|(phrase, _)| fits(phrase)).map_or(0, |(phrase, _)| phrase.len());
-        let concepts = all.iter().filter(|(phrase, _)| phrase.len() == longest && fits(phrase));
-        (longest, concepts.map(|(_, concept)| *concept).collect())
+        let fits = |(phrase, count, _): &&Phrase| {
+            words.len() >= *count && phrase.split(' ').eq(words[..*count].iter().copied())
+        };
+        let longest = all.iter().find(fits).map_or(0, |it| it.1);
+        let concepts = all.iter().filter(|it| it.1 == longest).filter(fits);
+        (longest, concepts.map(|it| it.2).collect())
     }
 
     /// The longest phrase that a text without spaces begins with.
@@ -348,6 +353,6 @@ impl Lexicon {
     }
 
     pub(super) fn is_small(&self, word: &str) -> bool {
-        self.small.contains_key(word)
+        self.small.contains(word)
     }
 }

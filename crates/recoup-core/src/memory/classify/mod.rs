@@ -34,13 +34,15 @@ use super::topic;
 pub use model::Model;
 use model::{NONE, Odds, RE_ASK};
 use outline::Outline;
+use signs::Sign;
 
 /// From here on a sentence is kept.
 const SURE: f32 = 0.45;
 /// From here on it may be worth keeping.
-const LIKELY: f32 = 0.25;
+const MAYBE: f32 = 0.25;
 /// What is left of doubts where the form of a sentence says that it lasts.
-const SIGNED: f32 = 0.6;
+const LIKELY: f32 = 0.55;
+const CLEAR: f32 = 0.53;
 /// From here on something has to be done again.
 const ASKED_AGAIN: f32 = 0.35;
 /// One prompt says no more than that.
@@ -109,7 +111,7 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let mut found: Vec<Saying> = (0..outline.units.len())
         .filter(|at| !doubt::stands_against(&outline, &read, *at))
         .map(|at| (at, worth(&odds[at], &read, at)))
-        .filter(|(_, worth)| *worth >= LIKELY)
+        .filter(|(_, worth)| *worth >= MAYBE)
         .filter_map(|(at, worth)| saying(&outline, at, &odds[at], worth, universal))
         .collect();
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
@@ -138,11 +140,12 @@ fn distinct(sayings: Vec<Saying>) -> Vec<Saying> {
 /// needs less from the weights.
 fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
-    if signs::last(&read.tokens[at]) {
-        memory.max(memory * SIGNED + (1.0 - SIGNED))
-    } else {
-        memory
-    }
+    let doubted = match signs::of(&read.tokens[at]) {
+        Sign::None => return memory,
+        Sign::Likely => LIKELY,
+        Sign::Clear => CLEAR,
+    };
+    1.0 - (1.0 - memory) * doubted
 }
 
 fn saying(

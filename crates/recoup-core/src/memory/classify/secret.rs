@@ -102,14 +102,30 @@ fn is_strange(word: &str) -> bool {
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
     let letters = lower + upper > 0;
-    let mixed = digits >= 2 && letters && (upper > 0 || signs > 0 || word.len() >= 7);
-    !is_variable
-        && !is_version
-        && (mixed
-            || (signs > 0 && letters && digits > 0)
-            || (digits >= 1
-                && lower >= 5
-                && word.bytes().last().is_some_and(|b| b.is_ascii_digit())
-                && signs == 0
-                && !word.contains(['.', '-', '_'])))
+    let known = KNOWN.contains(&word.to_lowercase().as_str());
+    let mixed = !known && digits >= 2 && letters && (upper > 0 || signs > 0 || word.len() >= 7);
+    let plain = digits >= 1 && lower >= 5 && !word.contains(['.', '-', '_']) && !known;
+    !is_variable && !is_version && (mixed || plain || (signs > 0 && letters && digits > 0))
 }
+
+/// Words with digits that stand beside credentials and are none.
+const KNOWN: &[&str] = &[
+    "oauth2",
+    "sha256",
+    "sha512",
+    "base64",
+    "argon2",
+    "argon2id",
+    "pbkdf2",
+    "ed25519",
+    "bcrypt2",
+    "aes256",
+    "rs256",
+    "hs256",
+    "es256",
+    "auth0",
+    "keycloak2",
+    "http2",
+    "pkcs12",
+    "log4j2",
+];

@@ -129,9 +129,9 @@ fn push(pieces: &mut Vec<String>, piece: &str) {
     let piece = piece.trim().trim_end_matches([',', ';', '—', '–']).trim_end();
     if piece.chars().any(char::is_alphanumeric) {
         pieces.push(piece.to_owned());
-    } else if let Some(last) = pieces.last_mut() {
-        // "what ?!" and "ok ..." belong to what stands before.
-        last.push_str(piece);
+    } else if let Some(last) = pieces.last_mut().filter(|_| piece.contains(['?', '？'])) {
+        // "what ! ?" asks.
+        last.push('?');
     }
 }
 

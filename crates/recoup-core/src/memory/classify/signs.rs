@@ -5,8 +5,8 @@ use super::tokens::Token;
 
 /// Behind these a sentence begins.
 const LEADS: &[&str] = &[
-    "NO", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE", "SORRY", "TOLDYOU", "so",
-    "just", "ugh", "and", ",", "!", ".", "-", ":",
+    "NO", "YOU", "SHOULD", "MUST", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE",
+    "SORRY", "TOLDYOU", "so", "just", "ugh", "and", ",", "!", ".", "-", ":",
 ];
 
 /// What ties a sentence to this moment, to others, or to doubt.
@@ -15,18 +15,37 @@ const TIES: &[&str] = &[
     "LETS", "@QUOTE",
 ];
 
-/// Whether the form of a sentence says that it lasts.
-pub(super) fn last(own: &[Token]) -> bool {
+/// How clearly the form of a sentence says that it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It says nothing about that.
+    None,
+    /// It helps.
+    Likely,
+    /// It decides.
+    Clear,
+}
+
+/// What the form of a sentence says.
+pub(super) fn of(own: &[Token]) -> Sign {
     let has = |concept: &str| own.iter().any(|token| token.is(concept) || token.class == concept);
-    if own.len() < 4 || TIES.iter().any(|it| has(it)) {
-        return false;
+    if own.len() < 3 || TIES.iter().any(|it| has(it)) {
+        return Sign::None;
     }
-    let start = own
-        .iter()
-        .position(|token| !LEADS.contains(&token.class.as_str()) && token.word != "ugh")
-        .unwrap_or(0);
-    let rest = &own[start..];
-    from_now_on(own, rest) || stops(rest) || (is_rule(rest) && !has("THIS") && !has("HERE"))
+    let leads = |token: &Token| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
+    let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
+    let here = ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it));
+    if from_now_on(own, rest) && !has("THIS") {
+        Sign::Clear
+    } else if from_now_on(own, rest)
+        || stops(rest)
+        || (we_use(rest) && here)
+        || (is_rule(rest) && !has("THIS") && !has("HERE"))
+    {
+        Sign::Likely
+    } else {
+        Sign::None
+    }
 }
 
 /// At the beginning or at the end; in between it may be what somebody is to be told.
@@ -41,6 +60,11 @@ fn stops(rest: &[Token]) -> bool {
     let acts = what.word.ends_with("ing")
         || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
     stop.is("STOP") && acts && !object.is("THIS")
+}
+
+/// "We use tabs here", "in this repo we use …"
+fn we_use(rest: &[Token]) -> bool {
+    rest.iter().take(3).any(|token| token.is("WEUSE"))
 }
 
 /// "Always put", "never use", "don't ever".
