@@ -1,0 +1,112 @@
+//! The real client in a home of its own: its settings, its hooks, its model on
+//! loopback, and nothing of the machine that it runs on.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::api::Api;
+use super::conversation::Conversation;
+use super::hooks::{self, Hook, Seen};
+use super::request::Request;
+use super::script::Script;
+use crate::support::Home;
+
+/// What the client must be told to be quiet and alone.
+const ALONE: [(&str, &str); 5] = [
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("ANTHROPIC_API_KEY", KEY),
+];
+
+/// The key that the model is asked with.
+pub(crate) const KEY: &str = "test-key-that-nobody-may-keep";
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) home: Home,
+    api: Api,
+}
+
+impl Client {
+    pub(crate) fn new(hook: Hook, script: Script) -> Self {
+        demand_the_right_version();
+        let this = Self { home: Home::new(), api: Api::start(script) };
+        for folder in [this.witnessed(), this.home.path(".claude")] {
+            fs::create_dir(folder).unwrap();
+        }
+        let settings = hooks::settings(hook, &this.witnessed());
+        fs::write(this.home.path(".claude/settings.json"), settings.to_string()).unwrap();
+        this
+    }
+
+    /// `claude -p PROMPT`, to its end.
+    pub(crate) fn ask(&self, arguments: &[&str], prompt: &str) -> Vec<Value> {
+        let arguments = [arguments, &["--", prompt]].concat();
+        let mut conversation = Conversation::start(&mut self.command(&arguments));
+        conversation.wait_for_the_answer();
+        conversation.end()
+    }
+
+    /// A conversation of several prompts in one process.
+    pub(crate) fn talk(&self) -> Conversation {
+        let mut command = self.command(&["--input-format", "stream-json"]);
+        Conversation::start(command.stdin(Stdio::piped()))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let always = ["-p", "--output-format", "stream-json", "--include-hook-events", "--verbose"];
+        let mut command = self.home.prepared("claude", &always);
+        command.args(arguments).env("ANTHROPIC_BASE_URL", self.api.url());
+        command.envs(ALONE).envs(hooks::VARIABLES);
+        command
+    }
+
+    /// All requests to the model so far, in order.
+    pub(crate) fn asked(&self) -> Vec<Request> {
+        self.api.asked()
+    }
+
+    /// The newest request to the model.
+    pub(crate) fn last_asked(&self) -> Request {
+        self.asked().pop().expect("the model was asked")
+    }
+
+    /// All events so far, in order.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        Seen::all(&self.witnessed())
+    }
+
+    /// The sources of the sessions' starts so far.
+    pub(crate) fn starts(&self) -> Vec<String> {
+        let seen = self.seen();
+        let starts = seen.iter().filter(|seen| seen.event() == "SessionStart");
+        starts.map(|start| start.field("source").to_owned()).collect()
+    }
+
+    fn witnessed(&self) -> PathBuf {
+        self.home.path("witnessed")
+    }
+}
+
+/// The one that `xtask` installs: hooks are an interface without a version of
+/// its own, so another client's answers would say nothing.
+fn demand_the_right_version() {
+    static CHECKED: OnceLock<()> = OnceLock::new();
+    CHECKED.get_or_init(|| {
+        let manifest = include_str!("../../../../../xtask/clients/claude-code/package.json");
+        let manifest: Value = serde_json::from_str(manifest).unwrap();
+        let wanted = manifest["dependencies"]["@anthropic-ai/claude-code"].as_str().unwrap();
+        let output = Command::new("claude").arg("--version").output();
+        let there = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(
+            there.as_ref().is_ok_and(|there| there.starts_with(&format!("{wanted} "))),
+            "Claude Code {wanted} is needed, on the PATH is {there:?}: `cargo xtask test --full` brings it"
+        );
+    });
+}
