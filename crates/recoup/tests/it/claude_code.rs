@@ -11,6 +11,7 @@ mod conversation;
 mod hooks;
 mod request;
 mod script;
+mod terminal;
 
 use serde_json::json;
 
@@ -24,7 +25,7 @@ const HOOK: Hook = STAND_IN;
 const RULE: &str = "Never use var in JavaScript.";
 
 /// A client whose user has recorded the rule.
-fn client_with_the_rule(hook: Hook, script: Script) -> Client {
+fn client_with_the_rule(hook: &Hook, script: Script) -> Client {
     let client = Client::new(hook, script);
     client.home.run(&["memory", "add", RULE]).expect(0);
     client
@@ -44,7 +45,7 @@ fn sub_agent(prompt: &str, run_in_background: bool) -> Answer {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_new_session_begins_with_the_rule() {
-    let client = client_with_the_rule(HOOK, Script::default());
+    let client = client_with_the_rule(&HOOK, Script::default());
     client.ask(&[], "hello");
     assert_eq!(client.asked().len(), 1);
     assert_eq!(client.last_asked().count(RULE), 1);
@@ -55,7 +56,7 @@ fn a_new_session_begins_with_the_rule() {
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn without_the_hook_no_request_has_the_rule() {
     let script = Script::default().on("delegate", sub_agent("look around", false));
-    let client = client_with_the_rule(Hook::None, script);
+    let client = client_with_the_rule(&Hook::None, script);
     let mut conversation = client.talk();
     for prompt in ["hello", "delegate", "/compact", "go on"] {
         conversation.say(prompt);
@@ -70,7 +71,7 @@ fn without_the_hook_no_request_has_the_rule() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_resumed_or_forked_session_has_the_rule_once() {
-    let client = client_with_the_rule(HOOK, Script::default());
+    let client = client_with_the_rule(&HOOK, Script::default());
     client.ask(&[], "hello");
     for arguments in [&["--continue"][..], &["--continue", "--fork-session"]] {
         client.ask(arguments, "again");
@@ -84,7 +85,7 @@ fn a_resumed_or_forked_session_has_the_rule_once() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_rule_is_back_after_a_compaction_that_was_asked_for() {
-    let client = client_with_the_rule(HOOK, Script::default());
+    let client = client_with_the_rule(&HOOK, Script::default());
     let mut conversation = client.talk();
     for prompt in ["hello", "/compact", "go on"] {
         conversation.say(prompt);
@@ -97,7 +98,7 @@ fn the_rule_is_back_after_a_compaction_that_was_asked_for() {
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_rule_is_back_after_a_compaction_that_came_by_itself() {
     let script = Script::default().on("hello", Answer::text("Long.").filling_the_context());
-    let client = client_with_the_rule(HOOK, script);
+    let client = client_with_the_rule(&HOOK, script);
     let mut conversation = client.talk();
     for prompt in ["hello", "go on"] {
         conversation.say(prompt);
@@ -126,8 +127,9 @@ fn assert_compacted(client: &Client) {
 fn compaction_drops_what_only_the_start_has_said() {
     // The text is put together: what was typed as a command reaches the model
     // as well, in what the client tells it about `/compact`.
-    let hook = Hook::Script(r#"grep -q '"startup"' && echo said at "" the start; exit 0"#);
-    let client = Client::new(hook, Script::default());
+    let script = r#"grep -q '"startup"' && echo said at "" the start; exit 0"#;
+    let hook = Hook::Script(script.into());
+    let client = Client::new(&hook, Script::default());
     let mut conversation = client.talk();
     for prompt in ["hello", "and", "/compact", "go on"] {
         conversation.say(prompt);
@@ -144,7 +146,7 @@ fn a_sub_agent_has_the_rule_whether_it_is_waited_for_or_not() {
     let script = Script::default()
         .on("delegate", sub_agent("look around", false))
         .on("send off", sub_agent("look further", true));
-    let client = client_with_the_rule(HOOK, script);
+    let client = client_with_the_rule(&HOOK, script);
     for (prompt, task) in [("delegate", "look around"), ("send off", "look further")] {
         client.ask(&[], prompt);
         let asked = client.asked();
@@ -155,4 +157,18 @@ fn a_sub_agent_has_the_rule_whether_it_is_waited_for_or_not() {
     }
     let agents = client.asked().iter().filter(|request| request.agent.is_some()).count();
     assert_eq!(agents, 2);
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn a_person_who_clears_the_conversation_has_the_rule_again() {
+    let client = client_with_the_rule(&HOOK, Script::default());
+    let mut terminal = client.sit_down();
+    terminal.enter("hello", || client.fields("Stop", "cwd").len() == 1);
+    terminal.enter("/clear", || client.starts() == ["startup", "clear"]);
+    terminal.enter("begin", || client.fields("Stop", "cwd").len() == 2);
+    terminal.leave();
+    let request = client.last_asked();
+    assert!(request.newest_says("begin"));
+    assert_eq!((request.count("hello"), request.count(RULE)), (0, 1));
 }

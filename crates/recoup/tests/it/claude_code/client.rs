@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::api::Api;
 use super::conversation::Conversation;
 use super::hooks::{self, Hook, Seen};
 use super::request::Request;
 use super::script::Script;
+use super::terminal::Terminal;
 use crate::support::Home;
 
 /// What the client must be told to be quiet and alone.
@@ -34,7 +35,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(hook: Hook, script: Script) -> Self {
+    pub(crate) fn new(hook: &Hook, script: Script) -> Self {
         demand_the_right_version();
         let this = Self { home: Home::new(), api: Api::start(script) };
         for folder in [this.witnessed(), this.home.path(".claude")] {
@@ -59,11 +60,30 @@ impl Client {
         Conversation::start(command.stdin(Stdio::piped()))
     }
 
+    /// The client in a terminal, and a person who has seen it before.
+    pub(crate) fn sit_down(&self) -> Terminal {
+        let (_, end_of_key) = KEY.split_at(KEY.len() - 20);
+        let project = self.home.project();
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": { "approved": [end_of_key], "rejected": [] },
+            "projects": { project.to_str().unwrap(): { "hasTrustDialogAccepted": true } },
+        });
+        fs::write(self.home.path(".claude.json"), known.to_string()).unwrap();
+        let mut command = self.prepared(&[]);
+        command.env("TERM", "xterm-256color");
+        Terminal::start(command)
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let always = ["-p", "--output-format", "stream-json", "--include-hook-events", "--verbose"];
-        let mut command = self.home.prepared("claude", &always);
-        command.args(arguments).env("ANTHROPIC_BASE_URL", self.api.url());
-        command.envs(ALONE).envs(hooks::VARIABLES);
+        self.prepared(&[&always, arguments].concat())
+    }
+
+    fn prepared(&self, arguments: &[&str]) -> Command {
+        let mut command = self.home.prepared("claude", arguments);
+        command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE).envs(hooks::VARIABLES);
         command
     }
 
@@ -82,11 +102,16 @@ impl Client {
         Seen::all(&self.witnessed())
     }
 
+    /// One field of all events of this name so far.
+    pub(crate) fn fields(&self, event: &str, field: &str) -> Vec<String> {
+        let seen = self.seen();
+        let events = seen.iter().filter(|seen| seen.event() == event);
+        events.map(|event| event.field(field).to_owned()).collect()
+    }
+
     /// The sources of the sessions' starts so far.
     pub(crate) fn starts(&self) -> Vec<String> {
-        let seen = self.seen();
-        let starts = seen.iter().filter(|seen| seen.event() == "SessionStart");
-        starts.map(|start| start.field("source").to_owned()).collect()
+        self.fields("SessionStart", "source")
     }
 
     fn witnessed(&self) -> PathBuf {

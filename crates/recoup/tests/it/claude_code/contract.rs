@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::hooks::{EVENTS, Seen};
+use super::client::Client;
+use super::hooks::{EVENTS, Hook, Seen};
 use super::script::{Answer, Script};
 use super::{HOOK, client_with_the_rule, sub_agent};
 
@@ -20,7 +19,7 @@ fn everything() -> Script {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn every_event_comes_and_every_hook_ends_well() {
-    let client = client_with_the_rule(HOOK, everything());
+    let client = client_with_the_rule(&HOOK, everything());
     let mut conversation = client.talk();
     for prompt in ["list", "break", "delegate", "/compact"] {
         conversation.say(prompt);
@@ -45,7 +44,7 @@ fn every_event_comes_and_every_hook_ends_well() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn payloads_have_what_is_read_from_them() {
-    let client = client_with_the_rule(HOOK, everything());
+    let client = client_with_the_rule(&HOOK, everything());
     let mut conversation = client.talk();
     for prompt in ["list", "break"] {
         conversation.say(prompt);
@@ -68,7 +67,7 @@ fn payloads_have_what_is_read_from_them() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_transcript_is_where_events_say_but_not_from_the_beginning() {
-    let client = client_with_the_rule(HOOK, Script::default());
+    let client = client_with_the_rule(&HOOK, Script::default());
     client.ask(&[], "hello");
     let seen = client.seen();
     let session = seen[0].field("session_id");
@@ -91,37 +90,58 @@ fn the_transcript_is_where_events_say_but_not_from_the_beginning() {
     assert_eq!(there, expected);
 }
 
-/// By this a statement of a person is told from one of a script.
+/// By this what a person has said is told from what a script says.
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
-fn a_run_without_a_person_says_so_in_the_environment() {
-    let client = client_with_the_rule(HOOK, Script::default());
+fn the_environment_tells_whether_a_person_is_there() {
+    let client = client_with_the_rule(&HOOK, Script::default());
     client.ask(&[], "hello");
     let mut conversation = client.talk();
     conversation.say("hello");
     conversation.end();
-    let entrypoints: BTreeSet<_> = client.seen().into_iter().map(|seen| seen.entrypoint).collect();
-    assert_eq!(entrypoints, BTreeSet::from(["sdk-cli".to_owned()]));
+    assert_eq!(entrypoints(&client), ["sdk-cli"]);
+
+    let client = client_with_the_rule(&HOOK, Script::default());
+    let mut terminal = client.sit_down();
+    terminal.enter("hello", || !client.fields("Stop", "cwd").is_empty());
+    terminal.leave();
+    assert_eq!(entrypoints(&client), ["cli"]);
+    assert_eq!(client.fields("SessionEnd", "reason"), ["prompt_input_exit"]);
+}
+
+fn entrypoints(client: &Client) -> Vec<String> {
+    let all: BTreeSet<_> = client.seen().into_iter().map(|seen| seen.entrypoint).collect();
+    all.into_iter().collect()
 }
 
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_finished_agent_in_the_background_is_told_as_a_prompt_that_nobody_typed() {
     let script = Script::default().on("send off", sub_agent("look further", true));
-    let client = client_with_the_rule(HOOK, script);
+    let client = client_with_the_rule(&HOOK, script);
     client.ask(&[], "send off");
-    let seen = client.seen();
-    let prompts: Vec<_> = seen
-        .iter()
-        .filter(|seen| seen.event() == "UserPromptSubmit")
-        .map(|seen| seen.field("prompt"))
-        .collect();
+    let prompts = client.fields("UserPromptSubmit", "prompt");
     let [typed, told] = prompts.as_slice() else { panic!("{prompts:#?}") };
-    assert_eq!(*typed, "send off");
+    assert_eq!(typed, "send off");
     assert!(told.starts_with("<task-notification>"), "{told}");
     assert!(told.contains("<status>completed</status>"), "{told}");
-    let stopped: &Value = &first(&seen, "SubagentStop").payload;
-    assert_eq!(stopped["agent_type"], "general-purpose");
+    assert_eq!(client.fields("SubagentStop", "agent_type"), ["general-purpose"]);
+}
+
+/// The limit is on the text, not on the JSON around it, and counts a character
+/// outside the basic plane twice.
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn ten_thousand_units_reach_the_model_and_of_one_more_only_a_preview() {
+    let print = r#"cat > /dev/null; text=$(printf '%5000s' | sed "s/ /😀/g")"#;
+    for (more, arrived) in [("", 5000), ("x", 1000)] {
+        let script = format!(
+            r#"{print}{more}; printf '{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":"%s"}}}}' "$text""#
+        );
+        let client = Client::new(&Hook::Script(script.into()), Script::default());
+        client.ask(&[], "hello");
+        assert_eq!(client.last_asked().count("😀"), arrived, "and {} more", more.len());
+    }
 }
 
 #[track_caller]

@@ -1,6 +1,7 @@
 //! What the client is told to start at its events: the hook under test, and
 //! beside it a witness that keeps what the client has sent.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,21 +28,21 @@ pub(crate) const EVENTS: [&str; 11] = [
 const TIMEOUT: u32 = 20;
 
 /// What is started at every event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Hook {
     /// Nothing but the witness.
     None,
     /// A shell script: it has the payload on stdin, and `$RECOUP`.
-    Script(&'static str),
+    Script(Cow<'static, str>),
 }
 
 /// Says the rules wherever an agent begins, in the words of `recoup memory rules`.
-pub(crate) const STAND_IN: Hook = Hook::Script(
+pub(crate) const STAND_IN: Hook = Hook::Script(Cow::Borrowed(
     r#"event=$(sed -n 's/.*"hook_event_name":"\([A-Za-z]*\)".*/\1/p')
     case $event in SessionStart | SubagentStart) ;; *) exit 0 ;; esac
     rules=$("$RECOUP" memory rules | sed 's/\\/\\\\/g; s/"/\\"/g' | awk '{ printf "%s\\n", $0 }')
     printf '{"hookSpecificOutput":{"hookEventName":"%s","additionalContext":"%s"}}' "$event" "$rules""#,
-);
+));
 
 /// Keeps each payload in a file of its own, with what can be seen only from
 /// inside a hook, and at that moment. The names sort by time.
@@ -54,7 +55,7 @@ const WITNESS: &str = r#"payload=$(cat)
     mv "$file.part" "$file.json""#;
 
 impl Hook {
-    fn entry(self) -> Option<Value> {
+    fn entry(&self) -> Option<Value> {
         match self {
             Self::None => None,
             Self::Script(text) => Some(shell(text, "hook")),
@@ -73,7 +74,7 @@ fn shell(script: &str, name: &str) -> Value {
 }
 
 /// The client's `settings.json`.
-pub(crate) fn settings(hook: Hook, witnessed: &Path) -> Value {
+pub(crate) fn settings(hook: &Hook, witnessed: &Path) -> Value {
     let witness = shell(WITNESS, witnessed.to_str().unwrap());
     let hooks: Vec<_> = hook.entry().into_iter().chain([witness]).collect();
     let hooks = EVENTS.map(|event| (event.to_owned(), json!([{ "hooks": hooks }])));
@@ -98,6 +99,8 @@ impl Seen {
     pub(crate) fn all(witnessed: &Path) -> Vec<Self> {
         let mut files: Vec<PathBuf> =
             fs::read_dir(witnessed).unwrap().map(|entry| entry.unwrap().path()).collect();
+        // Others are still being written.
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
         files.sort();
         files.iter().map(|file| Self::read(file)).collect()
     }
