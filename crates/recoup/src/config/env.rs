@@ -57,6 +57,10 @@ pub(super) const LEDGER_ENABLED: EnvVar =
     var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
+pub(super) const CAPTURE_HEADLESS: EnvVar = var(
+    "RECOUP_CAPTURE_HEADLESS",
+    "true: what is said in a run without a person is remembered as if by one",
+);
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -64,7 +68,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 19] = [
+pub const VARIABLES: [EnvVar; 20] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -79,6 +83,7 @@ pub const VARIABLES: [EnvVar; 19] = [
     EARLY_EXIT_DIR,
     LEDGER_ENABLED,
     LOG_HITS,
+    CAPTURE_HEADLESS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
@@ -125,6 +130,11 @@ pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
     let others = std::env::var(WORKING_ON.name).unwrap_or_default();
     let known = others.split_whitespace().any(|other| other == id);
     (!known).then(|| (WORKING_ON.name, format!("{others} {id}").trim_start().to_owned()))
+}
+
+/// How Claude Code was started, as it tells those whom it starts.
+pub(crate) fn claude_code_entrypoint() -> Option<String> {
+    named("CLAUDE_CODE_ENTRYPOINT")
 }
 
 /// Where programs are looked for, by us as by everybody.
