@@ -10,17 +10,15 @@ mod contract;
 mod conversation;
 mod hooks;
 mod request;
+mod said;
 mod script;
 mod terminal;
 
 use serde_json::json;
 
 use client::Client;
-use hooks::{Hook, STAND_IN};
+use hooks::Hook;
 use script::{Answer, Script};
-
-/// What stands at every event of these tests.
-const HOOK: Hook = STAND_IN;
 
 const RULE: &str = "Never use var in JavaScript.";
 
@@ -45,7 +43,7 @@ fn sub_agent(prompt: &str, run_in_background: bool) -> Answer {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_new_session_begins_with_the_rule() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     client.ask(&[], "hello");
     assert_eq!(client.asked().len(), 1);
     assert_eq!(client.last_asked().count(RULE), 1);
@@ -71,7 +69,7 @@ fn without_the_hook_no_request_has_the_rule() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_resumed_or_forked_session_has_the_rule_once() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     client.ask(&[], "hello");
     for arguments in [&["--continue"][..], &["--continue", "--fork-session"]] {
         client.ask(arguments, "again");
@@ -85,7 +83,7 @@ fn a_resumed_or_forked_session_has_the_rule_once() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_rule_is_back_after_a_compaction_that_was_asked_for() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     let mut conversation = client.talk();
     for prompt in ["hello", "/compact", "go on"] {
         conversation.say(prompt);
@@ -98,7 +96,7 @@ fn the_rule_is_back_after_a_compaction_that_was_asked_for() {
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_rule_is_back_after_a_compaction_that_came_by_itself() {
     let script = Script::default().on("hello", Answer::text("Long.").filling_the_context());
-    let client = client_with_the_rule(&HOOK, script);
+    let client = client_with_the_rule(&Hook::Recoup, script);
     let mut conversation = client.talk();
     for prompt in ["hello", "go on"] {
         conversation.say(prompt);
@@ -146,7 +144,7 @@ fn a_sub_agent_has_the_rule_whether_it_is_waited_for_or_not() {
     let script = Script::default()
         .on("delegate", sub_agent("look around", false))
         .on("send off", sub_agent("look further", true));
-    let client = client_with_the_rule(&HOOK, script);
+    let client = client_with_the_rule(&Hook::Recoup, script);
     for (prompt, task) in [("delegate", "look around"), ("send off", "look further")] {
         client.ask(&[], prompt);
         let asked = client.asked();
@@ -162,7 +160,7 @@ fn a_sub_agent_has_the_rule_whether_it_is_waited_for_or_not() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_person_who_clears_the_conversation_has_the_rule_again() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     let mut terminal = client.sit_down();
     terminal.enter("hello", || client.fields("Stop", "cwd").len() == 1);
     terminal.enter("/clear", || client.starts() == ["startup", "clear"]);

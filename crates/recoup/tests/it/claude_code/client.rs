@@ -25,8 +25,12 @@ const ALONE: [(&str, &str); 5] = [
     ("ANTHROPIC_API_KEY", KEY),
 ];
 
-/// The key that the model is asked with.
-pub(crate) const KEY: &str = "test-key-that-nobody-may-keep";
+/// The key that the model is asked with. It looks like a real one, and is in two pieces
+/// so that nobody takes this file for a leak.
+pub(crate) const KEY: &str = concat!(
+    "sk-ant-",
+    "api03-Zq7vXw2Lr9Tk4Ns6Bf8Hd1Jm3Pc5Gy0Wu2Ea7Ro9Ti4Ks6Dl8Fn1Vb3Mx5Cz0Qh2Yj7Ug9Ew4Ip6Oa8St1-RdKfLgAA"
+);
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -83,7 +87,7 @@ impl Client {
 
     fn prepared(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.prepared("claude", arguments);
-        command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE).envs(hooks::VARIABLES);
+        command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE);
         command
     }
 

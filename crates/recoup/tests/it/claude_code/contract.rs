@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::client::Client;
 use super::hooks::{EVENTS, Hook, Seen};
 use super::script::{Answer, Script};
-use super::{HOOK, client_with_the_rule, sub_agent};
+use super::{client_with_the_rule, sub_agent};
 
 /// A conversation in which everything happens.
 fn everything() -> Script {
@@ -19,7 +19,7 @@ fn everything() -> Script {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn every_event_comes_and_every_hook_ends_well() {
-    let client = client_with_the_rule(&HOOK, everything());
+    let client = client_with_the_rule(&Hook::Recoup, everything());
     let mut conversation = client.talk();
     for prompt in ["list", "break", "delegate", "/compact"] {
         conversation.say(prompt);
@@ -44,7 +44,7 @@ fn every_event_comes_and_every_hook_ends_well() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn payloads_have_what_is_read_from_them() {
-    let client = client_with_the_rule(&HOOK, everything());
+    let client = client_with_the_rule(&Hook::Recoup, everything());
     let mut conversation = client.talk();
     for prompt in ["list", "break"] {
         conversation.say(prompt);
@@ -67,7 +67,7 @@ fn payloads_have_what_is_read_from_them() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_transcript_is_where_events_say_but_not_from_the_beginning() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     client.ask(&[], "hello");
     let seen = client.seen();
     let session = seen[0].field("session_id");
@@ -94,14 +94,14 @@ fn the_transcript_is_where_events_say_but_not_from_the_beginning() {
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn the_environment_tells_whether_a_person_is_there() {
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     client.ask(&[], "hello");
     let mut conversation = client.talk();
     conversation.say("hello");
     conversation.end();
     assert_eq!(entrypoints(&client), ["sdk-cli"]);
 
-    let client = client_with_the_rule(&HOOK, Script::default());
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
     let mut terminal = client.sit_down();
     terminal.enter("hello", || !client.fields("Stop", "cwd").is_empty());
     terminal.leave();
@@ -118,7 +118,7 @@ fn entrypoints(client: &Client) -> Vec<String> {
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_finished_agent_in_the_background_is_told_as_a_prompt_that_nobody_typed() {
     let script = Script::default().on("send off", sub_agent("look further", true));
-    let client = client_with_the_rule(&HOOK, script);
+    let client = client_with_the_rule(&Hook::Recoup, script);
     client.ask(&[], "send off");
     let prompts = client.fields("UserPromptSubmit", "prompt");
     let [typed, told] = prompts.as_slice() else { panic!("{prompts:#?}") };
@@ -138,7 +138,7 @@ fn ten_thousand_units_reach_the_model_and_of_one_more_only_a_preview() {
         let script = format!(
             r#"{print}{more}; printf '{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":"%s"}}}}' "$text""#
         );
-        let client = Client::new(&Hook::Script(script.into()), Script::default());
+        let client = Client::new(&Hook::Script(script), Script::default());
         client.ask(&[], "hello");
         assert_eq!(client.last_asked().count("😀"), arrived, "and {} more", more.len());
     }

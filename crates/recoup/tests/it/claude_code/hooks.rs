@@ -1,7 +1,6 @@
 //! What the client is told to start at its events: the hook under test, and
 //! beside it a witness that keeps what the client has sent.
 
-use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,19 +29,13 @@ const TIMEOUT: u32 = 20;
 /// What is started at every event.
 #[derive(Clone, Debug)]
 pub(crate) enum Hook {
+    /// `recoup hook`, the one under test.
+    Recoup,
     /// Nothing but the witness.
     None,
-    /// A shell script: it has the payload on stdin, and `$RECOUP`.
-    Script(Cow<'static, str>),
+    /// A shell script in its place, with the payload on stdin.
+    Script(String),
 }
-
-/// Says the rules wherever an agent begins, in the words of `recoup memory rules`.
-pub(crate) const STAND_IN: Hook = Hook::Script(Cow::Borrowed(
-    r#"event=$(sed -n 's/.*"hook_event_name":"\([A-Za-z]*\)".*/\1/p')
-    case $event in SessionStart | SubagentStart) ;; *) exit 0 ;; esac
-    rules=$("$RECOUP" memory rules | sed 's/\\/\\\\/g; s/"/\\"/g' | awk '{ printf "%s\\n", $0 }')
-    printf '{"hookSpecificOutput":{"hookEventName":"%s","additionalContext":"%s"}}' "$event" "$rules""#,
-));
 
 /// Keeps each payload in a file of its own, with what can be seen only from
 /// inside a hook, and at that moment. The names sort by time.
@@ -57,6 +50,7 @@ const WITNESS: &str = r#"payload=$(cat)
 impl Hook {
     fn entry(&self) -> Option<Value> {
         match self {
+            Self::Recoup => Some(entry(RECOUP, &["hook"])),
             Self::None => None,
             Self::Script(text) => Some(shell(text, "hook")),
         }
@@ -80,9 +74,6 @@ pub(crate) fn settings(hook: &Hook, witnessed: &Path) -> Value {
     let hooks = EVENTS.map(|event| (event.to_owned(), json!([{ "hooks": hooks }])));
     json!({ "permissions": { "allow": ["Bash"] }, "hooks": Value::from_iter(hooks) })
 }
-
-/// What hooks find in the environment, beside what the client puts there.
-pub(crate) const VARIABLES: [(&str, &str); 1] = [("RECOUP", RECOUP)];
 
 /// One event, as the witness saw it.
 #[derive(Debug)]
