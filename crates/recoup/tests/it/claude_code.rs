@@ -170,3 +170,17 @@ fn a_person_who_clears_the_conversation_has_the_rule_again() {
     assert!(request.newest_says("begin"));
     assert_eq!((request.count("hello"), request.count(RULE)), (0, 1));
 }
+
+/// Three processes, of which the second only compacts.
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn a_session_that_was_compacted_and_resumed_has_the_rule_once() {
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
+    client.ask(&[], "hello");
+    client.ask(&["--continue"], "/compact");
+    client.ask(&["--continue"], "go on");
+    let request = client.last_asked();
+    assert_eq!(request.count("They talked."), 1);
+    assert_eq!(request.count(RULE), 1);
+    assert_eq!(client.starts(), ["startup", "resume", "compact", "resume"]);
+}
