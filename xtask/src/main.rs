@@ -20,6 +20,7 @@ mod bench;
 mod debian;
 mod eval;
 mod failure;
+mod npm;
 mod process;
 mod test;
 mod tools;

@@ -35,7 +35,9 @@ impl Machine {
     /// One that lacks nothing but `git`.
     fn without_git() -> Self {
         let answer = "echo version 1";
-        Self::new().with("redis-server", answer).with("valkey-server", answer)
+        ["redis-server", "valkey-server", "node", "pi-tsc"]
+            .into_iter()
+            .fold(Self::new(), |machine, program| machine.with(program, answer))
     }
 
     fn with(self, program: &str, script: &str) -> Self {
