@@ -59,13 +59,13 @@ fn a_hundred_megabytes_are_read_and_dropped() {
 }
 
 #[test]
-fn a_long_prompt_with_half_a_character_is_read() {
+fn a_prompt_with_half_a_character_is_read() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");
     let payload = talk.payload("UserPromptSubmit", json!({"prompt": "HALF"})).to_string();
     let payload = payload.replace("HALF", "look \\ud83d\\nfrom now on use pnpm");
-    let reply = Reply::checked(hook(home.command(&["hook"]), payload.as_bytes()), "UserPromptSubmit");
-    assert!(reply.notice.contains("pnpm"), "{reply:?} {}", log(&home));
+    Reply::checked(hook(home.command(&["hook"]), payload.as_bytes()), "UserPromptSubmit");
+    assert_eq!(super::happened(&home, "prompted").len(), 1, "{}", log(&home));
 }
 
 #[test]
