@@ -1,5 +1,6 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
+mod classify;
 mod damage;
 mod forget;
 mod hooked;

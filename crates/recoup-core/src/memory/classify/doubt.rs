@@ -6,7 +6,31 @@ use super::outline::Outline;
 use super::tokens::Token;
 
 /// What is asked for behind a comma is no question: "use tabs, ok?"
-const TAGS: &[&str] = &["ok", "okay", "please", "pls", "plz", "right", "yeah", "got it", "alright", "deal", "understood", "thanks", "sí", "vale", "klar", "verstanden", "d'accord", "entendido", "capito", "certo", "tá", "beleza", "va bene"];
+const TAGS: &[&str] = &[
+    "ok",
+    "okay",
+    "please",
+    "pls",
+    "plz",
+    "right",
+    "yeah",
+    "got it",
+    "alright",
+    "deal",
+    "understood",
+    "thanks",
+    "sí",
+    "vale",
+    "klar",
+    "verstanden",
+    "d'accord",
+    "entendido",
+    "capito",
+    "certo",
+    "tá",
+    "beleza",
+    "va bene",
+];
 
 /// Whether the sentence at `at` is not to be kept, whatever it says.
 pub(super) fn stands_against(outline: &Outline, read: &Read, at: usize) -> bool {
@@ -24,13 +48,51 @@ fn is_question(text: &str) -> bool {
     !tag.is_some_and(|before| before.ends_with([' ', ',']) && before.trim().contains(' '))
 }
 
-/// "Summarize this:", "the error is:": what follows is somebody else's. Rules may follow
-/// "from now on:" and "our conventions:".
+/// "Summarize this:", "the error is:": what follows is somebody else's, unless rules or
+/// facts are announced: "from now on:", "our conventions:", "a few things:".
 fn is_about_a_text(header: &[Token]) -> bool {
-    let has = |concept: &str| header.iter().any(|token| token.is(concept));
-    let announces = ["FROMNOWON", "ASARULE", "REMEMBER", "ALWAYS", "NEVER", "PREFER", "UNIVERSAL", "INREPO", "WANT"];
-    if announces.iter().any(|it| has(it)) && !has("SAYS") {
-        return false;
-    }
-    has("SAYS") || has("ONEOFFV") || has("WHAT") || has("WHY") || has("HOW") || has("CANYOU") || has("STILL") || has("THIS") || has("SOURCE")
+    let has = |concepts: &[&str]| concepts.iter().any(|it| header.iter().any(|token| token.is(it)));
+    let announced = has(&[
+        "NOWON",
+        "LATER",
+        "ASARULE",
+        "REMEMBER",
+        "ALWAYS",
+        "NEVER",
+        "PREFER",
+        "UNIVERSAL",
+        "INREPO",
+        "WANT",
+        "NO",
+        "STOP",
+    ]) || header.iter().any(|token| ANNOUNCES.contains(&token.word.as_str()));
+    !announced
+        || has(&["SAYS", "SOURCE", "WHAT", "HOW", "CANYOU", "WAS"])
+        || header.iter().any(|token| token.class == "?")
 }
+
+/// Words above a list of things to know.
+const ANNOUNCES: &[&str] = &[
+    "few",
+    "couple",
+    "things",
+    "notes",
+    "preferences",
+    "style",
+    "know",
+    "facts",
+    "context",
+    "basics",
+    "setup",
+    "conventions",
+    "regeln",
+    "hinweise",
+    "règles",
+    "reglas",
+    "regras",
+    "regole",
+    "points",
+    "remarks",
+    "background",
+    "info",
+];

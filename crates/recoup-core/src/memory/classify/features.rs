@@ -41,7 +41,8 @@ impl Group {
             }
         }
         let folded = hash ^ (hash >> 29);
-        self.hashes.push(u32::try_from(folded % BUCKETS as u64).expect("a remainder of a small number"));
+        self.hashes
+            .push(u32::try_from(folded % BUCKETS as u64).expect("a remainder of a small number"));
     }
 
     fn finish(mut self, all: &mut Vec<Feature>) {
@@ -105,8 +106,11 @@ fn classes(own: &[Token], all: &mut Vec<Feature>) {
 
 /// What the sentence has anywhere, alone and two at a time.
 fn pairs(own: &[Token], all: &mut Vec<Feature>) {
-    let mut present: Vec<&str> = own.iter().flat_map(|token| token.concepts.iter().copied()).collect();
-    present.extend(own.iter().map(|token| token.class.as_str()).filter(|class| matches!(*class, "?" | "@CODE" | "@PATH" | "@URL" | "@NUM" | "@QUOTE" | "@IDENT")));
+    let mut present: Vec<&str> =
+        own.iter().flat_map(|token| token.concepts.iter().copied()).collect();
+    present.extend(own.iter().map(|token| token.class.as_str()).filter(|class| {
+        matches!(*class, "?" | "@CODE" | "@PATH" | "@URL" | "@NUM" | "@QUOTE" | "@IDENT")
+    }));
     present.sort_unstable();
     present.dedup();
     let mut single = Group::new(2.0);
@@ -132,7 +136,8 @@ fn surroundings(outline: &Outline, read: &Read, at: usize, all: &mut Vec<Feature
         let class = |at: usize| tokens.get(at).map_or("$", |token| token.class.as_str());
         group.add(&[name, "1", class(0)]);
         group.add(&[name, "2", class(0), class(1)]);
-        let mut present: Vec<&str> = tokens.iter().flat_map(|it| it.concepts.iter().copied()).collect();
+        let mut present: Vec<&str> =
+            tokens.iter().flat_map(|it| it.concepts.iter().copied()).collect();
         present.sort_unstable();
         present.dedup();
         for concept in present {

@@ -65,16 +65,9 @@ fn without_tags(text: &str) -> Cow<'_, str> {
         let (before, tag) = rest.split_at(at);
         let begins_line = kept_ends_line(&kept, before);
         kept.push_str(before);
-        match region(tag, begins_line) {
-            Some(length) => {
-                kept.push('\n');
-                rest = &tag[length..];
-            }
-            None => {
-                kept.push('<');
-                rest = &tag[1..];
-            }
-        }
+        let cut = region(tag, begins_line);
+        kept.push(if cut.is_some() { '\n' } else { '<' });
+        rest = &tag[cut.unwrap_or(1)..];
     }
     kept.push_str(rest);
     Cow::Owned(kept)
@@ -82,13 +75,17 @@ fn without_tags(text: &str) -> Cow<'_, str> {
 
 fn kept_ends_line(kept: &str, before: &str) -> bool {
     let end = if before.is_empty() { kept } else { before };
-    end.trim_end_matches([' ', '\t']).is_empty() || end.trim_end_matches([' ', '\t']).ends_with('\n')
+    end.trim_end_matches([' ', '\t']).is_empty()
+        || end.trim_end_matches([' ', '\t']).ends_with('\n')
 }
 
 /// How long the region is that a tag opens, if it is one to cut.
 fn region(tag: &str, begins_line: bool) -> Option<usize> {
     let inside = tag[1..].strip_prefix('/').unwrap_or(&tag[1..]);
-    let length = inside.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')).count();
+    let length = inside
+        .bytes()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        .count();
     let name = &inside[..length];
     let ends_name = inside[length..].starts_with(['>', ' ', '/', '\n']);
     if name.is_empty() || !ends_name || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {

@@ -1,5 +1,5 @@
 //! A linear model of what sentences are. Its weights were made by
-//! `cargo run --release -p recoup-core --example train_classify` and come with the program.
+//! `cargo run --profile eval -p recoup-core --example train_classify` and come with the program.
 
 use super::features::{BUCKETS, Feature};
 
@@ -55,7 +55,9 @@ impl Model {
     }
 
     fn head(bytes: &[u8]) -> ([f32; CLASSES], [f32; CLASSES]) {
-        let number = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let number = |at: usize| {
+            f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         let numbers = |from: usize| std::array::from_fn(|class| number(from + class * 4));
         (numbers(0), numbers(CLASSES * 4))
     }
@@ -74,7 +76,8 @@ impl Model {
                 *sum += f32::from(weight.cast_signed()) * value;
             }
         }
-        let scores: Odds = std::array::from_fn(|class| self.bias[class] + self.scale[class] * sums[class]);
+        let scores: Odds =
+            std::array::from_fn(|class| self.bias[class] + self.scale[class] * sums[class]);
         softmax(scores)
     }
 }

@@ -8,11 +8,15 @@ pub(super) fn is_universal(read: &Read) -> bool {
 }
 
 /// Words behind which files are named for which something holds.
-const INSIDE: &[&str] = &["in", "inside", "under", "within", "for", "unter", "dans", "sous", "en", "em", "nella", "nei", "sotto"];
+const INSIDE: &[&str] = &[
+    "in", "inside", "under", "within", "for", "unter", "dans", "sous", "en", "em", "nella", "nei",
+    "sotto",
+];
 
 /// Verbs that say where something is put: what follows is a place and not a limit.
 const PLACES: &[&str] = &[
-    "put", "place", "go", "goes", "live", "lives", "belong", "belongs", "keep", "store", "stay", "move", "add", "save", "write", "located", "found", "is", "are", "create",
+    "put", "place", "go", "goes", "live", "lives", "belong", "belongs", "keep", "store", "stay",
+    "move", "add", "save", "write", "located", "found", "is", "are", "create",
 ];
 
 /// The glob of the files for which a statement holds: "in src/legacy/ never use …".
@@ -26,7 +30,9 @@ pub(super) fn paths(statement: &str) -> Option<String> {
         return None;
     }
     let plain = named.trim_start_matches("./");
-    let safe = !plain.is_empty() && plain.chars().all(|c| c.is_alphanumeric() || "_-./*".contains(c)) && !plain.contains("..");
+    let safe = !plain.is_empty()
+        && plain.chars().all(|c| c.is_alphanumeric() || "_-./*".contains(c))
+        && !plain.contains("..");
     if !safe {
         return None;
     }

@@ -39,7 +39,8 @@ enum Raw<'a> {
 /// The tokens of a sentence.
 pub(super) fn of(sentence: &str) -> Vec<Token> {
     let raw = raw(sentence);
-    let words: Vec<&str> = raw.iter().map(|it| if let Raw::Word(word) = it { word.as_str() } else { "" }).collect();
+    let words: Vec<&str> =
+        raw.iter().map(|it| if let Raw::Word(word) = it { word.as_str() } else { "" }).collect();
     let lexicon = Lexicon::get();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -146,7 +147,8 @@ pub(super) fn quoted(rest: &str, open: char) -> Option<usize> {
     let found = inner.char_indices().find(|(at, c)| {
         let behind = inner[at + c.len_utf8()..].chars().next();
         // An apostrophe within a word closes nothing.
-        closes.contains(c) && (!matches!(c, '\'' | '’') || behind.is_none_or(|it| !it.is_alphanumeric()))
+        closes.contains(c)
+            && (!matches!(c, '\'' | '’') || behind.is_none_or(|it| !it.is_alphanumeric()))
     });
     found.map(|(at, c)| open.len_utf8() + at + c.len_utf8())
 }
@@ -174,11 +176,15 @@ fn run<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
 }
 
 fn is_wordly(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '/' | '@' | '#' | '~' | '$' | '-' | '<' | '*' | '%' | '+' | '\\' | '=')
+    c.is_alphanumeric()
+        || matches!(c, '_' | '/' | '@' | '#' | '~' | '$' | '-' | '<' | '*' | '%' | '+' | '\\' | '=')
 }
 
 fn word<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
-    let inside = |c: char| !is_cjk(c) && (is_wordly(c) || matches!(c, '.' | '\'' | '’' | ':' | '(' | ')' | '>' | '[' | ']'));
+    let inside = |c: char| {
+        !is_cjk(c)
+            && (is_wordly(c) || matches!(c, '.' | '\'' | '’' | ':' | '(' | ')' | '>' | '[' | ']'))
+    };
     let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
     let trimmed = rest[..length].trim_end_matches(['.', ':', '\'', '’', ')', ']']);
     let mut taken = trimmed.len();
@@ -195,10 +201,15 @@ fn word<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
 }
 
 fn push_word(word: &str, all: &mut Vec<Raw<'_>>) {
-    let is_camel = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let is_camel =
+        word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let plain = word.replace('’', "'");
     // The case of letters tells names from words; it is kept until the shape is known.
-    all.push(Raw::Word(if is_camel { format!("{}()", plain.to_lowercase()) } else { plain.to_lowercase() }));
+    all.push(Raw::Word(if is_camel {
+        format!("{}()", plain.to_lowercase())
+    } else {
+        plain.to_lowercase()
+    }));
 }
 
 /// What sort of thing a word is by its look.

@@ -10,7 +10,8 @@ pub use super::features::{BUCKETS, Feature};
 pub use super::model::CLASSES;
 
 /// What the classes of the model are called in the corpora, in their order.
-pub const LABELS: [&str; CLASSES] = ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
+pub const LABELS: [&str; CLASSES] =
+    ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
 const _: () = assert!(model::NONE == 0 && model::RE_ASK == 5);
 
 /// A sentence and what the model sees of it.
@@ -37,12 +38,15 @@ pub fn sentences(prompt: &str) -> Vec<Sentence> {
 /// How likely it is that something of a prompt is worth keeping, whatever the threshold.
 pub fn worth(prompt: &str, model: &super::Model) -> f32 {
     let open = private::without_private(prompt);
-    if super::refused(&open).is_some() {
+    if super::secret::detect(&open).is_some() {
         return 0.0;
     }
     let outline = Outline::of(&open);
     let read = Read::of(&outline);
-    let fits = |at: &usize| !super::doubt::stands_against(&outline, &read, *at) && super::statement::of(&outline.units[*at].text).is_some();
-    let odds = |at| super::memory(&model.odds(&features::of(&outline, &read, at)));
+    let fits = |at: &usize| {
+        !super::doubt::stands_against(&outline, &read, *at)
+            && super::statement::of(&outline.units[*at].text).is_some()
+    };
+    let odds = |at| super::worth(&model.odds(&features::of(&outline, &read, at)), &read, at);
     (0..outline.units.len()).filter(fits).map(odds).fold(0.0, f32::max)
 }
