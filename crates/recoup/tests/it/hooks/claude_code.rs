@@ -286,6 +286,18 @@ fn what_is_broken_or_unknown_says_nothing() {
 }
 
 #[test]
+fn spaces_between_the_words_do_not_matter() {
+    let line = "{ \"type\" : \"user\" , \"message\" : { \"content\" : \"use tabs\" } } ";
+    assert_eq!(said(Client::ClaudeCode, line), "prompt \"use tabs\"\n");
+}
+
+#[test]
+fn a_request_that_holds_a_conversation_says_nothing() {
+    let line = r#"{"type":"api-request-body","body":{"messages":[{"role":"user","content":"use tabs"}],"type":"user"}}"#;
+    assert_eq!(said(Client::ClaudeCode, line), "");
+}
+
+#[test]
 fn unknown_fields_of_any_type_do_not_matter() {
     let line = r#"{"type":"user","message":{"content":"use tabs","role":3},"timestamp":"never","new":{"a":[1,2]},"agentId":null}"#;
     assert_eq!(said(Client::ClaudeCode, line), "prompt \"use tabs\"\n");

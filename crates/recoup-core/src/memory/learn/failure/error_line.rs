@@ -27,6 +27,9 @@ fn best(lines: &[&str]) -> (Says, Option<usize>) {
     let chained = lines.iter().any(|line| line.starts_with("Traceback (most recent call last)"));
     let mut best = (Says::Nothing, None);
     for (at, line) in lines.iter().enumerate() {
+        if at > 0 && lines[at - 1] == *line {
+            continue;
+        }
         let found = says(line);
         let cause = line.trim_start().starts_with("Caused by:")
             || (chained && !line.starts_with([' ', '\t', 'E']));

@@ -111,9 +111,15 @@ pub(super) fn says(line: &str) -> Says {
     if text.is_empty() || is_noise(text) {
         return Says::Nothing;
     }
-    if is_clutter(text) {
-        return Says::Something;
+    // Most lines say nothing, and the longest table is asked only about the others.
+    match at_first_sight(line, text) {
+        Says::Nothing => Says::Nothing,
+        _ if is_clutter(text) => Says::Something,
+        found => found,
     }
+}
+
+fn at_first_sight(line: &str, text: &str) -> Says {
     let lower = text.to_lowercase();
     if is_exact(text, &lower) {
         Says::Exact
