@@ -22,6 +22,7 @@ mod clients;
 mod debian;
 mod eval;
 mod failure;
+mod npm;
 mod process;
 mod test;
 mod tools;

@@ -13,7 +13,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::debian::{self, Apt};
-use crate::tools::Tool;
+use crate::npm;
+use crate::tools::{Origin, Tool};
 
 /// The folder of all unpacked tools, locked: a second run waits for the first
 /// instead of unpacking into its half-made tree.
@@ -72,9 +73,14 @@ impl Shed {
         for path in [&packages, &root] {
             fs::create_dir_all(path).map_err(described)?;
         }
-        Apt::at(&self.folder.join("apt"))?.download(tool.package, &packages)?;
-        for package in entries(&packages).map_err(described)? {
-            debian::extract(&package, &root)?;
+        match tool.origin {
+            Origin::Debian(package) => {
+                Apt::at(&self.folder.join("apt"))?.download(package, &packages)?;
+                for package in entries(&packages).map_err(described)? {
+                    debian::extract(&package, &root)?;
+                }
+            }
+            Origin::Npm(pinned, _) => npm::unpack(pinned, &packages, &root)?,
         }
         remove(&packages).map_err(described)?;
         write_starter(tool, folder).map_err(described)
@@ -103,7 +109,10 @@ fn starter(tool: &Tool, libraries: &[String]) -> String {
         lines.push(format!("export {variable}=\"$root/{folder}\""));
     }
     // `exec`, so that a test can stop the program by the id that it started.
-    lines.push(format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program));
+    lines.push(match tool.origin {
+        Origin::Debian(_) => format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program),
+        Origin::Npm(_, file) => format!("exec node \"$root/node_modules/{file}\" \"$@\"\n"),
+    });
     lines.join("\n")
 }
 
@@ -146,7 +155,7 @@ mod tests {
 
     const TOOL: Tool = Tool {
         program: "git",
-        package: "git",
+        origin: Origin::Debian("git"),
         variables: &[("GIT_EXEC_PATH", "usr/lib/git-core")],
     };
 

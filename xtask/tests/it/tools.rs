@@ -41,7 +41,9 @@ impl Machine {
     /// One that lacks nothing but `git`.
     fn without_git() -> Self {
         let answer = "echo version 1";
-        Self::new().with("redis-server", answer).with("valkey-server", answer)
+        ["redis-server", "valkey-server", "node", "pi-tsc"]
+            .into_iter()
+            .fold(Self::new(), |machine, program| machine.with(program, answer))
     }
 
     /// One that has whatever is not a client.

@@ -99,10 +99,12 @@ struct Shape<'a> {
 fn read(told: Told<'_>) -> Result<Option<Event>, String> {
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err("it is empty".to_owned());
+    if !text.starts_with('{') {
+        let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
+        return Err(why.to_owned());
     }
-    parse(text, told.client).or_else(|_| parse(&wire::mended(text), told.client)).map_err(|error| {
+    let text = wire::without_halves(text);
+    parse(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(
             "it is no JSON that a client sends: {:?} error at {line}:{column}",

@@ -40,8 +40,14 @@ pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json
     read(&text).unwrap_or_default()
 }
 
+/// The same where a field that can't be read would only be passed over.
+pub(super) fn without_halves(text: &str) -> Cow<'_, str> {
+    let has = |escape: &str| memchr::memmem::find(text.as_bytes(), escape.as_bytes()).is_some();
+    if has("\\ud") || has("\\uD") { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) }
+}
+
 /// `text` without halves of characters (`\ud83d` alone).
-pub(super) fn mended(text: &str) -> String {
+fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

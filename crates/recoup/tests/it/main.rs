@@ -22,6 +22,7 @@ mod full_results;
 mod generate_key;
 mod get_set;
 mod help;
+mod hook;
 mod hooks;
 mod input;
 mod invalidate;

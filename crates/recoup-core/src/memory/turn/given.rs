@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::Turn;
+use super::{Happened, Of, Turn};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
@@ -17,13 +17,14 @@ impl Memory {
         Ok(self.read(|connection| given(connection, context))?.unwrap_or_default())
     }
 
-    /// When a context was last given anything.
-    pub fn last_given(&self, context: &str) -> Result<Option<Timestamp>> {
-        const SQL: &str = "SELECT max(at) FROM injections WHERE context = ?1";
+    /// When a context was last given all rules that it did not have.
+    pub fn last_given(&self, session: &str, context: &str) -> Result<Option<Timestamp>> {
+        const SQL: &str = "SELECT max(at) FROM events
+                           WHERE session = ?1 AND what = 'given' AND context = ?2";
         let found = self.read(|connection| {
             connection
                 .prepare_cached(SQL)
-                .and_then(|mut select| select.query_row([context], |row| row.get(0)))
+                .and_then(|mut select| select.query_row([session, context], |row| row.get(0)))
                 .map_err(giving)
         })?;
         Ok(found.flatten().map(Timestamp::from_millis))
@@ -34,6 +35,14 @@ impl Turn<'_> {
     /// What this context has been given.
     pub fn given(&self) -> Result<HashSet<NoteId>> {
         given(self.connection, &self.occasion.context)
+    }
+
+    /// This context is given all rules that it did not have: these, if there are any.
+    pub fn give_all(&self, rules: Option<&Block>) -> Result<()> {
+        if let Some(rules) = rules {
+            self.give(rules)?;
+        }
+        self.happened(Happened::Given, Of::default()).map(drop)
     }
 
     /// This context is given a block; says how many of its notes are new to it. A note
@@ -57,9 +66,16 @@ impl Turn<'_> {
 
     /// This context has lost what it was given: it was compacted, or cleared.
     pub fn lose(&self) -> Result<()> {
+        const GIVEN: &str = "DELETE FROM events
+                             WHERE session = ?1 AND what = 'given' AND context = ?2";
+        let (session, context) = (&self.occasion.session, &self.occasion.context);
         self.connection
             .prepare_cached("DELETE FROM injections WHERE context = ?1")
-            .and_then(|mut delete| delete.execute([&self.occasion.context]))
+            .and_then(|mut delete| delete.execute([context]))
+            .map_err(giving)?;
+        self.connection
+            .prepare_cached(GIVEN)
+            .and_then(|mut delete| delete.execute([session, context]))
             .map(drop)
             .map_err(giving)
     }

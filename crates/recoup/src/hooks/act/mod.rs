@@ -77,7 +77,7 @@ struct Here<'a> {
     occasion: Occasion,
 }
 
-/// What a context has been given, and when it was last given anything.
+/// What a context has been given, and when it was last given all that it did not have.
 #[derive(Default)]
 struct Known {
     notes: HashSet<NoteId>,
@@ -152,16 +152,15 @@ impl<'a> Here<'a> {
     }
 
     fn known(&self) -> Known {
-        let context = &self.occasion.context;
-        let notes = self.read("what was given", self.memory.given(context));
-        if notes.is_empty() {
-            return Known::default();
+        let Occasion { session, context, .. } = &self.occasion;
+        Known {
+            notes: self.read("what was given", self.memory.given(context)),
+            last: self.read("what was given", self.memory.last_given(session, context)),
         }
-        Known { notes, last: self.read("what was given", self.memory.last_given(context)) }
     }
 
     /// The rules that a context does not have: all of them, or those that are new since it
-    /// was last given any. What there was no room for then is not new.
+    /// was last given all. What there was no room for then is not new.
     fn rules(&self, known: &Known, budget: Budget) -> Option<Block> {
         let found = match known.last {
             None => self.memory.rules(self.scope(), budget),

@@ -34,7 +34,8 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let reading = classify::classify(&text);
     let statements = statements(here, &reading);
     let found = fitting(here, &text);
-    let once = prompt.turn.as_ref().map(|turn| format!("{turn}/{}", wire::print(&prompt.text)));
+    // Known by what it is, which must not be readable.
+    let once = prompt.turn.as_ref().map(|turn| wire::print(&format!("{turn}\n{}", prompt.text)));
     let taken = here.take_in(|turn| {
         let of = Of { call: once.as_deref(), ..Of::default() };
         if !turn.happened(Happened::Prompted, of)? {
