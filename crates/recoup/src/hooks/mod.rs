@@ -24,6 +24,7 @@ pub mod worker;
 use std::path::PathBuf;
 
 use recoup_core::memory::hooked::Client;
+use recoup_core::secrets::Values;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -46,6 +47,8 @@ pub(crate) struct Surroundings<'a> {
     /// Whether the user has agreed that a model reads what may be a statement. Asked only
     /// where it matters, too.
     pub(crate) asks_model: &'a dyn Fn() -> bool,
+    /// What the environment keeps under a credential's name.
+    pub(crate) hidden: Values,
     /// What went wrong is written down here.
     pub(crate) log: &'a Log,
 }
@@ -59,7 +62,7 @@ pub(crate) struct Told<'a> {
 
 /// The answer to what a client told us, as that client reads it; mostly none.
 pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String> {
-    match read(told) {
+    match read(told, &around.hidden) {
         Err(why) => {
             around.log.note(told.client, "a payload was not understood", &why);
             None
@@ -96,7 +99,7 @@ struct Shape<'a> {
 
 /// None for what is sound and means nothing to us. A fault never repeats what was read:
 /// that may be what the user typed.
-fn read(told: Told<'_>) -> Result<Option<Event>, String> {
+fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
     if !text.starts_with('{') {
@@ -104,6 +107,8 @@ fn read(told: Told<'_>) -> Result<Option<Event>, String> {
         return Err(why.to_owned());
     }
     let text = wire::without_halves(text);
+    // What a command printed may have them, and no pattern would know them.
+    let text = hidden.redact(&text);
     parse(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(

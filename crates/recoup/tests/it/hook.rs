@@ -198,7 +198,9 @@ fn events(home: &Home) -> Vec<(String, String, String)> {
     let path = home.recoup().join("memory.db");
     let sql = Connection::open(path).unwrap();
     let mut select = sql
-        .prepare("SELECT what, coalesce(subject, ''), coalesce(detail, '') FROM events ORDER BY row")
+        .prepare(
+            "SELECT what, coalesce(subject, ''), coalesce(detail, '') FROM events ORDER BY row",
+        )
         .unwrap();
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     rows.map(Result::unwrap).collect()

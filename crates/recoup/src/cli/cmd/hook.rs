@@ -124,6 +124,7 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
         entry: Entry(env::claude_code_entrypoint()),
         keeps_headless: &keeps_headless,
         asks_model: &asks_model,
+        hidden: env::credentials(),
         log,
     };
     hooks::answer(Told { client: given.client, payload }, &around)

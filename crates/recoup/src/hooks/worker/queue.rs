@@ -68,14 +68,12 @@ impl Queue {
             }
             let begun = self.dir.join(format!("{name}.{}.json", tries + 1));
             fsx::rename_unsynced(&file, &begun)?;
-            let read = fsx::read_limited(&begun, LARGEST);
-            match read.map(|json| serde_json::from_slice(&json)) {
-                Ok(Ok(job)) => return Ok(Some(Taken { file: begun, job })),
-                _ => {
-                    lost(&format!("job {name} can't be read"));
-                    fsx::remove(&begun)?;
-                }
+            let json = fsx::read_limited(&begun, LARGEST).unwrap_or_default();
+            if let Ok(job) = serde_json::from_slice(&json) {
+                return Ok(Some(Taken { file: begun, job }));
             }
+            lost(&format!("job {name} can't be read"));
+            fsx::remove(&begun)?;
         }
         Ok(None)
     }

@@ -1,6 +1,7 @@
 //! Reading on in a transcript: what hooks have missed is taken in, and a session's end is
 //! looked at as a whole.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use recoup_core::Result;
@@ -9,7 +10,7 @@ use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Ta
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::trouble::{Sort, troubles};
 use recoup_core::memory::learn::{Learned, plan};
-use recoup_core::memory::transcript::{Ended, Entry, Outcome, What, steps};
+use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What, steps};
 use recoup_core::memory::{Happened, NoteScope, Occasion, Of, Recorded, Source, Statement, Turn};
 
 use super::Worker;
@@ -60,8 +61,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Without what happened while nothing was to be kept. What has no time of its own
-    /// happened when the entry before it did.
+    /// Without what happened while nothing was to be kept, and without what the
+    /// environment keeps under a credential's name. What has no time of its own happened
+    /// when the entry before it did.
     fn audible(&self, scope: &NoteScope, entries: Vec<Entry>) -> Result<Vec<Entry>> {
         let (mut heard, mut silent) = (Vec::with_capacity(entries.len()), false);
         for entry in entries {
@@ -69,10 +71,23 @@ impl Worker<'_> {
                 silent = self.memory.was_silent(scope, at)?;
             }
             if !silent {
-                heard.push(entry);
+                heard.push(self.without_credentials(entry));
             }
         }
         Ok(heard)
+    }
+
+    fn without_credentials(&self, mut entry: Entry) -> Entry {
+        let text = match &mut entry.what {
+            What::Prompt(text) | What::Words(text) | What::SubAgent(text) => text,
+            What::Outcome(outcome) => &mut outcome.output,
+            What::Call(Call { action: Action::Shell(line), .. }) => line,
+            _ => return entry,
+        };
+        if let Cow::Owned(clean) = self.hidden.redact(text) {
+            *text = clean;
+        }
+        entry
     }
 
     /// Where work stands, if the agent has a list of what is to be done.
