@@ -6,7 +6,7 @@ mod consent;
 mod hostile;
 mod learn;
 mod pauses;
-mod server;
+pub(crate) mod server;
 mod slow;
 mod tls;
 mod well;

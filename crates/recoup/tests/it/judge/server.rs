@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 
 /// One request, as it arrived.
 #[derive(Debug, Clone)]
-pub(super) struct Received {
+pub(crate) struct Received {
     /// The first line and the headers.
-    pub(super) head: String,
-    pub(super) body: String,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Received {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 
     /// The value of a header; its name in small letters.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let named = |line: &&str| line.to_ascii_lowercase().starts_with(&format!("{name}:"));
         self.head.lines().find(named).map(|line| line[name.len() + 1..].trim())
     }
@@ -30,7 +30,7 @@ impl Received {
 
 /// A server that runs until the tests end.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     port: u16,
     received: Arc<Mutex<Vec<Received>>>,
     connections: Arc<Mutex<usize>>,
@@ -38,7 +38,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Answers each request by `act`, which may write what it likes, or nothing.
-    pub(super) fn start(act: impl Fn(&Received, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(act: impl Fn(&Received, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = Self { port, received: Arc::default(), connections: Arc::default() };
@@ -56,47 +56,47 @@ impl Server {
     }
 
     /// Answers everything with this status, these headers and this body.
-    pub(super) fn saying(status: &'static str, headers: &'static str, body: String) -> Self {
+    pub(crate) fn saying(status: &'static str, headers: &'static str, body: String) -> Self {
         Self::start(move |_, stream| respond(stream, status, headers, body.as_bytes()))
     }
 
     /// A good answer of Anthropic's: the verdicts as a tool's input.
-    pub(super) fn anthropic(verdicts: &Value) -> Self {
+    pub(crate) fn anthropic(verdicts: &Value) -> Self {
         Self::saying("200 OK", "", anthropic(&json!({ "verdicts": verdicts }), 120, 30))
     }
 
     /// A good answer of everybody else's: `text` is what the model said.
-    pub(super) fn openai(text: &str) -> Self {
+    pub(crate) fn openai(text: &str) -> Self {
         Self::saying("200 OK", "", openai(text, Some((120, 30))))
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         *self.connections.lock().unwrap()
     }
 
     /// Everything that was asked.
-    pub(super) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
 
     /// The one thing that was asked.
     #[track_caller]
-    pub(super) fn question(&self) -> Received {
+    pub(crate) fn question(&self) -> Received {
         let mut all = self.received();
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
     }
 }
 
-pub(super) fn anthropic(input: &Value, read: u64, written: u64) -> String {
+pub(crate) fn anthropic(input: &Value, read: u64, written: u64) -> String {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "stop_reason": "tool_use",
         "content": [
@@ -108,7 +108,7 @@ pub(super) fn anthropic(input: &Value, read: u64, written: u64) -> String {
     .to_string()
 }
 
-pub(super) fn openai(text: &str, usage: Option<(u64, u64)>) -> String {
+pub(crate) fn openai(text: &str, usage: Option<(u64, u64)>) -> String {
     let mut answer = json!({
         "id": "chatcmpl-1", "object": "chat.completion",
         "choices": [{"index": 0, "finish_reason": "stop",
@@ -121,7 +121,7 @@ pub(super) fn openai(text: &str, usage: Option<(u64, u64)>) -> String {
     answer.to_string()
 }
 
-pub(super) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
+pub(crate) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
     // Who has seen enough may be gone.
@@ -129,7 +129,7 @@ pub(super) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body:
 }
 
 /// Waits until the other side has had enough.
-pub(super) fn wait_for_the_end(stream: &mut TcpStream) {
+pub(crate) fn wait_for_the_end(stream: &mut TcpStream) {
     let _ = stream.read_to_end(&mut Vec::new());
 }
 
