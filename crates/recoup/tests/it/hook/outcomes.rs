@@ -1,6 +1,5 @@
 //! What came of tool calls, tasks and answers.
 
-
 use serde_json::json;
 
 use super::{Talk, add, happened, remembered};
