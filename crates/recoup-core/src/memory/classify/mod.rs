@@ -118,7 +118,7 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
     let (sayings, doubtful) = (distinct(sayings), distinct(doubtful));
     let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
-    if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&open) {
+    if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&outline) {
         let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
         return Reading { re_ask, refused, ..Reading::default() };
     }
@@ -173,13 +173,11 @@ fn saying(
 }
 
 /// Whether a prompt speaks about the agent's instructions: then nothing of it is kept, not
-/// even what is harmless by itself. Of long ones the beginning and the end are looked at.
-fn speaks_of_instructions(prompt: &str) -> bool {
-    let (head, tail) = outline::window(prompt);
-    [head, tail].iter().flat_map(|part| part.lines()).filter(|line| !line.trim().is_empty()).any(
-        |line| {
-            let end = line.char_indices().nth(refuse::MOST_CHARS).map_or(line.len(), |(at, _)| at);
-            refuse::refusal(&line[..end]) == Some(Refusal::Instructions)
-        },
-    )
+/// even what is harmless by itself. Of what is foreign nothing is kept anyway.
+fn speaks_of_instructions(outline: &Outline) -> bool {
+    outline.units.iter().any(|unit| {
+        let text = &unit.text;
+        let end = text.char_indices().nth(refuse::MOST_CHARS).map_or(text.len(), |(at, _)| at);
+        refuse::refusal(&text[..end]) == Some(Refusal::Instructions)
+    })
 }

@@ -40,7 +40,7 @@ pub(super) fn of(own: &[Token]) -> Sign {
     } else if from_now_on(own, rest)
         || stops(rest)
         || (we_use(rest) && here)
-        || (is_rule(rest) && !has("THIS") && !has("HERE"))
+        || ((is_rule(rest) || is_choice(rest)) && !has("THIS") && !has("HERE"))
     {
         Sign::Likely
     } else {
@@ -65,6 +65,12 @@ fn stops(rest: &[Token]) -> bool {
 /// "We use tabs here", "in this repo we use …"
 fn we_use(rest: &[Token]) -> bool {
     rest.iter().take(3).any(|token| token.is("WEUSE"))
+}
+
+/// "Use pnpm, not npm"
+fn is_choice(rest: &[Token]) -> bool {
+    let other = |token: &Token| token.is("INSTEAD") || token.word == "not";
+    rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
 /// "Always put", "never use", "don't ever".
