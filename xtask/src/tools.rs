@@ -56,15 +56,12 @@ const TOOLS: &[Tool] = &[
     Tool { program: "redis-server", origin: Origin::Debian("redis-server"), variables: &[] },
     Tool { program: "valkey-server", origin: Origin::Debian("valkey-server"), variables: &[] },
     Tool { program: "node", origin: Origin::Debian("nodejs"), variables: &[] },
-    Tool {
-        program: "pi-tsc",
-        origin: Origin::Npm(PI_TYPES, "typescript/bin/tsc"),
-        variables: &[],
-    },
+    Tool { program: "pi-tsc", origin: Origin::Npm(PI_TYPES, "typescript/bin/tsc"), variables: &[] },
 ];
 
 /// What benchmarks are measured against, beside the tools of the tests.
-const BENCH_TOOLS: &[Tool] = &[Tool { program: "jq", origin: Origin::Debian("jq"), variables: &[] }];
+const BENCH_TOOLS: &[Tool] =
+    &[Tool { program: "jq", origin: Origin::Debian("jq"), variables: &[] }];
 
 /// A tool that has been found, and has answered.
 struct Found {

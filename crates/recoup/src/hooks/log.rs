@@ -40,7 +40,8 @@ impl Log {
         let why = one_line(&secrets::redact(why));
         let why = shortened(&why, LONGEST);
         let line = format!("{} {client} {doing}: {why}\n", SystemClock.now());
-        let _ = fsx::ensure_private_dir(&self.home).and_then(|()| self.lines.append(line.as_bytes()));
+        let _ =
+            fsx::ensure_private_dir(&self.home).and_then(|()| self.lines.append(line.as_bytes()));
     }
 
     /// The same for an error.

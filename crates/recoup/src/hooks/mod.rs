@@ -101,7 +101,10 @@ fn read(told: Told<'_>) -> Result<Option<Event>, String> {
     let text = wire::without_halves(text);
     parse(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        format!("it is no JSON that a client sends: {:?} error at {line}:{column}", error.classify())
+        format!(
+            "it is no JSON that a client sends: {:?} error at {line}:{column}",
+            error.classify()
+        )
     })
 }
 

@@ -48,7 +48,8 @@ fn fixture(client: &str, name: &str) -> Value {
 /// The same with other values for some fields.
 fn changed(mut payload: Value, changes: Value) -> Value {
     let fields = payload.as_object_mut().unwrap();
-    for (name, value) in changes.as_object().unwrap().clone() {
+    let Value::Object(changes) = changes else { panic!("changes are an object: {changes}") };
+    for (name, value) in changes {
         fields.insert(name, value);
     }
     payload
@@ -198,7 +199,9 @@ fn events(home: &Home) -> Vec<(String, String, String)> {
     let path = home.recoup().join("memory.db");
     let sql = Connection::open(path).unwrap();
     let mut select = sql
-        .prepare("SELECT what, coalesce(subject, ''), coalesce(detail, '') FROM events ORDER BY row")
+        .prepare(
+            "SELECT what, coalesce(subject, ''), coalesce(detail, '') FROM events ORDER BY row",
+        )
         .unwrap();
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     rows.map(Result::unwrap).collect()

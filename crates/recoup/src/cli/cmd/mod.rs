@@ -84,7 +84,7 @@ impl Command {
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
-            Self::Hook(args) => args.run(),
+            Self::Hook(args) => Ok(args.run()),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Config(args) => args.run(),

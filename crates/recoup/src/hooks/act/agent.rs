@@ -1,8 +1,8 @@
 //! Sub-agents and tasks in the background.
 
+use recoup_core::memory::inject::Budget;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::transcript::Notification;
-use recoup_core::memory::inject::Budget;
 use recoup_core::memory::{Happened, Of};
 
 use super::Here;

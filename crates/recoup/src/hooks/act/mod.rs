@@ -172,7 +172,7 @@ impl<'a> Here<'a> {
     }
 
     /// A path as the project knows it; one outside is as it is.
-    fn from_root(&self, path: &str) -> String {
+    fn in_project(&self, path: &str) -> String {
         let whole = self.around.cwd.join(&self.event.cwd).join(path);
         let inside = |path: &Path| {
             path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())

@@ -6,9 +6,7 @@ use std::collections::HashSet;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
-use recoup_core::memory::{
-    Happened, NoteId, NoteScope, Of, Recorded, Source, Statement, Turn,
-};
+use recoup_core::memory::{Happened, NoteId, NoteScope, Of, Recorded, Source, Statement, Turn};
 use recoup_core::{ErrorKind, Result};
 
 use super::sweep::Sweep;

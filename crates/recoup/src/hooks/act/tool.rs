@@ -1,16 +1,16 @@
 //! Tool calls: before one the few rules that concern it, after it what came of it.
 
+use recoup_core::Result;
 use recoup_core::base::text::shortened;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::learn::command::Kind;
 use recoup_core::memory::learn::failure::{error_line, failure};
 use recoup_core::memory::learn::{Learned, Ran};
 use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
 use recoup_core::memory::{Happened, Of, Turn};
-use recoup_core::Result;
 
 use super::{Here, notice, prompt};
-use crate::hooks::event::What;
 use crate::hooks::reply::Reply;
 
 /// As much of a call as is looked at for what it is about.
@@ -25,7 +25,7 @@ pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
 
 /// Rules that really concern a call, if this context does not have them.
 fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
-    let touched: Vec<String> = files(call).iter().map(|path| here.from_root(path)).collect();
+    let touched: Vec<String> = files(call).iter().map(|path| here.in_project(path)).collect();
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
     let found = candidates(here, call, &touched);
     if found.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.notice(&line);
     }
-    if here.event.client == recoup_core::memory::hooked::Client::Pi {
+    if here.event.client == Client::Pi {
         tell_what_concerns(here, call, &mut reply);
     }
     reply
@@ -92,7 +92,6 @@ pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
 
 /// Calls that were turned down.
 pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
-    debug_assert!(matches!(here.event.what, What::Batch(_)), "only batches come here");
     if !calls.is_empty() {
         here.take_in(|turn| {
             calls.iter().try_for_each(|(call, outcome)| learn(here, turn, call, outcome).map(drop))
@@ -115,7 +114,9 @@ pub(super) fn learn(
     let of = |detail| Of { detail, ..Of::call(subject, &call.id) };
     let failed = failure(call, outcome);
     match (outcome.ended, failed, ran) {
-        (Ended::Interrupted, ..) => Ok(None),
+        // Nobody knows how it would have ended; or its exit code is an answer: nothing was
+        // found, nobody reads any more.
+        (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Refused, ..) => {
             let why = error_line(&outcome.output);
             turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
@@ -128,8 +129,6 @@ pub(super) fn learn(
         (_, Some(failure), None) => {
             turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)
         }
-        // An exit code that is an answer: nothing was found, nobody reads any more.
-        (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Succeeded, None, Some(ran)) => turn.succeeded(&ran),
         (Ended::Succeeded, None, None) => {
             edited(here, turn, call)?;
@@ -144,7 +143,7 @@ fn edited(here: &Here<'_>, turn: &Turn<'_>, call: &Call) -> Result<()> {
         return Ok(());
     }
     for (number, path) in files(call).into_iter().enumerate() {
-        let (path, id) = (here.from_root(path), format!("{}#{number}", call.id));
+        let (path, id) = (here.in_project(path), format!("{}#{number}", call.id));
         turn.happened(Happened::Edited, Of::call(&path, &id))?;
     }
     Ok(())

@@ -49,7 +49,6 @@ pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
 
 fn json(event: &str, context: Option<&str>, notice: Option<&str>) -> String {
     let specific = |text| Specific { hook_event_name: event, additional_context: text };
-    let output =
-        Output { hook_specific_output: context.map(specific), system_message: notice };
+    let output = Output { hook_specific_output: context.map(specific), system_message: notice };
     serde_json::to_string(&output).expect("strings always serialize")
 }

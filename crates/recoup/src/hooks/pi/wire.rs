@@ -102,9 +102,7 @@ fn what(name: &str, inner: Inner<'_>) -> Option<What> {
         "tool_result" => called(&inner)?,
         "session_before_compact" => What::Compacting,
         "session_compact" => What::Compacted,
-        "agent_end" => {
-            What::Stopped(Stop { answer: inner.answer, ..Stop::default() })
-        }
+        "agent_end" => What::Stopped(Stop { answer: inner.answer, ..Stop::default() }),
         "session_shutdown" => What::Ended(inner.reason.unwrap_or_default()),
         _ => return None,
     })

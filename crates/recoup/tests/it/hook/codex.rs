@@ -64,7 +64,8 @@ fn how_a_command_ended_is_known_from_the_transcript() {
     let arguments = json!({"command": "ls /nonexistent"}).to_string();
     let call = json!({"type": "function_call", "name": "shell_command", "call_id": "call_fake_00001_1", "arguments": arguments});
     let text = "Exit code: 2\nWall time: 0.1 seconds\nOutput:\nls: cannot access '/nonexistent': No such file or directory\n";
-    let output = json!({"type": "function_call_output", "call_id": "call_fake_00001_1", "output": text});
+    let output =
+        json!({"type": "function_call_output", "call_id": "call_fake_00001_1", "output": text});
     let line = |payload| json!({"timestamp": "2026-11-15T20:37:02.000Z", "type": "response_item", "payload": payload});
     fs::write(&rollout, format!("{}\n{}\n", line(call), line(output))).unwrap();
     for _ in 0..2 {

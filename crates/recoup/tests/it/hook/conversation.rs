@@ -42,8 +42,7 @@ fn every_beginning_gives_what_its_context_does_not_have() {
     clear.has_rules(&["use pnpm", "never push to main"]);
     let began = happened(&home, "began");
     let how: Vec<&str> = began.iter().map(|(how, _)| how.as_str()).collect();
-    let expected =
-        ["startup", "resume", "resume", "resume", "compact", "resume", "fork", "clear"];
+    let expected = ["startup", "resume", "resume", "resume", "compact", "resume", "fork", "clear"];
     assert_eq!(how, expected);
 }
 
@@ -79,7 +78,8 @@ fn a_sub_agent_is_given_the_rules_in_a_context_of_its_own() {
     talk.tell("SubagentStart").has_rules(&["never push to main"]);
     let inside = json!({"tool_input": {"command": "git push origin main"}});
     talk.tell_with("PreToolUse-Bash-in-subagent", inside.clone()).is_silent();
-    talk.tell_with("SubagentStart", json!({"agent_id": "another"})).has_rules(&["never push to main"]);
+    talk.tell_with("SubagentStart", json!({"agent_id": "another"}))
+        .has_rules(&["never push to main"]);
     talk.tell("SubagentStop").is_silent();
     let tasks = happened(&home, "task");
     assert_eq!(tasks, [("completed".to_owned(), "general-purpose".to_owned())]);
@@ -114,7 +114,8 @@ fn the_same_again_is_confirmation_and_the_same_event_is_not() {
     let talk = Talk::new(&home, "one");
     talk.says("from now on use pnpm");
     talk.says("from now on use pnpm").is_silent();
-    let evidence = || home.run(&["memory", "list", "--json"]).expect(0).json()[0]["evidence"].clone();
+    let evidence =
+        || home.run(&["memory", "list", "--json"]).expect(0).json()[0]["evidence"].clone();
     assert_eq!(evidence(), 1, "two hooks told of one prompt");
     let again = json!({"prompt": "from now on use pnpm", "prompt_id": "another"});
     let reply = talk.tell_with("UserPromptSubmit", again);
@@ -159,7 +160,8 @@ fn where_work_stood_is_told_to_the_next_one() {
     let path = home.recoup().join("memory.db");
     let sql = rusqlite::Connection::open(path).unwrap();
     let scope: String = sql.query_row("SELECT scope FROM notes", [], |row| row.get(0)).unwrap();
-    let body = json!({"remaining": ["the </recoup-checkpoint> parser"], "completed": ["the lexer"]});
+    let body =
+        json!({"remaining": ["the </recoup-checkpoint> parser"], "completed": ["the lexer"]});
     sql.execute("INSERT INTO checkpoints VALUES (?1, 1, ?2)", (scope, body.to_string())).unwrap();
     let context = Talk::new(&home, "one").tell("SessionStart-startup").context;
     assert!(context.contains("\nRemains: the &lt;/recoup-checkpoint> parser\nDone: the lexer\n"));

@@ -44,7 +44,8 @@ fn broken_stdin_is_answered_with_silence_and_a_line_in_the_log() {
 #[test]
 fn what_is_sound_and_unknown_is_not_worth_a_line() {
     let home = Home::new();
-    for payload in [json!({}), json!({"hook_event_name": "Nova", "x": [[[]]]}), json!({"type": 1})] {
+    for payload in [json!({}), json!({"hook_event_name": "Nova", "x": [[[]]]}), json!({"type": 1})]
+    {
         silent(hook(home.command(&["hook"]), payload.to_string().as_bytes()));
     }
     assert!(!home.recoup().exists(), "nothing is made for it");

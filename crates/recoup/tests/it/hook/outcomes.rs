@@ -1,5 +1,6 @@
 //! What came of tool calls, tasks and answers.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::json;
@@ -44,7 +45,10 @@ fn a_fix_that_worked_in_two_sessions_is_learned_and_told() {
             assert!(lessons[0].contains("`cargo test --all-features` works"), "{lessons:?}");
         } else {
             let notices = format!("{}{}", failed.notice, worked.notice);
-            assert!(notices.starts_with("recoup: learned: `cargo test --all-feature`"), "{notices}");
+            assert!(
+                notices.starts_with("recoup: learned: `cargo test --all-feature`"),
+                "{notices}"
+            );
         }
     }
     assert_eq!(remembered(&home, "active").len(), 1);
@@ -59,7 +63,10 @@ fn the_recorded_failure_has_the_kind_and_the_line_of_its_command() {
     talk.tell("PostToolUseFailure-Read").is_silent();
     talk.tell("PostToolUseFailure-mcp__echo__fail").is_silent();
     let failed = happened(&home, "failed");
-    assert_eq!(failed[0], pair("ls", "ls: cannot access '/nonexistent': No such file or directory"));
+    assert_eq!(
+        failed[0],
+        pair("ls", "ls: cannot access '/nonexistent': No such file or directory")
+    );
     let subjects: Vec<&str> = failed.iter().map(|(subject, _)| subject.as_str()).collect();
     assert_eq!(subjects, ["ls", "Read", "mcp__echo__fail"], "one event counts once");
 }
@@ -103,9 +110,7 @@ fn a_call_that_was_refused_is_seen_in_the_batch() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");
     talk.tell("PostToolBatch").is_silent();
-    let call = |id: &str, text: &str| {
-        json!({"tool_name": "Edit", "tool_input": {"file_path": "/x"}, "tool_use_id": id, "tool_response": text})
-    };
+    let call = |id: &str, text: &str| json!({"tool_name": "Edit", "tool_input": {"file_path": "/x"}, "tool_use_id": id, "tool_response": text});
     let calls = json!({"tool_calls": [
         call("a", "<tool_use_error>File does not exist.</tool_use_error>"),
         call("b", "done; the log says <tool_use_error>nothing</tool_use_error>"),
@@ -145,7 +150,8 @@ fn a_citation_counts_once_and_the_turn_does_not_go_on() {
     add(&home, &["never push to main"]);
     let talk = Talk::new(&home, "one");
     talk.tell("SessionStart-startup");
-    let answer = json!({"last_assistant_message": "Left it (applied from memory: never push to main)."});
+    let answer =
+        json!({"last_assistant_message": "Left it (applied from memory: never push to main)."});
     talk.tell_with("Stop", answer.clone()).is_silent();
     talk.tell_with("Stop", answer).is_silent();
     let notes = home.run(&["memory", "list", "--json"]).expect(0).json();
@@ -173,10 +179,10 @@ fn what_the_user_does_not_allow_is_found_in_the_transcript_once() {
         let input = json!({"command": "docker system prune -af"});
         let used = json!({"type": "tool_use", "id": call, "name": "Bash", "input": input});
         let said = "The user doesn't want to proceed with this tool use. The tool use was rejected";
-        let result = json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": said});
+        let result =
+            json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": said});
         let line = |kind: &str, content| json!({"type": kind, "message": {"role": kind, "content": [content]}});
-        lines += &format!("{}\n", line("assistant", used));
-        lines += &format!("{}\n", line("user", result));
+        writeln!(lines, "{}\n{}", line("assistant", used), line("user", result)).unwrap();
     }
     fs::write(&transcript, lines).unwrap();
     let talk = Talk::new(&home, "one");

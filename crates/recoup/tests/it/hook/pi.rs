@@ -12,7 +12,8 @@ use super::{add, changed, fixture, happened, hook, log, remembered};
 use crate::support::{Home, RECOUP};
 
 #[track_caller]
-fn tell_as(home: &Home, ui: bool, event: Value) -> Value {
+fn tell_as(home: &Home, ui: bool, event: impl Into<Value>) -> Value {
+    let event: Value = event.into();
     let payload = json!({"event": event, "session": "one", "cwd": home.project(), "ui": ui});
     let args = ["hook", "--client", "pi"];
     let output = hook(home.command(&args), payload.to_string().as_bytes()).expect(0);
@@ -38,7 +39,10 @@ fn rules_come_with_the_first_answer_and_again_after_a_compaction() {
     let reply = tell(&home, start.clone());
     assert!(reply["context"].as_str().unwrap().contains("\n- use pnpm\n"), "{reply}");
     assert_eq!(tell(&home, start.clone()), Value::Null);
-    assert_eq!(tell(&home, json!({"type": "session_before_compact", "reason": "manual"})), Value::Null);
+    assert_eq!(
+        tell(&home, json!({"type": "session_before_compact", "reason": "manual"})),
+        Value::Null
+    );
     assert_eq!(tell(&home, json!({"type": "session_compact", "reason": "manual"})), Value::Null);
     assert!(tell(&home, start).to_string().contains("use pnpm"));
 }
@@ -145,7 +149,8 @@ fn the_extension_hands_on_what_recoup_says() {
     let (dir, output) = compiled(|text| text);
     assert!(output.status.success());
     let pushed = json!({"toolCallId": "x", "input": {"command": "npm publish"}});
-    let user = |text: &str| json!({"type": "before_agent_start", "messageType": "user", "prompt": text});
+    let user =
+        |text: &str| json!({"type": "before_agent_start", "messageType": "user", "prompt": text});
     let answer = json!([{"role": "assistant", "content": [{"type": "text", "text": "(applied from memory: never push to main)"}]}]);
     let events = json!([
         recorded("session_start", json!({})),
@@ -157,7 +162,11 @@ fn the_extension_hands_on_what_recoup_says() {
         recorded("session_shutdown", json!({})),
     ]);
     let played = play(&home, dir.path(), RECOUP, &events);
-    assert_eq!(played["shown"], json!(["recoup: will remember: use pnpm"]), "only where there is a UI");
+    assert_eq!(
+        played["shown"],
+        json!(["recoup: will remember: use pnpm"]),
+        "only where there is a UI"
+    );
     assert_eq!(played["returned"][1], json!({"action": "continue"}));
     let message = &played["returned"][2]["message"];
     assert_eq!(message["customType"], "recoup");

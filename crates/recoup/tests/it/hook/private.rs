@@ -49,7 +49,11 @@ fn secrets_are_in_no_file() {
     let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
     let talk = Talk::new(&home, "one");
     talk.says(&format!("from now on use the token {token}"));
-    talk.fails(&format!("curl -H 'Authorization: Bearer {token}' x"), "a", &format!("Exit code 6\ncurl: bad {token}"));
+    talk.fails(
+        &format!("curl -H 'Authorization: Bearer {token}' x"),
+        "a",
+        &format!("Exit code 6\ncurl: bad {token}"),
+    );
     talk.succeeds(&format!("curl -H 'Authorization: Bearer {token}' y"), "b");
     assert!(!is_kept(&home, &token));
 }
