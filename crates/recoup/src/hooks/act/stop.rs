@@ -1,5 +1,6 @@
 //! An answer, a context or a session comes to its end.
 
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::{Happened, Of};
 
@@ -16,7 +17,9 @@ pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
     }
     let answer = stop.answer.as_deref();
     let cited = answer.map(citations).unwrap_or_default();
-    let sweep = Sweep::look(here);
+    // What Claude Code's transcript alone tells has time until the next prompt.
+    let codex = here.event.client == Client::Codex;
+    let sweep = codex.then(|| Sweep::look(here)).flatten();
     here.take_in(|turn| {
         let (call, subject) = (stop.turn.as_deref(), stop.failed.as_deref());
         turn.happened(Happened::Stopped, Of { subject, call, detail: None })?;
