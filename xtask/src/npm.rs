@@ -30,7 +30,6 @@ fn download(package: &str, into: &Path) -> Result<String, String> {
     let answer = process::capture(&mut npm).map_err(|error| {
         format!("npm, which comes with Node.js, could not fetch {package}: {error}")
     })?;
-    let file = answer.lines().rev().find(|line| line.trim_end().ends_with(".tgz"));
-    file.map(|file| file.trim().to_owned())
-        .ok_or_else(|| format!("npm named no file for {package}"))
+    let file = answer.lines().map(str::trim).rfind(|line| !line.is_empty());
+    file.map(str::to_owned).ok_or_else(|| format!("npm named no file for {package}"))
 }

@@ -9,14 +9,14 @@ use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
 use recoup_core::memory::{Happened, Of, Turn};
 
 /// A path as the project knows it.
-pub(super) type FromRoot<'a> = &'a dyn Fn(&str) -> String;
+pub(super) type InProject<'a> = &'a dyn Fn(&str) -> String;
 
 /// Writes down what came of a call.
 pub(super) fn learn(
     turn: &Turn<'_>,
     call: &Call,
     outcome: &Outcome,
-    from_root: FromRoot<'_>,
+    in_project: InProject<'_>,
 ) -> Result<Option<Learned>> {
     let kind = call.command().and_then(Kind::of).map(|kind| kind.to_string());
     let subject = kind.as_deref().unwrap_or(&call.tool);
@@ -25,7 +25,9 @@ pub(super) fn learn(
     let of = |detail| Of { detail, ..Of::call(subject, &call.id) };
     let failed = failure(call, outcome);
     match (outcome.ended, failed, ran) {
-        (Ended::Interrupted, ..) => Ok(None),
+        // Nobody knows how it would have ended; or its exit code is an answer: nothing was
+        // found, nobody reads any more.
+        (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Refused, ..) => {
             let why = error_line(&outcome.output);
             turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
@@ -38,23 +40,21 @@ pub(super) fn learn(
         (_, Some(failure), None) => {
             turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)
         }
-        // An exit code that is an answer: nothing was found, nobody reads any more.
-        (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Succeeded, None, Some(ran)) => turn.succeeded(&ran),
         (Ended::Succeeded, None, None) => {
-            edited(turn, call, from_root)?;
+            edited(turn, call, in_project)?;
             turn.happened(Happened::Succeeded, of(None)).map(|_| None)
         }
     }
 }
 
 /// The files that a call has changed.
-pub(super) fn edited(turn: &Turn<'_>, call: &Call, from_root: FromRoot<'_>) -> Result<()> {
+pub(super) fn edited(turn: &Turn<'_>, call: &Call, in_project: InProject<'_>) -> Result<()> {
     if !call.edits() {
         return Ok(());
     }
     for (number, path) in files(call).into_iter().enumerate() {
-        let (path, id) = (from_root(path), format!("{}#{number}", call.id));
+        let (path, id) = (in_project(path), format!("{}#{number}", call.id));
         turn.happened(Happened::Edited, Of::call(&path, &id))?;
     }
     Ok(())

@@ -49,7 +49,8 @@ fn fixture(client: &str, name: &str) -> Value {
 /// The same with other values for some fields.
 fn changed(mut payload: Value, changes: Value) -> Value {
     let fields = payload.as_object_mut().unwrap();
-    for (name, value) in changes.as_object().unwrap().clone() {
+    let Value::Object(changes) = changes else { panic!("changes are an object: {changes}") };
+    for (name, value) in changes {
         fields.insert(name, value);
     }
     payload

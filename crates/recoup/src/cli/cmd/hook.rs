@@ -15,7 +15,7 @@ use recoup_core::memory::hooked::Client;
 use recoup_core::memory::judge::Judge;
 
 use crate::cli::app::App;
-use crate::cli::{Answer, Ended, YES, ui};
+use crate::cli::{Answer, YES, ui};
 use crate::config::{Overrides, Places, Settings, env};
 use crate::hooks::worker::queue::Queue;
 use crate::hooks::worker::{self, Worker};
@@ -41,10 +41,10 @@ pub(in crate::cli) struct HookArgs {
 }
 
 impl HookArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> Answer {
         let client = self.client.into_iter().flat_map(|it| ["--client".into(), it.into()]);
         let args: Vec<OsString> = client.chain(self.payload).collect();
-        Ok(Answer::Exit(run(&args)))
+        Answer::Exit(run(&args))
     }
 }
 
@@ -183,10 +183,29 @@ impl Given {
                 Some(name) => given.client = Client::named(name).or(given.client),
                 None if text.trim_start().starts_with('{') => given.payload = Some(arg.clone()),
                 None => {
-                    log.note(given.client, "a hook", "an argument is not known, and passed over")
+                    log.note(given.client, "a hook", "an argument is not known, and passed over");
                 }
             }
         }
         given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_line_that_says_where_and_not_what() {
+        let home = tempfile::tempdir().unwrap();
+        let log = Log::below(home.path());
+        let done: Option<()> = guarded(&log, || panic!("wombats"));
+        let _ = panic::take_hook();
+        assert_eq!(done, None);
+        let line = std::fs::read_to_string(home.path().join("logs/hooks.log")).unwrap();
+        assert!(line.contains("a hook panicked: crates/recoup/src/cli/cmd/hook.rs:"), "{line}");
+        assert!(!line.contains("wombat"), "{line}");
+        assert_eq!(guarded(&log, || 7), Some(7));
+        let _ = panic::take_hook();
     }
 }

@@ -88,7 +88,7 @@ impl Command {
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
             Self::Judge(args) => args.run(),
-            Self::Hook(args) => args.run(),
+            Self::Hook(args) => Ok(args.run()),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Config(args) => args.run(),

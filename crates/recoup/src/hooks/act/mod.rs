@@ -178,7 +178,7 @@ impl<'a> Here<'a> {
 
     /// Writes down what came of a call.
     fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
-        outcome::learn(turn, call, outcome, &|path| self.from_root(path))
+        outcome::learn(turn, call, outcome, &|path| self.in_project(path))
     }
 
     /// Leaves something slow to the worker; what is silent now stays so.
@@ -202,7 +202,7 @@ impl<'a> Here<'a> {
     }
 
     /// A path as the project knows it; one outside is as it is.
-    fn from_root(&self, path: &str) -> String {
+    fn in_project(&self, path: &str) -> String {
         let whole = self.around.cwd.join(&self.event.cwd).join(path);
         let inside = |path: &Path| {
             path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())

@@ -34,7 +34,10 @@ pub(super) fn compacting(here: &Here<'_>) -> Reply {
 
 /// A context was compacted: what it was given is gone.
 pub(super) fn compacted(here: &Here<'_>) -> Reply {
-    here.take_in(|turn| turn.lose());
+    here.take_in(|turn| {
+        turn.lose()?;
+        turn.happened(Happened::Compacted, Of { subject: Some("done"), ..Of::default() })
+    });
     Reply::default()
 }
 

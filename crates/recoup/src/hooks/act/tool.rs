@@ -1,11 +1,11 @@
 //! Tool calls: before one the few rules that concern it, after it what came of it.
 
 use recoup_core::base::text::shortened;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::transcript::{Action, Call, Outcome};
 
 use super::{Here, notice, prompt};
-use crate::hooks::event::What;
 use crate::hooks::outcome::{edited, files};
 use crate::hooks::reply::Reply;
 
@@ -21,7 +21,7 @@ pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
 
 /// Rules that really concern a call, if this context does not have them.
 fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
-    let touched: Vec<String> = files(call).iter().map(|path| here.from_root(path)).collect();
+    let touched: Vec<String> = files(call).iter().map(|path| here.in_project(path)).collect();
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
     let found = candidates(here, call, &touched);
     if found.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.notice(&line);
     }
-    if here.event.client == recoup_core::memory::hooked::Client::Pi {
+    if here.event.client == Client::Pi {
         tell_what_concerns(here, call, &mut reply);
     }
     reply
@@ -73,14 +73,13 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
 /// How it ended is not known; that files were changed is.
 pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
     if call.edits() {
-        here.take_in(|turn| edited(turn, call, &|path| here.from_root(path)));
+        here.take_in(|turn| edited(turn, call, &|path| here.in_project(path)));
     }
     Reply::default()
 }
 
 /// Calls that were turned down.
 pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
-    debug_assert!(matches!(here.event.what, What::Batch(_)), "only batches come here");
     if !calls.is_empty() {
         here.take_in(|turn| {
             calls.iter().try_for_each(|(call, outcome)| here.learn(turn, call, outcome).map(drop))

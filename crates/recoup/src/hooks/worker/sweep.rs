@@ -122,14 +122,14 @@ impl Worker<'_> {
 /// call, and counts once.
 fn take_in(turn: &Turn<'_>, entries: &[Entry], root: &Path) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
-    let from_root = |path: &str| {
+    let in_project = |path: &str| {
         let path = Path::new(path);
         path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
     };
     for step in steps(entries) {
         if let Some(outcome) = step.outcome {
             let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
-            learned.extend(outcome::learn(&then, step.call, outcome, &from_root)?);
+            learned.extend(outcome::learn(&then, step.call, outcome, &in_project)?);
         }
     }
     for entry in entries {

@@ -12,7 +12,8 @@ use super::{add, changed, fixture, happened, hook, log, remembered};
 use crate::support::{Home, RECOUP};
 
 #[track_caller]
-fn tell_as(home: &Home, ui: bool, event: Value) -> Value {
+fn tell_as(home: &Home, ui: bool, event: impl Into<Value>) -> Value {
+    let event: Value = event.into();
     let payload = json!({"event": event, "session": "one", "cwd": home.project(), "ui": ui});
     let args = ["hook", "--client", "pi"];
     let output = hook(home.command(&args), payload.to_string().as_bytes()).expect(0);
