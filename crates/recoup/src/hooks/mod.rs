@@ -23,7 +23,9 @@ pub mod worker;
 
 use std::path::PathBuf;
 
+use recoup_core::base::project::Project;
 use recoup_core::memory::hooked::Client;
+use recoup_core::memory::team::State;
 use recoup_core::secrets::Values;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -47,6 +49,8 @@ pub(crate) struct Surroundings<'a> {
     /// Whether the user has agreed that a model reads what may be a statement. Asked only
     /// where it matters, too.
     pub(crate) asks_model: &'a dyn Fn() -> bool,
+    /// How the team's rules in a repository stand to what the user has accepted.
+    pub(crate) team: &'a dyn Fn(&Project) -> State,
     /// What the environment keeps under a credential's name.
     pub(crate) hidden: Values,
     /// What went wrong is written down here.

@@ -58,6 +58,21 @@ pub enum State {
     Changed,
 }
 
+impl State {
+    /// What the user should know, in one line.
+    pub fn advice(self) -> Option<String> {
+        match self {
+            Self::Absent | Self::Accepted => None,
+            Self::Unknown => {
+                Some(format!("{FILE} of this repository counts once you have said `recoup trust`"))
+            }
+            Self::Changed => {
+                Some(format!("{FILE} is not as you accepted it; `recoup trust` shows what changed"))
+            }
+        }
+    }
+}
+
 /// Where the file of the project at `root` is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(FILE)

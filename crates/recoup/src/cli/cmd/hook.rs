@@ -16,7 +16,7 @@ use recoup_core::memory::judge::Judge;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, YES, ui};
-use crate::config::{Overrides, Places, Settings, env};
+use crate::config::{Overrides, Places, Settings, env, trust};
 use crate::hooks::worker::queue::Queue;
 use crate::hooks::worker::{self, Worker};
 use crate::hooks::{self, Entry, Log, Surroundings, Told};
@@ -118,12 +118,14 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
             &read
         }
     };
+    let home = places.home.clone();
     let around = Surroundings {
         home: places.home,
         cwd: places.cwd,
         entry: Entry(env::claude_code_entrypoint()),
         keeps_headless: &keeps_headless,
         asks_model: &asks_model,
+        team: &|project| trust::team_state(&home, project),
         hidden: env::credentials(),
         log,
     };

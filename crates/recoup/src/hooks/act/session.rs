@@ -27,6 +27,11 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     for line in told.done().unwrap_or_default() {
         reply.notice(&line);
     }
+    if how == How::Startup
+        && let Some(line) = (here.around.team)(&here.project).advice()
+    {
+        reply.notice(&line);
+    }
     if let Some(block) = &block {
         reply.tell(block.text());
         if how == How::Compact {

@@ -53,7 +53,8 @@ impl Queue {
             return Err(Error::new(ErrorKind::Io, message));
         }
         let json = serde_json::to_vec(job).expect("texts and numbers always serialize");
-        fsx::write_atomic(&self.dir.join(format!("{}.0.json", ids::fresh(clock))), &json)
+        // A client waits for us, and the disk may take its time.
+        fsx::write_whole(&self.dir.join(format!("{}.0.json", ids::fresh(clock))), &json)
     }
 
     /// Takes the oldest job. One that can't be read, or that ended its worker too often,

@@ -167,3 +167,17 @@ fn where_work_stood_is_told_to_the_next_one() {
     assert!(context.contains("\nRemains: the &lt;/recoup-checkpoint> parser\nDone: the lexer\n"));
     assert_eq!(context.matches("</recoup-checkpoint>").count(), 1, "{context}");
 }
+
+#[test]
+fn rules_of_the_team_that_nobody_has_accepted_are_announced_and_not_given() {
+    let home = Home::new();
+    let rules = "# Rules\n\n## Preferences\n\n- use tabs\n";
+    std::fs::write(home.project().join("recoup-rules.md"), rules).unwrap();
+    let reply = Talk::new(&home, "one").tell("SessionStart-startup");
+    assert_eq!(reply.context, "");
+    assert_eq!(
+        reply.notice,
+        "recoup: recoup-rules.md of this repository counts once you have said `recoup trust`"
+    );
+    assert_eq!(Talk::new(&home, "one").tell("SessionStart-resume").notice, "");
+}

@@ -7,7 +7,6 @@ use recoup_core::Error;
 use recoup_core::memory::Wanted;
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::search::Query;
-use recoup_core::memory::team::{FILE, State};
 
 use super::report::Report;
 use crate::cli::app::App;
@@ -74,14 +73,8 @@ impl RulesArgs {
             }
             None => {}
         }
-        match trust::team_state(&app.settings.home, &app.settings.project) {
-            State::Absent | State::Accepted => {}
-            State::Unknown => ui::hint(format_args!(
-                "{FILE} of this repository counts once you have said `recoup trust`"
-            )),
-            State::Changed => ui::hint(format_args!(
-                "{FILE} is not as you accepted it; `recoup trust` shows what changed"
-            )),
+        if let Some(line) = trust::team_state(&app.settings.home, &app.settings.project).advice() {
+            ui::hint(line);
         }
         Ok(Answer::Yes)
     }
