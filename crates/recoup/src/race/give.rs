@@ -103,7 +103,11 @@ fn failed(doing: &str, error: io::Error) -> Result<()> {
 /// Looked at right before it is used: others may write there, too.
 fn has_room(sink: BorrowedFd<'_>) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // Where that can't be found out, writing says why.
-    poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], Some(&now))
-        .map_or(true, |ready| ready > 0)
+    match poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], Some(&now)) {
+        Ok(ready) => ready > 0,
+        // A signal came, and nothing is known: writing now might wait for ever.
+        Err(Errno::INTR) => false,
+        // Where that can't be found out, writing says why.
+        Err(_) => true,
+    }
 }
