@@ -11,7 +11,7 @@ use crate::workspace;
 
 /// The SHA-256 of `corpora/classify/frozen.jsonl`, which nobody may tune for: the
 /// evaluation refuses any other file.
-const FROZEN_PROMPTS: &str = "";
+const FROZEN_PROMPTS: &str = "631fdefbe71d1c651f52c20dabccebf5572a36bfa5b458fe1607c9aea53dbe76";
 
 pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
     let (example, options): (_, Vec<String>) = match subject {

@@ -4,6 +4,7 @@
 
 use std::process::{Command, ExitCode};
 
+use crate::args::Extent;
 use crate::failure::Failure;
 use crate::process;
 use crate::tools::Tools;
@@ -38,10 +39,32 @@ const STEPS: [Step; 3] = [
     Step { name: "test", arguments: &["test", "--workspace", "--locked"], needs: Needs::Tools },
 ];
 
-pub(crate) fn run() -> Result<ExitCode, Failure> {
-    heading("tools", "cargo xtask tools");
-    let tools = Tools::bring()?;
-    for step in &STEPS {
+/// The tests that are ignored otherwise: each starts a real client.
+const CLIENTS: Step = Step {
+    name: "clients",
+    // The workspace again, and not one package: the same features, so that
+    // nothing is built twice.
+    arguments: &[
+        "test",
+        "--workspace",
+        "--locked",
+        "--test",
+        "it",
+        "claude_code::",
+        "--",
+        "--ignored",
+    ],
+    needs: Needs::Tools,
+};
+
+pub(crate) fn run(extent: Extent) -> Result<ExitCode, Failure> {
+    let (line, last) = match extent {
+        Extent::Usual => ("cargo xtask tools", None),
+        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS)),
+    };
+    heading("tools", line);
+    let tools = Tools::bring(extent)?;
+    for step in STEPS.iter().chain(last) {
         step.run(&tools)?;
     }
     eprintln!("xtask: all steps passed");
@@ -97,4 +120,19 @@ impl Step {
 
 fn heading(step: &str, line: &str) {
     eprintln!("==> {step}: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter that fits no test would be a step that always passes.
+    #[test]
+    fn the_clients_step_names_tests_that_exist() {
+        let main = workspace::root().join("crates/recoup/tests/it/main.rs");
+        let main = std::fs::read_to_string(main).expect("the program's tests");
+        let filter = CLIENTS.arguments.iter().find_map(|argument| argument.strip_suffix("::"));
+        let module = filter.expect("the step has a filter");
+        assert!(main.contains(&format!("mod {module};")), "{module}");
+    }
 }

@@ -7,4 +7,6 @@ pub mod cli;
 pub mod config;
 mod exec;
 pub mod hooks;
+pub mod llm;
+mod process;
 mod race;

@@ -24,13 +24,16 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 /// The tables that are worth it, those that others refer to first.
-const RESCUED: [&str; 9] = [
+const RESCUED: [&str; 12] = [
     "notes",
     "evidence",
     "episodes",
     "lessons",
     "sightings",
     "checkpoints",
+    "sweeps",
+    "notices",
+    "pauses",
     "settings",
     "events",
     "injections",

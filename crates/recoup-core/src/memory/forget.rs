@@ -30,11 +30,14 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     for id in ids {
         let kept = keep::demand(connection, id)?;
         remove_kept(connection, &kept)?;
-        // What clients told us may have the same words.
+        // What clients told us, and what people are to be told, may have the same words.
         for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
-            connection
-                .execute("DELETE FROM events WHERE instr(detail, ?1) > 0", [words])
-                .map_err(forgetting)?;
+            for sql in [
+                "DELETE FROM events WHERE instr(detail, ?1) > 0",
+                "DELETE FROM notices WHERE instr(text, ?1) > 0",
+            ] {
+                connection.execute(sql, [words]).map_err(forgetting)?;
+            }
         }
         notes.push(kept.note);
     }

@@ -217,11 +217,16 @@ fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
 }
 
 /// Whether nobody has said what it is about.
-fn by_its_words(note: &Note) -> bool {
+pub(super) fn by_its_words(note: &Note) -> bool {
     note.topic == topic(&note.text)
 }
 
-fn supersede(connection: &Connection, kept: &Kept, by: &NoteId, now: Timestamp) -> Result<()> {
+pub(super) fn supersede(
+    connection: &Connection,
+    kept: &Kept,
+    by: &NoteId,
+    now: Timestamp,
+) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE notes SET status = 'superseded', superseded_by = ?2, updated = ?3

@@ -10,6 +10,9 @@
 //! sightings    each time that a failure or its fix was seen, once
 //! injections   which notes a context was given, so that none comes twice
 //! checkpoints  where work stands, one for each project
+//! sweeps       how far each transcript has been read
+//! notices      what was done in the background, until a person is told
+//! pauses       when nothing was to be kept, so that nobody catches up on it later
 //! settings     what the user has said about all of it: paused, ignored projects
 //! ```
 
@@ -146,6 +149,26 @@ CREATE TABLE checkpoints (
     at INTEGER NOT NULL,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sweeps (
+    transcript TEXT PRIMARY KEY,
+    mark TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE notices (
+    row INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX notices_scope ON notices (scope);
+
+CREATE TABLE pauses (
+    scope TEXT NOT NULL,
+    began INTEGER NOT NULL,
+    ended INTEGER
+) STRICT;
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";

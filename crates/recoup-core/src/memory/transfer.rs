@@ -4,6 +4,7 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use super::refuse::refusal;
 use super::rows;
 use super::statement::said;
 use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, search};
@@ -172,6 +173,9 @@ impl Line {
         if let Some(rule) = self.secret() {
             let message = format!("there is a secret in it ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        if let Some(refused) = refusal(&self.text) {
+            return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
         }
         Ok(Note {
             id: NoteId::parse(&self.id)?,

@@ -7,7 +7,8 @@ mod laws;
 mod lines;
 mod pi;
 
-use recoup::hooks::transcript::Client;
+use recoup::hooks::transcript::entries;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Action, Ended, Entry, What};
 
 /// Entries, one line each, for people.
@@ -44,5 +45,5 @@ fn ended(ended: Ended) -> String {
 
 /// What one line says.
 fn said(client: Client, line: &str) -> String {
-    shown(&client.entries(line.as_bytes()))
+    shown(&entries(client, line.as_bytes()))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod claude_code;
 mod cleanup;
 mod condense;
 mod config;
@@ -25,6 +26,7 @@ mod hook;
 mod hooks;
 mod input;
 mod invalidate;
+mod judge;
 mod key;
 mod killed;
 mod listing;
@@ -50,6 +52,7 @@ mod stores;
 mod support;
 mod synthesize;
 mod team;
+mod team_rules;
 mod tokens;
 mod tour;
 mod trust;

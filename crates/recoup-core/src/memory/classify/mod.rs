@@ -38,6 +38,8 @@ use signs::Sign;
 
 /// From here on a sentence is kept.
 const SURE: f32 = 0.45;
+/// From here on it may be worth keeping.
+const MAYBE: f32 = 0.25;
 /// What is left of doubts where the form of a sentence says that it lasts.
 const LIKELY: f32 = 0.55;
 const CLEAR: f32 = 0.53;
@@ -61,6 +63,8 @@ pub struct Reading {
     pub re_ask: bool,
     /// What is worth keeping, the surest first.
     pub sayings: Vec<Saying>,
+    /// What may be worth keeping: not sure enough to be kept by itself.
+    pub doubtful: Vec<Saying>,
     /// Why nothing of it is kept, though something would have been: it has a secret, or
     /// speaks about the agent's instructions.
     pub refused: Option<Refusal>,
@@ -104,24 +108,32 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let odds: Vec<Odds> =
         (0..outline.units.len()).map(|at| model.odds(&features::of(&outline, &read, at))).collect();
     let universal = reach::is_universal(&read);
-    let mut sayings: Vec<Saying> = (0..outline.units.len())
+    let mut found: Vec<Saying> = (0..outline.units.len())
         .filter(|at| !doubt::stands_against(&outline, &read, *at))
         .map(|at| (at, worth(&odds[at], &read, at)))
-        .filter(|(_, worth)| *worth >= SURE)
+        .filter(|(_, worth)| *worth >= MAYBE)
         .filter_map(|(at, worth)| saying(&outline, at, &odds[at], worth, universal))
         .collect();
-    sayings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
+    let (sayings, doubtful) = (distinct(sayings), distinct(doubtful));
+    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
+    if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&open) {
+        let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
+        return Reading { re_ask, refused, ..Reading::default() };
+    }
+    Reading { re_ask, sayings, doubtful, refused: None }
+}
+
+/// Each once, and not too many.
+fn distinct(sayings: Vec<Saying>) -> Vec<Saying> {
     let mut kept: Vec<Saying> = Vec::new();
     for it in sayings {
         if kept.len() < MOST_SAYINGS && kept.iter().all(|other| other.text != it.text) {
             kept.push(it);
         }
     }
-    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
-    if !kept.is_empty() && speaks_of_instructions(&open) {
-        return Reading { re_ask, sayings: Vec::new(), refused: Some(Refusal::Instructions) };
-    }
-    Reading { re_ask, sayings: kept, refused: None }
+    kept
 }
 
 /// How likely it is that a sentence is worth keeping. What says by its form that it lasts

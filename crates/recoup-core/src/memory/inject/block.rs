@@ -147,6 +147,20 @@ impl Block {
         &self.included
     }
 
+    /// Each rule's line as it stands in the text, and the title that it stands under.
+    pub(super) fn titled(&self) -> Vec<(&str, &str)> {
+        let mut title = "";
+        let mut rules = Vec::with_capacity(self.included.len());
+        for line in self.text.lines() {
+            if line.starts_with("- ") {
+                rules.push((title, line));
+            } else {
+                title = line;
+            }
+        }
+        rules
+    }
+
     /// How many rules hold here and did not fit.
     pub fn left_out(&self) -> usize {
         self.left_out

@@ -8,6 +8,7 @@ use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::inject::one_line;
+use crate::memory::rows::Kept;
 use crate::memory::turn::{Happened, Of, Turn, kept};
 use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
 
@@ -226,20 +227,13 @@ impl Turn<'_> {
         if let Some(known) = known
             && let Some(kept) = rows::by_id(self.connection, &known)?
         {
-            let may_change = kept.note.source == Source::Extraction && kept.note.text != text;
-            if may_change && store::may_be_kept(&text) {
-                match store::reword(self.connection, &kept, &text, self.now) {
-                    // Another lesson says the same by now.
-                    Err(error) if error.kind() == ErrorKind::Usage => {}
-                    done => done?,
-                }
+            if kept.note.source == Source::Extraction && kept.note.text != text {
+                self.reword(&kept, text)?;
             }
             return Ok(Some(keep::demand(self.connection, &known)?.note));
         }
-        let scope = self.occasion.scope.clone();
         let topic = Some(format!("failure {}", lesson.row));
-        let statement = Statement::new(NoteKind::Failure, text, Source::Extraction, scope);
-        let recorded = match self.record(&Statement { topic, ..statement }) {
+        let recorded = match self.record(&Statement { topic, ..self.statement(text) }) {
             Err(error) if error.kind() == ErrorKind::Invalid => return Ok(None),
             recorded => recorded?,
         };
@@ -251,6 +245,24 @@ impl Turn<'_> {
             )
             .map_err(learning)?;
         Ok(Some(note))
+    }
+
+    /// Says it with what is known by now, if that may be kept.
+    fn reword(&self, kept: &Kept, text: String) -> Result<()> {
+        let topic = kept.note.topic.clone();
+        let statement = Statement { topic, ..self.statement(text) };
+        let reworded = store::checked(&statement)
+            .and_then(|statement| store::reword(self.connection, kept, &statement, self.now));
+        match reworded {
+            // Another lesson says the same by now, or a tool wrote what must not be kept.
+            Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
+            reworded => reworded,
+        }
+    }
+
+    fn statement(&self, text: String) -> Statement {
+        let scope = self.occasion.scope.clone();
+        Statement::new(NoteKind::Failure, text, Source::Extraction, scope)
     }
 }
 

@@ -9,7 +9,7 @@ use super::lessons;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, forget, rows};
+use crate::memory::{Memory, forget, privacy, rows};
 
 const DAY: Duration = Duration::from_hours(24);
 /// What clients told us is kept for so long.
@@ -33,6 +33,14 @@ pub struct Settled {
 }
 
 impl Memory {
+    /// The same, if that was not done for a day.
+    pub fn settle_daily(&self) -> Result<Option<Settled>> {
+        let now = self.now();
+        let due =
+            self.change("settling memory", |connection| privacy::is_due(connection, DAY, now))?;
+        due.then(|| self.settle()).transpose()
+    }
+
     /// Brings everything up to date.
     pub fn settle(&self) -> Result<Settled> {
         let now = self.now();
@@ -60,6 +68,8 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
         "DELETE FROM events WHERE at < ?1",
         "DELETE FROM injections WHERE at < ?1",
         "DELETE FROM sightings WHERE at < ?1",
+        "DELETE FROM sweeps WHERE at < ?1",
+        "DELETE FROM notices WHERE at < ?1",
         "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
     ] {
         gone += connection.execute(sql, [then]).map_err(settling)?;

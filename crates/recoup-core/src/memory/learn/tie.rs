@@ -6,6 +6,7 @@ use super::citation::is_cited;
 use crate::base::digest::Digest;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::inject::one_line;
 use crate::memory::rows::{self, Kept};
 use crate::memory::search::{self, FITS, Query};
 use crate::memory::turn::{Happened, Of, Turn};
@@ -45,7 +46,7 @@ impl Turn<'_> {
         let id = Digest::of(answer.as_bytes()).to_string();
         let mut known = 0;
         for kept in self.holding_here()? {
-            if rules.iter().any(|rule| is_cited(rule, &kept.note.text))
+            if rules.iter().any(|rule| is_cited(rule, &one_line(&kept.note.text)))
                 && self.testify_once(&kept, "cited", &id)?
             {
                 self.count(&kept)?;

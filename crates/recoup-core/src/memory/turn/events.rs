@@ -31,6 +31,8 @@ words! {
         Refused = "refused",
         /// The user did not allow a tool call.
         Denied = "denied",
+        /// The agent was stuck, went back, or did the same again and again.
+        Trouble = "trouble",
         /// A file was changed.
         Edited = "edited",
         /// A sub-agent or a background task came to its end.

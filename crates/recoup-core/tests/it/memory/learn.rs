@@ -4,7 +4,6 @@ mod citation;
 mod command;
 mod error_line;
 mod failure;
-mod tail;
 mod trouble;
 
 use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What};

@@ -150,7 +150,7 @@ fn other_words_keep_the_id_and_may_not_be_anothers() {
     let scene = Scene::new();
     let id = scene.say("use tabs", None).note().id.clone();
     let other = scene.say("use spaces", None).note().id.clone();
-    assert_eq!(scene.memory().edit(&id, "use tabs  in Go").unwrap().text, "use tabs in Go");
+    assert_eq!(scene.memory().edit(&id, "use tabs  in Go").unwrap().0.text, "use tabs in Go");
     let error = scene.memory().edit(&id, "Use spaces.").unwrap_err();
     assert!(error.to_string().contains(other.as_str()), "{error}");
     assert!(scene.memory().edit(&id, " ").is_err());

@@ -10,11 +10,17 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::clock::Deadline;
+use recoup_core::base::project::ProjectId;
 use recoup_core::memory::hooked::Client;
+use recoup_core::memory::judge::Judge;
 
+use crate::cli::app::App;
 use crate::cli::{Answer, YES, ui};
 use crate::config::{Overrides, Places, Settings, env};
+use crate::hooks::worker::queue::Queue;
+use crate::hooks::worker::{self, Worker};
 use crate::hooks::{self, Entry, Log, Surroundings, Told};
+use crate::process::detached;
 
 /// A client writes its payload at once.
 const FOR_INPUT: Duration = Duration::from_secs(1);
@@ -51,6 +57,12 @@ pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
 pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     let Ok(places) = Places::find() else { return YES };
     let log = Log::below(&places.home);
+    if let [flag, project] = args
+        && flag == worker::FLAG
+    {
+        guarded(&log, || work(&project.to_string_lossy(), &log));
+        return YES;
+    }
     watch(&log);
     let answered = guarded(&log, || answer(args, places, &log));
     if let Some(answer) = answered.flatten() {
@@ -111,6 +123,8 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
         cwd: places.cwd,
         entry: Entry(env::claude_code_entrypoint()),
         keeps_headless: &keeps_headless,
+        asks_model: &asks_model,
+        hidden: env::credentials(),
         log,
     };
     hooks::answer(Told { client: given.client, payload }, &around)
@@ -119,6 +133,31 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
 /// Configuration that can't be read says no.
 fn keeps_headless() -> bool {
     Settings::load(&Overrides::default()).is_ok_and(|settings| settings.keeps_headless)
+}
+
+/// The same.
+fn asks_model() -> bool {
+    Settings::load(&Overrides::default()).is_ok_and(|settings| settings.judge.enabled)
+}
+
+/// Does what hooks have left for later in a project.
+fn work(project: &str, log: &Log) {
+    detached::leave_session();
+    let worked = App::load(&Overrides::default()).and_then(|app| {
+        let project = ProjectId::parse(project)?;
+        // Without a model, the rest is done all the same.
+        let judge = app.judge_for_asking().ok().and_then(Result::ok);
+        let worker = Worker {
+            memory: &app.memory_for_writing()?,
+            judge: judge.as_ref().map(|judge| judge as &dyn Judge),
+            hidden: &env::credentials(),
+            log: &|line| log.note(None, "the worker", line),
+        };
+        worker.work(&Queue::of(&app.settings.home, &project))
+    });
+    if let Err(error) = worked {
+        log.note(None, "the worker", &error.to_string());
+    }
 }
 
 /// What the arguments say. Nothing is an error: another version of us may have been

@@ -9,7 +9,6 @@ mod prompt;
 mod session;
 mod standing;
 mod stop;
-mod sweep;
 mod tool;
 
 use std::collections::HashSet;
@@ -21,12 +20,18 @@ use recoup_core::base::clock::{SystemClock, Timestamp};
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::learn::Learned;
+use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
 use super::Surroundings;
 use super::event::{Event, What};
+use super::outcome;
 use super::reply::Reply;
+use super::worker;
+use super::worker::job::{self, From, Job, Why};
+use super::worker::queue::Queue;
 
 /// What the user said is worth waiting for.
 const FOR_WORDS: Duration = Duration::from_millis(1_500);
@@ -169,6 +174,31 @@ impl<'a> Here<'a> {
 
     fn context_of<'c>(&'c self, given: &'c HashSet<NoteId>, budget: Budget) -> Context<'c> {
         Context { project: Some(self.project.id()), given, budget }
+    }
+
+    /// Writes down what came of a call.
+    fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
+        outcome::learn(turn, call, outcome, &|path| self.in_project(path))
+    }
+
+    /// Leaves something slow to the worker; what is silent now stays so.
+    fn later(&self, what: job::What) {
+        let from = From::of(&self.occasion, self.project.root().to_owned());
+        let queue = Queue::of(&self.around.home, self.project.id());
+        let left = queue
+            .put(&Job { from, what }, &SystemClock)
+            .and_then(|()| worker::start(&queue, &self.project));
+        if let Err(error) = left {
+            self.fault("something was not left to the worker", &error);
+        }
+    }
+
+    /// The transcript is to be read on, if there is one.
+    fn read_on(&self, why: Why) {
+        if let Some(transcript) = &self.event.transcript {
+            let transcript = self.around.cwd.join(transcript);
+            self.later(job::What::Sweep { transcript, why });
+        }
     }
 
     /// A path as the project knows it; one outside is as it is.

@@ -15,14 +15,18 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let budget = standing::beside(stands.as_deref());
     let block = here.rules(&known, budget);
     // The agent is told, whether that can be written down or not.
-    here.take_in(|turn| {
+    let told = here.take_in(|turn| {
         if how.is_empty() {
             turn.lose()?;
         }
         turn.begin(how.as_str())?;
-        turn.give_all(block.as_ref())
+        turn.give_all(block.as_ref())?;
+        turn.told()
     });
     let mut reply = Reply::default();
+    for line in told.done().unwrap_or_default() {
+        reply.notice(&line);
+    }
     if let Some(block) = &block {
         reply.tell(block.text());
         if how == How::Compact {

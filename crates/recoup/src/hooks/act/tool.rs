@@ -1,16 +1,12 @@
 //! Tool calls: before one the few rules that concern it, after it what came of it.
 
-use recoup_core::Result;
 use recoup_core::base::text::shortened;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
-use recoup_core::memory::learn::command::Kind;
-use recoup_core::memory::learn::failure::{error_line, failure};
-use recoup_core::memory::learn::{Learned, Ran};
-use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
-use recoup_core::memory::{Happened, Of, Turn};
+use recoup_core::memory::transcript::{Action, Call, Outcome};
 
 use super::{Here, notice, prompt};
+use crate::hooks::outcome::{edited, files};
 use crate::hooks::reply::Reply;
 
 /// As much of a call as is looked at for what it is about.
@@ -50,7 +46,7 @@ fn candidates(here: &Here<'_>, call: &Call, touched: &[&str]) -> Vec<Candidate> 
         Action::Edit(_) | Action::Write(_) => touched.join(" "),
         // A tool of a server says by its name what it does.
         Action::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
-        Action::Read(_) | Action::Agent | Action::Wait | Action::Other => return found,
+        _ => return found,
     };
     for candidate in prompt::fitting(here, &about) {
         if found.iter().all(|other| other.note.id != candidate.note.id) {
@@ -60,19 +56,11 @@ fn candidates(here: &Here<'_>, call: &Call, touched: &[&str]) -> Vec<Candidate> 
     found
 }
 
-fn files(call: &Call) -> Vec<&str> {
-    match &call.action {
-        Action::Edit(paths) => paths.iter().map(String::as_str).collect(),
-        Action::Write(path) | Action::Read(path) => vec![path],
-        _ => Vec::new(),
-    }
-}
-
 /// What came of a call. Where a client lets nothing be said before one, rules that concern
 /// it come with its result.
 pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     let mut reply = Reply::default();
-    let learned = here.take_in(|turn| learn(here, turn, call, outcome)).done().flatten();
+    let learned = here.take_in(|turn| here.learn(turn, call, outcome)).done().flatten();
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.notice(&line);
     }
@@ -85,7 +73,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
 /// How it ended is not known; that files were changed is.
 pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
     if call.edits() {
-        here.take_in(|turn| edited(here, turn, call));
+        here.take_in(|turn| edited(turn, call, &|path| here.in_project(path)));
     }
     Reply::default()
 }
@@ -94,57 +82,8 @@ pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
 pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
     if !calls.is_empty() {
         here.take_in(|turn| {
-            calls.iter().try_for_each(|(call, outcome)| learn(here, turn, call, outcome).map(drop))
+            calls.iter().try_for_each(|(call, outcome)| here.learn(turn, call, outcome).map(drop))
         });
     }
     Reply::default()
-}
-
-/// Writes down what came of a call.
-pub(super) fn learn(
-    here: &Here<'_>,
-    turn: &Turn<'_>,
-    call: &Call,
-    outcome: &Outcome,
-) -> Result<Option<Learned>> {
-    let kind = call.command().and_then(Kind::of).map(|kind| kind.to_string());
-    let subject = kind.as_deref().unwrap_or(&call.tool);
-    let ran = kind.as_deref().zip(call.command());
-    let ran = ran.map(|(kind, command)| Ran { kind, command, call: &call.id });
-    let of = |detail| Of { detail, ..Of::call(subject, &call.id) };
-    let failed = failure(call, outcome);
-    match (outcome.ended, failed, ran) {
-        // Nobody knows how it would have ended; or its exit code is an answer: nothing was
-        // found, nobody reads any more.
-        (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
-        (Ended::Refused, ..) => {
-            let why = error_line(&outcome.output);
-            turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
-        }
-        (Ended::Denied, _, ran) => {
-            let command = call.command().unwrap_or_default();
-            turn.denied(&ran.unwrap_or(Ran { kind: subject, command, call: &call.id }))
-        }
-        (_, Some(failure), Some(ran)) => turn.failed(&ran, Some(&failure.error)),
-        (_, Some(failure), None) => {
-            turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)
-        }
-        (Ended::Succeeded, None, Some(ran)) => turn.succeeded(&ran),
-        (Ended::Succeeded, None, None) => {
-            edited(here, turn, call)?;
-            turn.happened(Happened::Succeeded, of(None)).map(|_| None)
-        }
-    }
-}
-
-/// The files that a call has changed.
-fn edited(here: &Here<'_>, turn: &Turn<'_>, call: &Call) -> Result<()> {
-    if !call.edits() {
-        return Ok(());
-    }
-    for (number, path) in files(call).into_iter().enumerate() {
-        let (path, id) = (here.in_project(path), format!("{}#{number}", call.id));
-        turn.happened(Happened::Edited, Of::call(&path, &id))?;
-    }
-    Ok(())
 }

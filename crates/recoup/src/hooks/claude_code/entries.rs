@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Call, Notification, What};
+use recoup_core::memory::transcript::{Action, Call, Notification, Plan, What};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -173,7 +173,38 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
         "BashOutput" | "TaskOutput" | "AgentOutputTool" | "TaskGet" | "TaskList" => {
             Some(Action::Wait)
         }
+        "TaskCreate" => field("subject").map(|task| Action::Plan(Plan::Add(task))),
+        "TaskUpdate" => marked(input),
+        "TodoWrite" => serde_json::from_str(input.get()).ok().map(Todos::plan),
         _ => None,
     };
     known.unwrap_or(Action::Other)
+}
+
+/// What became of a task; other changes to it are nobody's progress.
+fn marked(input: &RawValue) -> Option<Action> {
+    let (id, status) = (wire::field(input, "taskId")?, wire::field(input, "status")?);
+    let done = (status != "deleted").then_some(status == "completed");
+    Some(Action::Plan(Plan::Mark { id, done }))
+}
+
+/// The list that an older version of the client has.
+#[derive(Deserialize)]
+struct Todos {
+    #[serde(default)]
+    todos: Vec<Todo>,
+}
+
+#[derive(Deserialize)]
+struct Todo {
+    content: String,
+    #[serde(default)]
+    status: String,
+}
+
+impl Todos {
+    fn plan(self) -> Action {
+        let tasks = self.todos.into_iter().map(|it| (it.content, it.status == "completed"));
+        Action::Plan(Plan::Whole(tasks.collect()))
+    }
 }

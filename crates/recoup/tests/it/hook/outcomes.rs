@@ -1,8 +1,5 @@
 //! What came of tool calls, tasks and answers.
 
-use std::fmt::Write as _;
-use std::fs;
-
 use serde_json::json;
 
 use super::{Talk, add, happened, remembered};
@@ -168,28 +165,4 @@ fn that_something_is_still_wrong_is_tied_to_the_rule_that_it_repeats() {
     talk.tell("SessionStart-startup").has_rules(&["put tests in __tests__/"]);
     talk.says("that's not what I meant, you forgot to put the tests in __tests__/");
     assert_eq!(happened(&home, "re-ask").len(), 1);
-}
-
-#[test]
-fn what_the_user_does_not_allow_is_found_in_the_transcript_once() {
-    let home = Home::new();
-    let transcript = home.path("transcript.jsonl");
-    let mut lines = String::new();
-    for call in ["c1", "c2"] {
-        let input = json!({"command": "docker system prune -af"});
-        let used = json!({"type": "tool_use", "id": call, "name": "Bash", "input": input});
-        let said = "The user doesn't want to proceed with this tool use. The tool use was rejected";
-        let result =
-            json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": said});
-        let line = |kind: &str, content| json!({"type": kind, "message": {"role": kind, "content": [content]}});
-        writeln!(lines, "{}\n{}", line("assistant", used), line("user", result)).unwrap();
-    }
-    fs::write(&transcript, lines).unwrap();
-    let talk = Talk::new(&home, "one");
-    for prompt in ["leave that alone please", "and now the other thing"] {
-        let changes = json!({"prompt": prompt, "prompt_id": prompt, "transcript_path": transcript});
-        talk.tell_with("UserPromptSubmit", changes);
-    }
-    assert_eq!(happened(&home, "denied").len(), 2, "{:?}", super::events(&home));
-    assert_eq!(remembered(&home, "candidate"), ["don't run `docker system prune` without asking"]);
 }

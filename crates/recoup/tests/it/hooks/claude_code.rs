@@ -1,7 +1,8 @@
 //! Claude Code's transcript, from lines that the real program wrote.
 
-use recoup::hooks::transcript::Client;
+use recoup::hooks::transcript::entries;
 use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::What;
 use serde_json::{Value, json};
 
@@ -82,7 +83,7 @@ fn every_kind_of_line_that_was_recorded() {
 #[test]
 fn a_line_has_its_time() {
     let line = fixture()["user.text.human"].to_string();
-    let entries = Client::ClaudeCode.entries(line.as_bytes());
+    let entries = entries(Client::ClaudeCode, line.as_bytes());
     assert_eq!(entries[0].at, Timestamp::parse("2026-11-15T20:33:31.708Z"));
     assert!(entries[0].at.is_some());
 }
@@ -232,7 +233,7 @@ fn calls_are_known_by_what_they_do() {
 
 #[test]
 fn the_same_input_has_the_same_print() {
-    let print = |line: &str| match &Client::ClaudeCode.entries(line.as_bytes())[0].what {
+    let print = |line: &str| match &entries(Client::ClaudeCode, line.as_bytes())[0].what {
         What::Call(call) => call.print,
         other => panic!("{other:?}"),
     };
@@ -282,7 +283,7 @@ fn what_is_broken_or_unknown_says_nothing() {
     ] {
         assert_eq!(said(Client::ClaudeCode, line), "", "{line}");
     }
-    assert_eq!(shown(&Client::ClaudeCode.entries(b"\xff\xfe{\"type\":\"user\"}")), "");
+    assert_eq!(shown(&entries(Client::ClaudeCode, b"\xff\xfe{\"type\":\"user\"}")), "");
 }
 
 #[test]

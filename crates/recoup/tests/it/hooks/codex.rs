@@ -1,6 +1,6 @@
 //! A Codex rollout, in the form that its source and its hooks have.
 
-use recoup::hooks::transcript::Client;
+use recoup_core::memory::hooked::Client;
 use serde_json::{Value, json};
 
 use super::said;

@@ -8,8 +8,9 @@ use std::process::Command;
 
 use recoup::hooks::lines::{Lines, MOST_BUFFER};
 use recoup::hooks::mark::Mark;
-use recoup::hooks::transcript::{Client, Excerpt, Transcript};
+use recoup::hooks::transcript::{Excerpt, Transcript};
 use recoup_core::base::fsx::{self, Found};
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Entry, What};
 use tempfile::TempDir;
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use proptest::prelude::*;
-use recoup::hooks::transcript::{Client, Transcript};
+use recoup::hooks::transcript::{Transcript, entries};
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::Entry;
 
 fn whole() -> String {
@@ -14,7 +15,7 @@ fn whole() -> String {
 
 fn forwards(text: &[u8]) -> Vec<Entry> {
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    lines.flat_map(|line| Client::ClaudeCode.entries(line.trim_ascii_end())).collect()
+    lines.flat_map(|line| entries(Client::ClaudeCode, line.trim_ascii_end())).collect()
 }
 
 fn read(text: &[u8], most: usize) -> Vec<Entry> {
@@ -51,7 +52,7 @@ proptest! {
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
         for client in [Client::ClaudeCode, Client::Codex, Client::Pi] {
-            let _ = client.entries(&bytes);
+            let _ = entries(client, &bytes);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A Pi session, in the form that its documentation and its events have.
 
-use recoup::hooks::transcript::Client;
+use recoup::hooks::transcript::entries;
 use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::hooked::Client;
 use serde_json::{Value, json};
 
 use super::said;
@@ -52,7 +53,7 @@ fn how_a_call_ended() {
 fn times_are_texts_or_numbers() {
     let at = |time: Value| {
         let line = json!({"type": "message", "timestamp": time, "message": {"role": "user", "content": "hi"}});
-        Client::Pi.entries(line.to_string().as_bytes())[0].at
+        entries(Client::Pi, line.to_string().as_bytes())[0].at
     };
     assert_eq!(at(json!(1_794_776_087_693_i64)), Some(Timestamp::from_millis(1_794_776_087_693)));
     assert_eq!(at(json!("2026-11-15T20:54:47.642Z")), Timestamp::parse("2026-11-15T20:54:47.642Z"));

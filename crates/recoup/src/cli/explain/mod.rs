@@ -1,19 +1,17 @@
 //! An explanation in words: for people, and with the same words for programs.
 
+mod difference;
+
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
-use recoup_core::base::text::shortened;
-use recoup_core::cache::{
-    Cause, Changed, Difference, Differs, Explanation, Nearest, Verdict, WordPlace, Wording,
-};
+use recoup_core::cache::{Cause, Changed, Explanation, Nearest, Verdict};
 use recoup_core::entry::{Event, Happening, Why};
 use recoup_core::key::Kind;
 use serde::Serialize;
 
 use super::human;
+use difference::differing;
 
-/// How much of a value is quoted to people.
-const QUOTED: usize = 60;
-/// How many sources are named; of the others only their number.
+/// How many sources are named, and how many rules; of the others only their number.
 const NAMED: usize = 10;
 
 const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
@@ -21,6 +19,9 @@ const FUTURE: &str = "it was made in the future, and would never expire: check t
 
 /// How much of what happened before is told to people.
 const PAST: usize = 3;
+
+/// What the rule of an id says, where that is known.
+type Names<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Why a look-up ends as it does.
 #[derive(Debug, Serialize)]
@@ -43,6 +44,8 @@ struct Said {
     part: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,11 @@ struct Near {
 
 impl Report {
     pub(super) fn new(explanation: &Explanation) -> Self {
+        Self::naming(explanation, &|_| None)
+    }
+
+    /// The same where rules may differ, which have `names`.
+    pub(super) fn naming(explanation: &Explanation, names: Names<'_>) -> Self {
         let Explanation { id, kind, verdict, causes, past, nearest } = explanation;
         let now = SystemClock.now();
         Self {
@@ -83,34 +91,49 @@ impl Report {
             kind: *kind,
             status: status(*verdict),
             text: heading(*verdict, causes),
-            causes: causes.iter().flat_map(|cause| said(cause, now)).collect(),
+            causes: causes.iter().flat_map(|cause| said(cause, now, names)).collect(),
             past: past.iter().filter_map(|event| told(event, now)).collect(),
-            nearest: nearest.as_ref().map(|nearest| near(nearest, now)),
+            nearest: nearest.as_ref().map(|nearest| near(nearest, now, names)),
         }
     }
 
     /// As people read it: what matters first, a line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.text.clone()];
-        let indented = |said: &Said| format!("  {}", said.text);
         let (sources, others): (Vec<&Said>, Vec<&Said>) =
             self.causes.iter().partition(|said| said.path.is_some());
-        lines.extend(sources.iter().take(NAMED).map(|said| indented(said)));
-        if sources.len() > NAMED {
-            lines.push(format!("  sources: and {} more", sources.len() - NAMED));
-        }
-        let told = |said: &&&Said| !said.text.is_empty();
-        lines.extend(others.iter().filter(told).map(|said| indented(said)));
+        lines.extend(some("sources", &sources));
+        lines.extend(differences(&others));
         // Why there is nothing: what happened last comes first.
         if self.causes.first().is_some_and(|cause| cause.code == "absent") {
             lines.extend(self.past.iter().take(PAST).map(|past| format!("  {}", past.text)));
         }
         if let Some(near) = &self.nearest {
             lines.push(near.text.clone());
-            lines.extend(near.differences.iter().map(indented));
+            lines.extend(differences(&near.differences.iter().collect::<Vec<_>>()));
         }
         lines
     }
+}
+
+/// A line each, and of rules only some.
+fn differences(all: &[&Said]) -> Vec<String> {
+    let is_rule = |said: &&&Said| difference::RULE_CODES.contains(&said.code);
+    let (rules, others): (Vec<&Said>, Vec<&Said>) = all.iter().partition(is_rule);
+    let told = others.iter().filter(|said| !said.text.is_empty()).map(|said| indented(said));
+    told.chain(some("rules", &rules)).collect()
+}
+
+/// The first of them, and how many more there are.
+fn some(part: &str, all: &[&Said]) -> Vec<String> {
+    let more = all.len().saturating_sub(NAMED);
+    let mut lines: Vec<String> = all.iter().take(NAMED).map(|said| indented(said)).collect();
+    lines.extend((more > 0).then(|| format!("  {part}: and {more} more")));
+    lines
+}
+
+fn indented(said: &Said) -> String {
+    format!("  {}", said.text)
 }
 
 fn status(verdict: Verdict) -> &'static str {
@@ -146,12 +169,12 @@ fn heading(verdict: Verdict, causes: &[Cause]) -> String {
 
 impl Said {
     fn new(code: &'static str, text: String) -> Self {
-        Self { code, part: None, path: None, at: None, now: None, was: None, text }
+        Self { code, part: None, path: None, rule: None, at: None, now: None, was: None, text }
     }
 }
 
 /// What the heading has said is not said again.
-fn said(cause: &Cause, now: Timestamp) -> Vec<Said> {
+fn said(cause: &Cause, now: Timestamp, names: Names<'_>) -> Vec<Said> {
     let ago = |at: Timestamp| human::long(now.millis_since(at));
     let one = match cause {
         Cause::Disabled => Said::new("disabled", String::new()),
@@ -160,7 +183,9 @@ fn said(cause: &Cause, now: Timestamp) -> Vec<Said> {
         Cause::Failure => Said::new("failure", FAILURE.to_owned()),
         Cause::FromTheFuture => Said::new("from_the_future", FUTURE.to_owned()),
         Cause::Unwatchable(error) => Said::new("unwatchable", format!("sources: {error}")),
-        Cause::AnotherQuestion(differences) => return differences.iter().map(differing).collect(),
+        Cause::AnotherQuestion(differences) => {
+            return differences.iter().flat_map(|it| differing(it, names)).collect();
+        }
         Cause::Source { change, at } => {
             let (code, what) = match (change.how, at) {
                 (Changed::Modified, Some(at)) => {
@@ -208,7 +233,7 @@ fn told(event: &Event, now: Timestamp) -> Option<Past> {
     })
 }
 
-fn near(nearest: &Nearest, now: Timestamp) -> Near {
+fn near(nearest: &Nearest, now: Timestamp, names: Names<'_>) -> Near {
     let Nearest { id, created, differences } = nearest;
     let ago = human::long(now.millis_since(*created));
     let short: String = id.key.as_str().chars().take(16).collect();
@@ -220,74 +245,6 @@ fn near(nearest: &Nearest, now: Timestamp) -> Near {
         key: id.key.to_string(),
         created_at: created.to_string(),
         text,
-        differences: differences.iter().map(differing).collect(),
-    }
-}
-
-fn differing(difference: &Difference) -> Said {
-    let Difference { part, how } = difference;
-    // The quotes of a shell around the words that differ are not what differs.
-    let plain = |text: &str| text.trim_matches('\'').to_owned();
-    let quoted = |text: &str| format!("\u{201c}{}\u{201d}", shortened(&plain(text), QUOTED));
-    let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
-    let (code, (now, was), what) = match how {
-        Differs::Text(Wording::Words { place, now, was }) => {
-            ("words", both(now, was), words(*place, now, was, &quoted))
-        }
-        Differs::Text(Wording::Other { now, was }) => {
-            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
-        }
-        Differs::Text(Wording::Beyond { chars }) => {
-            ("text", (None, None), format!("differs after the first {chars} characters"))
-        }
-        Differs::Items { added, gone } => {
-            let signed = |sign: char, items: &[String]| -> Vec<String> {
-                items.iter().map(|item| format!("{sign}{item}")).collect()
-            };
-            let items = [signed('+', added), signed('-', gone)].concat();
-            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
-        }
-        Differs::Switched { on: true } => {
-            ("set", both("set", "unset"), "set, was unset".to_owned())
-        }
-        Differs::Switched { on: false } => {
-            ("unset", both("unset", "set"), "unset, was set".to_owned())
-        }
-        Differs::Replaced { path } => {
-            ("replaced", both(path, path), format!("{path} has another size or time"))
-        }
-        Differs::Added { now: Some(now) } => {
-            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
-        }
-        Differs::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
-        Differs::Gone { was: Some(was) } => {
-            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
-        }
-        Differs::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
-        Differs::Hidden => ("content", (None, None), "other content".to_owned()),
-        Differs::Value { of } => {
-            let names: Vec<&str> =
-                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
-            ("value", (None, None), format!("another value of {}", names.join(" or ")))
-        }
-    };
-    Said { part: Some(part.clone()), now, was, ..Said::new(code, format!("{part}: {what}")) }
-}
-
-fn words(place: WordPlace, now: &str, was: &str, quoted: &dyn Fn(&str) -> String) -> String {
-    let count = |text: &str| text.split_whitespace().count();
-    let many = count(now).max(count(was));
-    let place = match (place, many) {
-        (WordPlace::First, 1) => "the first word".to_owned(),
-        (WordPlace::First, many) => format!("the first {many} words"),
-        (WordPlace::Last, 1) => "the last word".to_owned(),
-        (WordPlace::Last, many) => format!("the last {many} words"),
-        (WordPlace::Nth(at), 1) => format!("word {at}"),
-        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
-    };
-    match (now.is_empty(), was.is_empty()) {
-        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
-        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
-        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
+        differences: differences.iter().flat_map(|it| differing(it, names)).collect(),
     }
 }

@@ -1,0 +1,4 @@
+//! This process, and others of this program: what the edges need of both.
+
+pub(crate) mod detached;
+pub(crate) mod signals;
