@@ -34,6 +34,7 @@ fn show_without_any_configuration() {
     judge.key_env       (none)
     judge.daily_tokens  100000
     judge.deadline      20s
+    capture.headless    false
     prices              built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
@@ -74,6 +75,7 @@ fn show_says_where_everything_comes_from() {
     judge.key_env  (none)
     judge.daily_tokens  100000  built-in
     judge.deadline  20s  built-in
+    capture.headless  false  built-in
     prices  built-in, of 2025-11  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");

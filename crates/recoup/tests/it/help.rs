@@ -29,6 +29,7 @@ fn the_program() {
       watch        Show hits and misses as they happen, in all processes
       memory       See and change what is remembered
       judge        See and try the model that helps to remember, if you want one to
+      hook         Take in what a client tells, and answer it; clients call this
       pause        Remember nothing for a while
       resume       Remember again
       config       Show and check the configuration
@@ -69,6 +70,7 @@ fn the_program() {
       OPENAI_API_KEY            the key for judge.provider openai
       HTTPS_PROXY               the proxy through which a model is reached
       NO_PROXY                  hosts that are reached without it
+      RECOUP_CAPTURE_HEADLESS   true: what is said in a run without a person is remembered as if by one
       LOA_CACHE_ENABLED         as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB     as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS        as RECOUP_CACHE_TTL, which wins, in days
