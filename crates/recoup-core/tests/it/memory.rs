@@ -19,6 +19,7 @@ mod search;
 mod team;
 mod topic;
 mod transfer;
+mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
