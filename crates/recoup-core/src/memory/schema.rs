@@ -46,7 +46,7 @@ pub(super) const RANK: &str =
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
 /// holds for all files; `idle` says that a note is given often and never used. Evidence
 /// with a `detail` counts once. A `context` is what an agent sees: its session, or that of
-/// a sub-agent. Times are milliseconds since 1970.
+/// a sub-agent; what it was given and has `lost` may be given again. Times are milliseconds since 1970.
 pub(super) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -96,6 +96,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_at ON events (at);
 CREATE INDEX events_session ON events (session, what, subject, at);
+CREATE INDEX events_context ON events (context, what, at);
 CREATE INDEX events_subject ON events (scope, what, subject, at);
 CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
 
@@ -139,6 +140,8 @@ CREATE TABLE injections (
     context TEXT NOT NULL,
     note INTEGER NOT NULL REFERENCES notes (row) ON DELETE CASCADE,
     at INTEGER NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (context, note)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX injections_at ON injections (at);

@@ -19,7 +19,7 @@ use super::statement::{Statement, said};
 use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Source, Status, paths, search};
+use super::{Note, NoteId, NoteScope, Source, Status, Trust, paths, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -127,7 +127,14 @@ impl Memory {
 
     /// Takes in what another export has, and is not known here.
     pub fn import(&self, notes: &[Note]) -> Result<Imported> {
-        self.change("importing memories", |connection| transfer::import(connection, notes))
+        let now = self.now();
+        self.change("importing memories", |connection| {
+            // Paused means everything, whatever it is about.
+            if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
+                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+            }
+            transfer::import(connection, notes)
+        })
     }
 
     /// The user has accepted `rules` of the team in `scope`, after `before`.
@@ -221,6 +228,8 @@ impl Memory {
         self.change("changing a memory", |connection| {
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
+            // Other words than the team's, or than what was learned, are the user's own.
+            let source = if source.trust() < Trust::Stated { Source::Manual } else { source };
             let mut statement = checked(&Statement::new(kind, text, source, scope))?;
             // A topic that was given stays; one that the words said is that of the new ones.
             if !keep::by_its_words(&kept.note) {
@@ -298,14 +307,24 @@ pub(super) fn reword(
     if let Some(same) = same {
         return Err(Error::usage(format!("{} says that already", same.note.id)));
     }
-    // Other words than the team's are the user's own.
-    let source = if kept.note.source == Source::Team { Source::Manual } else { kept.note.source };
     connection
         .execute(
             "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
              source = ?7 WHERE row = ?1",
-            params![kept.row, text, said, now.as_millis(), topic, estimate(text), source.as_str()],
+            params![
+                kept.row,
+                text,
+                said,
+                now.as_millis(),
+                topic,
+                estimate(text),
+                statement.source.as_str()
+            ],
         )
+        .map_err(keep::keeping)?;
+    // Contexts that have the old words do not have these.
+    connection
+        .execute("DELETE FROM injections WHERE note = ?1", [kept.row])
         .map_err(keep::keeping)?;
     search::put(connection, kept.row, text, topic)?;
     keep::testify(connection, kept, "edited", None, now)

@@ -28,7 +28,7 @@ impl App {
         let project = &self.settings.project;
         let (given, stale) = (HashSet::new(), StaleCheck::new(project.root()));
         let context = Context { project: Some(project.id()), given: &given, budget };
-        Ok(Block::of(&notes, &context, |note| stale.missing(&note.text)))
+        Ok(Block::of(&notes, &context, |note| stale.of(note)))
     }
 
     /// What a program tells its agent through our hooks, for its key; none for all others,

@@ -112,6 +112,7 @@ fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
     }
     let text = wire::without_halves(text);
     // What a command printed may have them, and no pattern would know them.
+    let hidden = hidden.in_json();
     let text = hidden.redact(&text);
     parse(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());

@@ -32,10 +32,13 @@ pub(super) fn learn(
             let why = error_line(&outcome.output);
             turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
         }
-        (Ended::Denied, _, ran) => {
-            let command = call.command().unwrap_or_default();
-            turn.denied(&ran.unwrap_or(Ran { kind: subject, command, call: &call.id }))
+        // Which command, or which server's tool, is a matter of preference; that this edit or
+        // this plan was not wanted is not.
+        (Ended::Denied, _, Some(ran)) => turn.denied(&ran),
+        (Ended::Denied, _, None) if call.tool.starts_with("mcp__") => {
+            turn.denied(&Ran { kind: subject, command: "", call: &call.id })
         }
+        (Ended::Denied, ..) => turn.happened(Happened::Denied, of(None)).map(|_| None),
         (_, Some(failure), Some(ran)) => turn.failed(&ran, Some(&failure.error)),
         (_, Some(failure), None) => {
             turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)

@@ -51,13 +51,13 @@ fn helped(connection: &Connection, kept: Kept) -> Result<Helped> {
     let after = |what: &str| {
         count(
             connection,
-            "SELECT count(*) FROM injections JOIN events ON events.session = injections.context
-             AND events.context = injections.context AND events.what = ?2
+            "SELECT count(*) FROM injections JOIN events
+             ON events.context = injections.context AND events.what = ?2
              AND events.at >= injections.at WHERE injections.note = ?1",
             params![kept.row, what],
         )
     };
-    let given = "SELECT count(*) FROM injections WHERE note = ?1";
+    let given = "SELECT coalesce(sum(times), 0) FROM injections WHERE note = ?1";
     Ok(Helped {
         given: count(connection, given, [kept.row])?,
         cited: evidence("cited")?,

@@ -27,6 +27,8 @@ fn escape(plain: &str, out: &mut String) {
         let has_meaning = match c {
             '<' => true,
             '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
+            // A link: where it leads, and its title, are not on the page.
+            ']' => matches!(next, Some('(' | '[' | ':')),
             // At the end there may be code.
             '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
             _ => false,

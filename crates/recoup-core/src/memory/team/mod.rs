@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::digest::Digest;
 use crate::base::fsx;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 pub use apply::{Accepted, Outvoted};
 pub(super) use apply::{accept, knows_any, retire_all};
@@ -80,7 +80,13 @@ pub fn path(root: &Path) -> PathBuf {
 
 /// The file of the project at `root` as it is; none where there is none.
 pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
-    fsx::read_regular(&path(root), MAX_LEN)
+    let path = path(root);
+    // A link may lead out of the repository, to what nobody has reviewed.
+    if path.is_symlink() {
+        let message = format!("{} is a link, and is not believed", path.display());
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
+    fsx::read_regular(&path, MAX_LEN)
 }
 
 /// How the file at `root` stands to the digest that was accepted. One file is read and

@@ -194,6 +194,15 @@ impl Action {
 }
 
 impl Plan {
+    /// What is to be done, in its words.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Whole(tasks) => tasks.iter_mut().map(|(task, _)| task).collect(),
+            Self::Add(task) => vec![task],
+            Self::Mark { .. } => Vec::new(),
+        }
+    }
+
     fn bounded(self) -> Self {
         match self {
             Self::Whole(tasks) => {

@@ -53,8 +53,10 @@ impl Turn<'_> {
 
     /// This context has these notes: they were given, or said in it. Says how many are new.
     pub fn knows<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
-        const SQL: &str = "INSERT OR IGNORE INTO injections (context, note, at)
-                           SELECT ?1, row, ?3 FROM notes WHERE id = ?2";
+        const SQL: &str = "INSERT INTO injections (context, note, at)
+                           SELECT ?1, row, ?3 FROM notes WHERE id = ?2
+                           ON CONFLICT (context, note)
+                           DO UPDATE SET lost = 0, times = times + 1 WHERE lost = 1";
         let mut insert = self.connection.prepare_cached(SQL).map_err(giving)?;
         let (context, now) = (&self.occasion.context, self.now.as_millis());
         let mut new = 0;
@@ -70,8 +72,8 @@ impl Turn<'_> {
                              WHERE session = ?1 AND what = 'given' AND context = ?2";
         let (session, context) = (&self.occasion.session, &self.occasion.context);
         self.connection
-            .prepare_cached("DELETE FROM injections WHERE context = ?1")
-            .and_then(|mut delete| delete.execute([context]))
+            .prepare_cached("UPDATE injections SET lost = 1 WHERE context = ?1")
+            .and_then(|mut update| update.execute([context]))
             .map_err(giving)?;
         self.connection
             .prepare_cached(GIVEN)
@@ -83,7 +85,7 @@ impl Turn<'_> {
 
 fn given(connection: &Connection, context: &str) -> Result<HashSet<NoteId>> {
     const SQL: &str = "SELECT notes.id FROM injections JOIN notes ON notes.row = injections.note
-                       WHERE injections.context = ?1";
+                       WHERE injections.context = ?1 AND injections.lost = 0";
     let mut select = connection.prepare_cached(SQL).map_err(giving)?;
     let ids = select.query_map([context], |row| row.get::<_, String>(0)).map_err(giving)?;
     ids.map(|id| id.map_err(giving).and_then(|id| NoteId::parse(&id))).collect()

@@ -65,6 +65,11 @@ impl Turn<'_> {
         Self { now: then.min(self.now), ..*self }
     }
 
+    /// The conversation.
+    pub fn session(&self) -> &str {
+        &self.occasion.session
+    }
+
     /// For whom something holds that is said here.
     pub fn scope_for(&self, universal: bool) -> NoteScope {
         if universal { NoteScope::Universal } else { self.occasion.scope.clone() }

@@ -7,6 +7,9 @@ use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, NoteScope};
 
+/// More than these nobody reads in passing.
+const MOST: usize = 4;
+
 impl Memory {
     /// Whether a person in that project is to be told something.
     pub fn has_notices(&self, scope: &NoteScope) -> Result<bool> {
@@ -40,7 +43,12 @@ impl Turn<'_> {
         let mut notices: Vec<(i64, String)> =
             rows.map_err(telling)?.collect::<rusqlite::Result<_>>().map_err(telling)?;
         notices.sort_unstable();
-        Ok(notices.into_iter().map(|(_, text)| text).collect())
+        let more = notices.len().saturating_sub(MOST);
+        let mut told: Vec<String> = notices.into_iter().take(MOST).map(|(_, text)| text).collect();
+        if more > 0 {
+            told.push(format!("and {more} more (`recoup memory list --all`)"));
+        }
+        Ok(told)
     }
 }
 

@@ -273,7 +273,7 @@ fn a_call_denied_again_becomes_a_candidate() {
 }
 
 #[test]
-fn candidates_that_nobody_sees_again_go_after_a_week_and_what_the_user_said_stays() {
+fn candidates_that_nobody_sees_again_go_after_a_week_and_what_the_user_brought_in_stays() {
     let scene = Scene::new();
     let run = |call| ran("npm test", "npm test", call);
     scene.fails("one", &run("1"), MISSING);
@@ -281,11 +281,13 @@ fn candidates_that_nobody_sees_again_go_after_a_week_and_what_the_user_said_stay
     let said = Statement::new(NoteKind::Preference, "use tabs", Source::User, project('a'));
     let tentative = Statement { tentative: true, ..said };
     assert_eq!(scene.memory().record(&tentative).unwrap().note().status, Status::Candidate);
+    let brought = Statement::new(NoteKind::Preference, "use bun", Source::Import, project('a'));
+    scene.memory().record(&brought).unwrap();
     scene.clock.advance(6 * DAY);
     assert_eq!(scene.memory().settle().unwrap().dropped, 0);
     scene.clock.advance(2 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().dropped, 1);
-    assert_eq!(scene.all(), [(Status::Candidate, "use tabs".to_owned())]);
+    assert_eq!(scene.memory().settle().unwrap().dropped, 2);
+    assert_eq!(scene.all(), [(Status::Candidate, "use bun".to_owned())]);
     // And then it is a first time again.
     assert_eq!(scene.fails("two", &run("3"), MISSING), None);
 }
@@ -484,4 +486,118 @@ fn what_was_no_statement_is_taken_back_and_what_gave_way_to_it_counts_again() {
     let tabs = scene.say("use tabs", Some("indentation")).note().id.clone();
     assert_eq!(take_back(&tabs), None);
     assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn what_hides_its_exit_code_is_no_fix() {
+    for masked in ["cargo build || true", "cargo build 2>&1 | tail -3", "cargo build; echo done"] {
+        let scene = Scene::new();
+        for call in ["1", "2"] {
+            scene.fails("one", &ran("cargo build", "cargo build", call), "error: linker not found");
+            let fix = format!("{call} fix");
+            assert_eq!(scene.works("one", &ran("cargo build", masked, &fix)), None, "{masked}");
+        }
+        assert_eq!(scene.all(), []);
+    }
+}
+
+#[test]
+fn what_works_for_something_else_is_no_fix() {
+    let scene = Scene::new();
+    for call in ["1", "2"] {
+        scene.fails("one", &ran("cargo test", "cargo test -p core", call), "error[E0308]: no");
+        let other = format!("{call} other");
+        assert_eq!(scene.works("one", &ran("cargo test", "cargo test -p cli", &other)), None);
+    }
+    assert_eq!(scene.all(), []);
+}
+
+#[test]
+fn what_worked_before_the_failure_is_no_fix() {
+    let scene = Scene::new();
+    let before = recoup_core::base::clock::Clock::now(&scene.clock);
+    scene.clock.advance(Duration::from_mins(50));
+    scene.fails("one", &ran("npm test", "npm test", "1"), MISSING);
+    let fix = ran("npm test", "npm test -- -i", "2");
+    let swept = scene.memory().turn(&session("one"), |turn| turn.at(before).succeeded(&fix));
+    assert_eq!(swept.unwrap(), Some(None));
+    assert_eq!(scene.all(), []);
+}
+
+#[test]
+fn what_the_user_made_of_a_lesson_stays_theirs() {
+    let scene = Scene::new();
+    let run = |call| ran("npm test", "npm test", call);
+    scene.fails("one", &run("1"), MISSING);
+    let note = promoted(scene.fails("two", &run("2"), MISSING));
+    scene.memory().edit(&note.id, "run npm ci before npm test").unwrap();
+    scene.fails("three", &run("3"), MISSING);
+    assert_eq!(scene.active(), ["run npm ci before npm test"]);
+    assert_eq!(scene.find("run npm ci before npm test").source, Source::Manual);
+}
+
+#[test]
+fn a_lesson_that_retired_by_itself_is_learned_again() {
+    let scene = Scene::new();
+    let run = |call| ran("npm test", "npm test", call);
+    scene.fails("one", &run("1"), MISSING);
+    let lesson = promoted(scene.fails("two", &run("2"), MISSING)).text;
+    scene.clock.advance(92 * DAY);
+    assert_eq!(scene.memory().settle().unwrap().retired, 1);
+    scene.fails("three", &run("3"), MISSING);
+    scene.fails("four", &run("4"), MISSING);
+    assert_eq!(scene.find(&lesson).status, Status::Active);
+}
+
+#[test]
+fn a_fork_has_the_calls_of_its_parent_and_counts_none_of_them_again() {
+    let scene = Scene::new();
+    let publish = ran("npm publish", "npm publish", "1");
+    assert_eq!(scene.denies("one", &publish), None);
+    assert_eq!(scene.denies("fork", &publish), None);
+    assert_eq!(scene.all(), []);
+}
+
+#[test]
+fn a_password_in_a_command_is_not_kept() {
+    let scene = Scene::new();
+    let commands = [
+        "mysql -uroot -phunter2secret",
+        "sshpass -p hunter2secret ssh host",
+        "docker login -u me -p hunter2secret",
+        "redis-cli -a hunter2secret ping",
+        "aws configure set aws_secret_access_key hunter2secret",
+        "npm config set //registry.example.com/:_authToken hunter2secret",
+        "openssl enc -k hunter2secret",
+    ];
+    for (n, command) in commands.iter().enumerate() {
+        for name in ["one", "two"] {
+            let call = format!("{name} {n}");
+            scene.fails(name, &ran(command, command, &call), "error: it broke");
+        }
+    }
+    for (_, text) in scene.all() {
+        assert!(!text.contains("hunter2secret"), "{text}");
+    }
+    assert_eq!(scene.all().len(), commands.len());
+}
+
+#[test]
+fn what_a_context_has_lost_stays_in_the_report_and_is_given_again() {
+    let scene = Scene::new();
+    let note = scene.say("Use tabs.", None).note().clone();
+    scene.gives("one");
+    scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
+    scene.gives("one");
+    let report = scene.memory().report(&Wanted::default()).unwrap();
+    assert_eq!((report[0].note.id.clone(), report[0].given), (note.id, 2));
+}
+
+#[test]
+fn other_words_are_given_to_a_context_that_has_the_old_ones() {
+    let scene = Scene::new();
+    let id = scene.say("Use tabs.", None).note().id.clone();
+    scene.gives("one");
+    scene.memory().edit(&id, "Use four spaces.").unwrap();
+    assert_eq!(scene.gives("one"), [id]);
 }

@@ -232,3 +232,25 @@ proptest! {
         }
     }
 }
+
+/// What the user gave up does not come back because a team wants it.
+#[test]
+fn the_team_brings_nothing_back_that_the_user_gave_up() {
+    let scene = Scene::new();
+    scene.say("use yarn", Some("package manager"));
+    scene.say("use pnpm", Some("package manager"));
+    let team = Statement { source: Source::Team, ..stated("use yarn", Some("package manager")) };
+    scene.memory().record(&team).unwrap();
+    assert_eq!(scene.active(), ["use pnpm"]);
+    assert_eq!(scene.find("use yarn").status, Status::Superseded);
+}
+
+#[test]
+fn a_run_without_a_person_makes_nothing_the_users_word() {
+    let scene = Scene::new();
+    let team = Statement { source: Source::Team, ..stated("use pnpm", None) };
+    scene.memory().record(&team).unwrap();
+    let tentative = Statement { tentative: true, ..stated("use pnpm", None) };
+    scene.memory().record(&tentative).unwrap();
+    assert_eq!(scene.find("use pnpm").source, Source::Team);
+}

@@ -64,3 +64,20 @@ fn what_fits_a_prompt_is_found_and_mostly_nothing_does() {
     assert_eq!(fitting("how do I run the migrations?"), ["Run migrations with `make migrate`."]);
     assert_eq!(fitting("please rename this variable"), [""; 0]);
 }
+
+#[test]
+fn on_one_topic_the_project_counts_and_not_what_holds_everywhere() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    let here = Statement {
+        topic: Some("indentation".to_owned()),
+        ..Statement::new(NoteKind::Preference, "use spaces", Source::User, project('a'))
+    };
+    scene.memory().record(&here).unwrap();
+    let rules = |letter| {
+        let rules = scene.memory().rules(&project(letter), Budget::default()).unwrap();
+        rules.into_iter().map(|note| note.text).collect::<Vec<_>>()
+    };
+    assert_eq!(rules('a'), ["use spaces"]);
+    assert_eq!(rules('b'), ["use tabs"]);
+}

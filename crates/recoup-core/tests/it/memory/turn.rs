@@ -40,7 +40,7 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     let new = memory.rules_since(last, &NoteScope::Universal).unwrap();
     assert_eq!(new.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["never push to main"]);
 
-    memory.turn(&occasion("one"), |turn| turn.lose()).unwrap();
+    memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
     assert_eq!(memory.last_given("one", "one").unwrap(), None);
     assert!(memory.given("one").unwrap().is_empty());
 }

@@ -27,6 +27,7 @@ use recoup_core::{Error, Result};
 
 use super::Surroundings;
 use super::event::{Event, What};
+use super::headless::nobody_is_there;
 use super::outcome;
 use super::reply::Reply;
 use super::worker;
@@ -169,7 +170,7 @@ impl<'a> Here<'a> {
         let notes = self.read("the rules", found);
         let stale = StaleCheck::new(self.project.root());
         let context = self.context_of(&known.notes, budget);
-        Block::of(&notes, &context, |note: &Note| stale.missing(&note.text))
+        Block::of(&notes, &context, |note: &Note| stale.of(note))
     }
 
     fn context_of<'c>(&'c self, given: &'c HashSet<NoteId>, budget: Budget) -> Context<'c> {
@@ -185,12 +186,28 @@ impl<'a> Here<'a> {
     fn later(&self, what: job::What) {
         let from = From::of(&self.occasion, self.project.root().to_owned());
         let queue = Queue::of(&self.around.home, self.project.id());
-        let left = queue
-            .put(&Job { from, what }, &SystemClock)
-            .and_then(|()| worker::start(&queue, &self.project));
-        if let Err(error) = left {
-            self.fault("something was not left to the worker", &error);
+        // Also where the queue is full: then a worker is what it needs.
+        let left = queue.put(&Job { from, what }, &SystemClock);
+        for done in [left, worker::start(&queue, &self.project)] {
+            if let Err(error) = done {
+                self.fault("something was not left to the worker", &error);
+            }
         }
+    }
+
+    /// What an earlier worker has left is done.
+    fn catch_up(&self) {
+        let queue = Queue::of(&self.around.home, self.project.id());
+        if queue.is_empty().is_ok_and(|empty| !empty)
+            && let Err(error) = worker::start(&queue, &self.project)
+        {
+            self.fault("the worker was not started", &error);
+        }
+    }
+
+    /// Whether a person is there to be told something.
+    fn has_reader(&self) -> bool {
+        !nobody_is_there(self.event, &self.around.entry)
     }
 
     /// The transcript is to be read on, if there is one.

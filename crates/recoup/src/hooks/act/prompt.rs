@@ -46,7 +46,8 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
         }
         let recorded = record(turn, &statements)?;
         let block = still_fitting(here, turn, &found, &recorded)?;
-        Ok(Came { told: turn.told()?, recorded, block })
+        let told = if here.has_reader() { turn.told()? } else { Vec::new() };
+        Ok(Came { told, recorded, block })
     });
     let mut reply = Reply::default();
     match taken {
@@ -159,5 +160,5 @@ pub(super) fn concerning(
 ) -> Option<Block> {
     let stale = StaleCheck::new(here.project.root());
     let context = here.context_of(known, budget);
-    inject::concerning(found, Moment::default(), &context, |note| stale.missing(&note.text))
+    inject::concerning(found, Moment::default(), &context, |note| stale.of(note))
 }

@@ -21,8 +21,9 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
         }
         turn.begin(how.as_str())?;
         turn.give_all(block.as_ref())?;
-        turn.told()
+        if here.has_reader() { turn.told() } else { Ok(Vec::new()) }
     });
+    here.catch_up();
     let mut reply = Reply::default();
     for line in told.done().unwrap_or_default() {
         reply.notice(&line);

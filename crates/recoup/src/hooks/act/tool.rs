@@ -31,7 +31,7 @@ fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
     let stale = StaleCheck::new(here.project.root());
     let context = here.context_of(&known, Budget::default());
     let moment = Moment { touches: &touched };
-    let block = inject::concerning(&found, moment, &context, |note| stale.missing(&note.text));
+    let block = inject::concerning(&found, moment, &context, |note| stale.of(note));
     let Some(block) = block else { return };
     // Of two calls at the same time one is told.
     if here.take_in(|turn| turn.give(&block)).done().is_some_and(|new| new > 0) {

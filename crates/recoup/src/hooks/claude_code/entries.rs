@@ -14,7 +14,7 @@ use crate::hooks::wire::{self, Block, tagged};
 pub(super) const NOTIFICATION: &str = "<task-notification>";
 
 /// What the client itself says in a user's place begins so.
-const CLIENT_SAYS: [&str; 9] = [
+const CLIENT_SAYS: [&str; 10] = [
     "<command-",
     "<local-command-",
     "<bash-input>",
@@ -24,6 +24,7 @@ const CLIENT_SAYS: [&str; 9] = [
     "Caveat: The messages below",
     "This session is being continued from a previous",
     "<tool_use_error>",
+    "Stop hook feedback:",
 ];
 
 /// What the client adds to a prompt stands in such tags.
@@ -68,13 +69,18 @@ fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<Wha
     if text.starts_with(INTERRUPTED) {
         return Some(What::Interruption);
     }
-    if !is_human(origin) || CLIENT_SAYS.iter().any(|start| text.starts_with(start)) {
+    if !is_human(origin) {
         return None;
     }
-    if in_sub_agent {
-        return What::sub_agent(text);
-    }
-    What::prompt(&without_added(text))
+    let typed = typed(text)?;
+    if in_sub_agent { What::sub_agent(&typed) } else { What::prompt(&typed) }
+}
+
+/// What was typed of a text in the user's place; none where the client says it itself.
+pub(super) fn typed(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    let machine = CLIENT_SAYS.iter().chain([&INTERRUPTED]).any(|start| text.starts_with(start));
+    (!machine).then(|| without_added(text))
 }
 
 /// A prompt without an origin is a person's, or a script's that stands for one.

@@ -123,6 +123,11 @@ fn prompt(payload: &Payload<'_>) -> Option<What> {
     if text.trim_start().starts_with(entries::NOTIFICATION) {
         return entries::task(&text).map(What::Task);
     }
+    // A sub-agent's task was given by an agent.
+    if payload.agent_id.is_some() {
+        return None;
+    }
+    let text = entries::typed(&text)?.into_owned();
     let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
     Some(What::Prompt(Prompt { text, turn }))
 }

@@ -16,13 +16,16 @@ impl Worker<'_> {
         tentative: bool,
     ) -> Result<()> {
         let Some(judge) = self.judge else { return Ok(()) };
+        if self.memory.silence(&occasion.scope)?.is_some() {
+            return Ok(());
+        }
         let Some(candidate) = Candidate::new(prompt, self.hidden) else { return Ok(()) };
         let verdicts = judge.classify(&[candidate])?;
         self.memory
             .turn(occasion, |turn| match verdicts.first() {
                 Some(Verdict::Nothing) => take_back(turn, kept),
                 Some(Verdict::Keep(finding)) if kept.is_empty() => {
-                    remember(turn, finding, prompt, tentative)
+                    remember(turn, finding, tentative)
                 }
                 _ => Ok(()),
             })
@@ -44,9 +47,8 @@ fn take_back(turn: &Turn<'_>, kept: &[NoteId]) -> Result<()> {
     Ok(())
 }
 
-fn remember(turn: &Turn<'_>, finding: &Finding, prompt: &str, tentative: bool) -> Result<()> {
+fn remember(turn: &Turn<'_>, finding: &Finding, tentative: bool) -> Result<()> {
     let statement = Statement {
-        quote: Some(prompt.to_owned()).filter(|quote| *quote != finding.statement),
         tentative,
         ..Statement::new(
             finding.kind,

@@ -64,17 +64,17 @@ impl Queue {
             let Some((name, tries)) = parts(&file) else { continue };
             if tries >= TRIES {
                 lost(&format!("job {name} was given up after {tries} tries"));
-                fsx::remove(&file)?;
+                give_up(&file, &mut lost);
                 continue;
             }
             let begun = self.dir.join(format!("{name}.{}.json", tries + 1));
             fsx::rename_unsynced(&file, &begun)?;
-            let json = fsx::read_limited(&begun, LARGEST).unwrap_or_default();
+            let json = fsx::read_regular(&begun, LARGEST).ok().flatten().unwrap_or_default();
             if let Ok(job) = serde_json::from_slice(&json) {
                 return Ok(Some(Taken { file: begun, job }));
             }
             lost(&format!("job {name} can't be read"));
-            fsx::remove(&begun)?;
+            give_up(&begun, &mut lost);
         }
         Ok(None)
     }
@@ -113,6 +113,13 @@ impl Taken {
     }
 }
 
+/// What can't even be removed is in nobody's way.
+fn give_up(file: &Path, lost: &mut impl FnMut(&str)) {
+    if let Err(error) = fsx::remove(file) {
+        lost(&format!("it stays where it is: {error}"));
+    }
+}
+
 /// The name of a job, and how often it was begun.
 fn parts(file: &Path) -> Option<(&str, u32)> {
     let (name, tries) = file.file_name()?.to_str()?.strip_suffix(".json")?.rsplit_once('.')?;
@@ -125,7 +132,7 @@ pub fn forget(home: &Path, texts: &[&str]) -> Result<usize> {
     let mut gone = 0;
     for project in projects.filter_map(|entry| Some(entry.ok()?.path())) {
         for file in (Queue { dir: project }).waiting().unwrap_or_default() {
-            let json = fsx::read_limited(&file, LARGEST).unwrap_or_default();
+            let json = fsx::read_regular(&file, LARGEST).ok().flatten().unwrap_or_default();
             let held = |text: &&str| {
                 let text = serde_json::to_string(text).expect("text always serializes");
                 let inner = &text.as_bytes()[1..text.len() - 1];

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use recoup_core::Result;
+use recoup_core::base::digest::Digest;
 use recoup_core::memory::classify::classify;
 use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Tail};
 use recoup_core::memory::learn::citation::citations;
@@ -39,18 +40,24 @@ impl Worker<'_> {
             for learned in take_in(turn, &entries, root)? {
                 turn.tell(&notice(&learned))?;
             }
-            if why == Why::Compaction {
-                preserve(turn, &entries)?;
-            }
             Ok(())
         })?;
         // Also where nothing is kept at the moment: nobody catches up on that later.
         self.memory.sweep(&name, &excerpt.mark.to_string())?;
-        if why != Why::Compaction {
-            self.save_progress(occasion, &transcript)?;
-            self.extract(occasion, &entries)?;
+        if why == Why::Compaction {
+            return self.preserve(occasion, &transcript, &format!("{name} before compaction"));
         }
-        Ok(())
+        self.save_progress(occasion, &transcript)?;
+        self.extract(occasion, &transcript, &format!("{name} for a model"))
+    }
+
+    /// What would be lost with the context: statements that nobody was sure about, since
+    /// the last compaction, wait for evidence.
+    fn preserve(&self, occasion: &Occasion, transcript: &Transcript, name: &str) -> Result<()> {
+        let excerpt = self.new_in(transcript, name)?;
+        let entries = self.audible(&occasion.scope, excerpt.entries)?;
+        self.memory.turn(occasion, |turn| preserve(turn, &entries))?;
+        self.memory.sweep(name, &excerpt.mark.to_string())
     }
 
     fn new_in(&self, transcript: &Transcript, name: &str) -> Result<Excerpt> {
@@ -82,6 +89,12 @@ impl Worker<'_> {
             What::Prompt(text) | What::Words(text) | What::SubAgent(text) => text,
             What::Outcome(outcome) => &mut outcome.output,
             What::Call(Call { action: Action::Shell(line), .. }) => line,
+            What::Call(Call { action: Action::Plan(plan), .. }) => {
+                for task in plan.texts_mut() {
+                    *task = self.hidden.redact(task).into_owned();
+                }
+                return entry;
+            }
             _ => return entry,
         };
         if let Cow::Owned(clean) = self.hidden.redact(text) {
@@ -102,11 +115,19 @@ impl Worker<'_> {
         }
     }
 
-    /// Asks a model what the end of a session has taught.
-    fn extract(&self, occasion: &Occasion, entries: &[Entry]) -> Result<()> {
-        let Some(judge) = self.judge.filter(|_| entries.len() >= FEWEST_TURNS) else {
+    /// Asks a model what the end of a session has taught, when enough is new since it was
+    /// asked last.
+    fn extract(&self, occasion: &Occasion, transcript: &Transcript, name: &str) -> Result<()> {
+        let Some(judge) = self.judge else { return Ok(()) };
+        let excerpt = self.new_in(transcript, name)?;
+        let entries = self.audible(&occasion.scope, excerpt.entries)?;
+        if entries.len() < FEWEST_TURNS {
             return Ok(());
-        };
+        }
+        self.memory.sweep(name, &excerpt.mark.to_string())?;
+        if self.memory.silence(&occasion.scope)?.is_some() {
+            return Ok(());
+        }
         let last = &entries[entries.len().saturating_sub(MOST_TURNS)..];
         let said: Vec<(Speaker, String)> = last.iter().filter_map(said).collect();
         let turns = said.iter().map(|(speaker, text)| (*speaker, text.as_str()));
@@ -140,15 +161,19 @@ fn take_in(turn: &Turn<'_>, entries: &[Entry], root: &Path) -> Result<Vec<Learne
     for trouble in troubles(entries) {
         if matches!(trouble.sort, Sort::Stuck | Sort::Backtracked | Sort::Repeated) {
             let subject = trouble.kind.map_or(trouble.call, |kind| kind.to_string());
-            let of = Of { subject: Some(&subject), detail: trouble.error.as_deref(), call: None };
+            let print = Digest::of(
+                format!("{:?}\n{subject}\n{:?}", trouble.sort, trouble.error).as_bytes(),
+            );
+            let call = format!("{} {}", turn.session(), &print.to_hex()[..16]);
+            let detail = trouble.error.as_deref();
+            let of = Of { subject: Some(&subject), detail, call: Some(&call) };
             turn.happened(Happened::Trouble, of)?;
         }
     }
     Ok(learned)
 }
 
-/// What would be lost with the context: statements that nobody was sure about wait for
-/// evidence.
+/// Statements that nobody was sure about wait for evidence.
 fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
     let mut preserved = 0;
     for entry in entries.iter().filter(|entry| entry.agent.is_none()) {
