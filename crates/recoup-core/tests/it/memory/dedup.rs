@@ -79,10 +79,12 @@ fn nothing_else_is_taken_for_the_same() {
     assert_eq!(duplicates(&notes), []);
 }
 
-/// As an import leaves them: neither has taken the other's place.
+/// As they may be from earlier: neither has taken the other's place.
 fn both(one: &str, other: &str) -> Scene {
     let scene = Scene::new();
     scene.memory().import(&[active(one), active(other)]).unwrap();
+    let sql = rusqlite::Connection::open(scene.path()).unwrap();
+    sql.execute("UPDATE notes SET status = 'active', superseded_by = NULL", []).unwrap();
     scene
 }
 

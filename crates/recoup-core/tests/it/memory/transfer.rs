@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Imported, NoteKind, Source, Statement, Wanted, export, parse};
+use recoup_core::memory::{Imported, NoteKind, Source, Statement, Status, Wanted, export, parse};
 
 use super::{Scene, project, stated};
 
