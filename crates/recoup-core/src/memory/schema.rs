@@ -46,7 +46,8 @@ pub(super) const RANK: &str =
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
 /// holds for all files; `idle` says that a note is given often and never used. Evidence
 /// with a `detail` counts once. A `context` is what an agent sees: its session, or that of
-/// a sub-agent; what it was given and has `lost` may be given again. Times are milliseconds since 1970.
+/// a sub-agent (each start of a session adds a row for each rule: `injections` has no more
+/// indexes than it must); what it was given and has `lost` may be given again. Times are milliseconds since 1970.
 pub(super) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -144,8 +145,6 @@ CREATE TABLE injections (
     lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (context, note)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX injections_at ON injections (at);
-CREATE INDEX injections_note ON injections (note);
 
 CREATE TABLE checkpoints (
     scope TEXT PRIMARY KEY,

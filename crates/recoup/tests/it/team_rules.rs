@@ -275,12 +275,14 @@ fn a_refused_file_does_not_stand_in_the_way_of_others() {
 }
 
 #[test]
-fn links_are_read_for_what_they_lead_to_and_never_written_through() {
+fn links_are_neither_believed_nor_written_through() {
     let scene = Scene::new();
     scene.write("elsewhere.md", rules(&["be kind"]));
     symlink(scene.path("elsewhere.md"), scene.path(RULES)).unwrap();
-    scene.trust();
-    assert!(given(&scene).contains("be kind"));
+    let said = scene.run(&["trust"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("is a link, and is not believed"), "{said:?}");
+    assert_eq!(given(&scene), "");
     run(&scene, &["memory", "add", "squash before merging"]);
     let said = scene.run(&["memory", "export", "--team"]);
     assert_eq!(said.code, 1);

@@ -130,7 +130,7 @@ fn mark_idle(connection: &Connection) -> Result<usize> {
     connection
         .execute(
             "UPDATE notes SET idle = 1 WHERE idle = 0 AND status = 'active' AND evidence = 1
-             AND (SELECT count(*) FROM injections WHERE injections.note = notes.row) >= ?1
+             AND row IN (SELECT note FROM injections GROUP BY note HAVING sum(times) >= ?1)
              AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
                              AND evidence.what IN ('cited', 'repeated'))",
             [OFTEN],

@@ -35,7 +35,11 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let statements = statements(here, &reading);
     let found = fitting(here, &text);
     // Known by what it is, which must not be readable.
-    let once = prompt.turn.as_ref().map(|turn| wire::print(&format!("{turn}\n{}", prompt.text)));
+    let session = &here.occasion.session;
+    let once = prompt
+        .turn
+        .as_ref()
+        .map(|turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text)));
     let taken = here.take_in(|turn| {
         let of = Of { call: once.as_deref(), ..Of::default() };
         if !turn.happened(Happened::Prompted, of)? {
