@@ -20,6 +20,7 @@ mod team;
 mod topic;
 mod transfer;
 mod turn;
+mod used;
 
 use std::path::PathBuf;
 use std::sync::Arc;
