@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::worker::settled;
 use super::{Reply, add, changed, fixture, happened, hook, remembered};
 use crate::support::Home;
 
@@ -70,6 +71,7 @@ fn how_a_command_ended_is_known_from_the_transcript() {
     fs::write(&rollout, format!("{}\n{}\n", line(call), line(output))).unwrap();
     for _ in 0..2 {
         tell(&home, "Stop", json!({"transcript_path": rollout})).is_silent();
+        settled(&home);
     }
     let error = "ls: cannot access '/nonexistent': No such file or directory";
     assert_eq!(happened(&home, "failed"), [("ls".to_owned(), error.to_owned())]);
