@@ -25,7 +25,7 @@ use crate::process::detached;
 /// A client writes its payload at once.
 const FOR_INPUT: Duration = Duration::from_secs(1);
 /// Then we leave, whatever we are waiting for: a disk, a lock.
-const FOR_ALL: Duration = Duration::from_secs(3);
+const FOR_ALL: Duration = Duration::from_secs(5);
 /// What the thread needs that watches over that.
 const STACK: usize = 128 << 10;
 

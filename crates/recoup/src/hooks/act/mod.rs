@@ -35,9 +35,9 @@ use super::worker::job::{self, From, Job, Why};
 use super::worker::queue::Queue;
 
 /// What the user said is worth waiting for.
-const FOR_WORDS: Duration = Duration::from_millis(1_500);
+const FOR_WORDS: Duration = Duration::from_millis(2_500);
 /// The rest is not: the client waits for us.
-const FOR_THE_REST: Duration = Duration::from_millis(300);
+const FOR_THE_REST: Duration = Duration::from_secs(1);
 /// Readers wait only while the database is made or moved.
 const TO_READ: Duration = Duration::from_millis(150);
 
