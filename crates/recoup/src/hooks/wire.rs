@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Digest;
+use recoup_core::memory::transcript::{Action, Call, What};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -107,6 +108,23 @@ pub(super) fn text_of(content: &RawValue) -> String {
     let blocks = blocks(content);
     let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
+}
+
+/// What an agent said or called in a block; `call` is what the client calls a call, and
+/// `action` says what its tools do.
+pub(super) fn agent_said(
+    block: &Block<'_>,
+    call: &str,
+    action: fn(&str, &RawValue) -> Action,
+) -> Option<What> {
+    if block.kind == "text" {
+        return What::words(block.text.as_deref()?);
+    }
+    if block.kind != call {
+        return None;
+    }
+    let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
+    Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
 }
 
 /// A field of a JSON object that is a string. The others are not taken apart: one of them

@@ -5,23 +5,9 @@ use rusqlite::params;
 use super::Turn;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, NoteScope};
 
 /// More than these nobody reads in passing.
 const MOST: usize = 4;
-
-impl Memory {
-    /// Whether a person in that project is to be told something.
-    pub fn has_notices(&self, scope: &NoteScope) -> Result<bool> {
-        let found = self.read(|connection| {
-            connection
-                .prepare_cached("SELECT EXISTS (SELECT 1 FROM notices WHERE scope = ?1)")
-                .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
-                .map_err(telling)
-        })?;
-        Ok(found.unwrap_or_default())
-    }
-}
 
 impl Turn<'_> {
     /// A person in this project is to be told this.

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Call, Notification, Plan, What};
+use recoup_core::memory::transcript::{Action, Notification, Plan, What};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::outcome::{self, INTERRUPTED};
 use super::transcript::Line;
-use crate::hooks::wire::{self, Block, tagged};
+use crate::hooks::wire::{self, tagged};
 
 pub(super) const NOTIFICATION: &str = "<task-notification>";
 
@@ -153,18 +153,7 @@ pub(super) fn assistant(line: &Line<'_>) -> Vec<What> {
         return Vec::new();
     }
     let blocks = message.content.map(wire::blocks).unwrap_or_default();
-    blocks.iter().filter_map(agent_said).collect()
-}
-
-fn agent_said(block: &Block<'_>) -> Option<What> {
-    match &*block.kind {
-        "text" => What::words(block.text.as_deref()?),
-        "tool_use" => {
-            let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
-            Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
-        }
-        _ => None,
-    }
+    blocks.iter().filter_map(|block| wire::agent_said(block, "tool_use", action)).collect()
 }
 
 pub(super) fn action(tool: &str, input: &RawValue) -> Action {

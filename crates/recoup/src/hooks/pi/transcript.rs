@@ -9,7 +9,7 @@ use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What}
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::wire::{self, Block};
+use crate::hooks::wire;
 
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -77,7 +77,8 @@ fn of(message: &Message<'_>, id: &str) -> Vec<What> {
         "user" => What::prompt(&content()).into_iter().collect(),
         "assistant" => {
             let blocks = message.content.map(wire::blocks).unwrap_or_default();
-            blocks.iter().filter_map(agent_said).collect()
+            let said = |block| wire::agent_said(block, "toolCall", action);
+            blocks.iter().filter_map(said).collect()
         }
         "toolResult" => {
             let outcome = message
@@ -88,17 +89,6 @@ fn of(message: &Message<'_>, id: &str) -> Vec<What> {
         }
         "bashExecution" => by_hand(message, id),
         _ => Vec::new(),
-    }
-}
-
-fn agent_said(block: &Block<'_>) -> Option<What> {
-    match &*block.kind {
-        "text" => What::words(block.text.as_deref()?),
-        "toolCall" => {
-            let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
-            Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
-        }
-        _ => None,
     }
 }
 
