@@ -6,4 +6,5 @@
 pub mod cli;
 pub mod config;
 mod exec;
+mod mcp;
 mod race;

@@ -57,6 +57,8 @@ pub(super) const LEDGER_ENABLED: EnvVar =
     var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
+const MCP_TOKEN: EnvVar =
+    var("RECOUP_MCP_TOKEN", "the token that clients of `mcp --http` must send");
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -64,7 +66,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 19] = [
+pub const VARIABLES: [EnvVar; 20] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -79,6 +81,7 @@ pub const VARIABLES: [EnvVar; 19] = [
     EARLY_EXIT_DIR,
     LEDGER_ENABLED,
     LOG_HITS,
+    MCP_TOKEN,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
@@ -112,6 +115,20 @@ pub(super) fn named(name: &str) -> Option<String> {
 pub(crate) fn verbatim(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
+
+/// The token for `mcp --http`, if there is one.
+pub(crate) fn mcp_token() -> Result<Option<String>> {
+    text(&MCP_TOKEN)
+}
+
+/// Whether nobody is there to ask: Claude Code says of a script's run, or an SDK's, that
+/// it is one.
+pub(crate) fn is_headless() -> bool {
+    std::env::var(ENTRYPOINT).is_ok_and(|entry| entry.starts_with("sdk"))
+}
+
+/// How the client that started us was started itself.
+const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
 
 /// The variables whose values must not be kept, if their names are any sign.
 pub(crate) fn credentials() -> Values {
