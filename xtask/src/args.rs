@@ -10,22 +10,32 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask TASK
 
 Tasks:
-  test               everything that a change must pass: tools, fmt, clippy, tests
+  test [--full]      everything that a change must pass: tools, fmt, clippy, tests;
+                     --full also drives the real Claude Code, from the npm registry
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
   eval secrets       how well secrets are told from clean texts, with what is wrong
   eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
-  tools              bring the programs that tests need, and say where they are
+  tools [--full]     bring the programs that tests need, and say where they are
   help               this text";
 
 /// One thing to do, as understood from the command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    Test,
+    Test(Extent),
     /// With the arguments for the benchmark itself.
     Bench(Vec<OsString>),
     Eval(Subject),
-    Tools,
+    Tools(Extent),
     Help,
+}
+
+/// How much is tested, and brought for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What every change must pass.
+    Usual,
+    /// That, and what needs a large program from the npm registry.
+    Full,
 }
 
 /// What can be evaluated against a corpus.
@@ -45,14 +55,20 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
         return Err(usage("no task given"));
     };
     let task = match task.to_str() {
-        Some("test") => Task::Test,
+        Some("test") => return extent(arguments).map(Task::Test),
         Some("bench") => return bench(arguments),
         Some("eval") => return eval(arguments),
-        Some("tools") => Task::Tools,
+        Some("tools") => return extent(arguments).map(Task::Tools),
         Some("help" | "--help" | "-h") => Task::Help,
         _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
     };
     nothing_more(arguments).map(|()| task)
+}
+
+fn extent(arguments: impl Iterator<Item = OsString>) -> Result<Extent, Failure> {
+    let (full, rest) = flag(arguments, "--full");
+    let extent = if full { Extent::Full } else { Extent::Usual };
+    nothing_more(rest).map(|()| extent)
 }
 
 fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
@@ -76,9 +92,17 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
 }
 
 fn retrieval(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let (verbose, rest) = flag(arguments, "--verbose");
+    nothing_more(rest).map(|()| Task::Eval(Subject::Retrieval { verbose }))
+}
+
+/// Whether `name` comes next, and what comes after it.
+fn flag(
+    arguments: impl Iterator<Item = OsString>,
+    name: &str,
+) -> (bool, impl Iterator<Item = OsString>) {
     let mut arguments = arguments.peekable();
-    let verbose = arguments.next_if(|argument| argument == "--verbose").is_some();
-    nothing_more(arguments).map(|()| Task::Eval(Subject::Retrieval { verbose }))
+    (arguments.next_if(|argument| argument == name).is_some(), arguments)
 }
 
 fn nothing_more(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
@@ -103,8 +127,10 @@ mod tests {
 
     #[test]
     fn every_task_is_understood() {
-        assert_eq!(parsed("test"), Ok(Task::Test));
-        assert_eq!(parsed("tools"), Ok(Task::Tools));
+        for (flag, extent) in [("", Extent::Usual), (" --full", Extent::Full)] {
+            assert_eq!(parsed(&format!("test{flag}")), Ok(Task::Test(extent)));
+            assert_eq!(parsed(&format!("tools{flag}")), Ok(Task::Tools(extent)));
+        }
         assert_eq!(parsed("eval secrets"), Ok(Task::Eval(Subject::Secrets)));
         for (line, verbose) in [("eval retrieval", false), ("eval retrieval --verbose", true)] {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Retrieval { verbose })));
@@ -126,7 +152,8 @@ mod tests {
         let wrong = [
             ("", "no task given"),
             ("tset", "unknown task `tset`"),
-            ("test --full", "unexpected argument `--full`"),
+            ("test --fast", "unexpected argument `--fast`"),
+            ("test --full --full", "unexpected argument `--full`"),
             ("bench --quick", "unexpected argument `--quick`"),
             ("eval", "no subject given"),
             ("eval speed", "nothing to evaluate called `speed`"),

@@ -2,7 +2,8 @@
 //! `eval` and `tools`.
 //!
 //! They need nothing but a Rust toolchain, so that one command works on a
-//! fresh checkout, on a developer's machine and in CI alike.
+//! fresh checkout, on a developer's machine and in CI alike. (`--full` needs
+//! npm as well.)
 
 #![allow(
     clippy::print_stdout,
@@ -17,6 +18,7 @@
 mod args;
 mod backports;
 mod bench;
+mod clients;
 mod debian;
 mod eval;
 mod failure;
@@ -41,10 +43,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     match args::parse(arguments)? {
-        Task::Test => test::run(),
+        Task::Test(extent) => test::run(extent),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Eval(subject) => eval::run(&subject),
-        Task::Tools => tools::run(),
+        Task::Tools(extent) => tools::run(extent),
         Task::Help => {
             println!("{}", args::USAGE);
             Ok(ExitCode::SUCCESS)

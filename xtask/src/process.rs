@@ -22,13 +22,14 @@ pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// apt marks its errors with `E:`; other programs say the essential thing last.
+/// apt marks its errors with `E:`, npm begins with a code; other programs say
+/// the essential thing last.
 fn reason(output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let mut lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     lines
         .clone()
-        .find(|line| line.starts_with("E:"))
+        .find(|line| line.starts_with("E:") || line.starts_with("npm error code"))
         .or_else(|| lines.next_back())
         .map_or_else(|| output.status.to_string(), str::to_owned)
 }
@@ -49,6 +50,10 @@ mod tests {
     #[test]
     fn failure_gives_the_line_that_says_why() {
         assert_eq!(shell("echo 'W: a\nE: b\nE: c\nthe end' >&2; exit 100"), Err("sh: E: b".into()));
+        assert_eq!(
+            shell("echo 'npm error code EX\nnpm error A complete log is elsewhere' >&2; exit 1"),
+            Err("sh: npm error code EX".into())
+        );
         assert_eq!(shell("echo 'a\nb' >&2; exit 1"), Err("sh: b".into()));
         assert_eq!(shell("exit 3"), Err("sh: exit status: 3".into()));
     }

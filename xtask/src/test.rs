@@ -4,6 +4,7 @@
 
 use std::process::{Command, ExitCode};
 
+use crate::args::Extent;
 use crate::failure::Failure;
 use crate::process;
 use crate::tools::Tools;
@@ -38,10 +39,32 @@ const STEPS: [Step; 3] = [
     Step { name: "test", arguments: &["test", "--workspace", "--locked"], needs: Needs::Tools },
 ];
 
-pub(crate) fn run() -> Result<ExitCode, Failure> {
-    heading("tools", "cargo xtask tools");
-    let tools = Tools::bring()?;
-    for step in &STEPS {
+/// The tests that are ignored otherwise: each starts a real client.
+const CLIENTS: Step = Step {
+    name: "clients",
+    // The workspace again, and not one package: the same features, so that
+    // nothing is built twice.
+    arguments: &[
+        "test",
+        "--workspace",
+        "--locked",
+        "--test",
+        "it",
+        "claude_code::",
+        "--",
+        "--ignored",
+    ],
+    needs: Needs::Tools,
+};
+
+pub(crate) fn run(extent: Extent) -> Result<ExitCode, Failure> {
+    let (line, last) = match extent {
+        Extent::Usual => ("cargo xtask tools", None),
+        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS)),
+    };
+    heading("tools", line);
+    let tools = Tools::bring(extent)?;
+    for step in STEPS.iter().chain(last) {
         step.run(&tools)?;
     }
     eprintln!("xtask: all steps passed");

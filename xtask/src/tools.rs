@@ -1,5 +1,6 @@
 //! The programs that tests start, and where each of them comes from: the PATH
 //! if it is there, otherwise Debian's packages, unpacked under `target/tools`.
+//! Clients, whose version matters, come from the npm registry (`clients.rs`).
 //!
 //! A tool that can't be had fails the run. Tests never skip because something
 //! is missing: a skipped test looks just like a passed one.
@@ -9,6 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::args::Extent;
+use crate::clients;
 use crate::failure::Failure;
 use crate::process;
 use crate::unpacked::Shed;
@@ -41,7 +44,7 @@ const TOOLS: &[Tool] = &[
 const BENCH_TOOLS: &[Tool] = &[Tool { program: "jq", package: "jq", variables: &[] }];
 
 /// A tool that has been found, and has answered.
-struct Found {
+pub(crate) struct Found {
     executable: PathBuf,
     version: String,
     unpacked: bool,
@@ -53,8 +56,8 @@ pub(crate) struct Tools {
 }
 
 /// `cargo xtask tools`.
-pub(crate) fn run() -> Result<ExitCode, Failure> {
-    for found in Tools::bring()?.found {
+pub(crate) fn run(extent: Extent) -> Result<ExitCode, Failure> {
+    for found in Tools::bring(extent)?.found {
         let origin = if found.unpacked { "unpacked" } else { "on the PATH" };
         println!("{} ({origin}): {}", found.executable.display(), found.version);
     }
@@ -63,8 +66,13 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
 
 impl Tools {
     /// Finds every tool of the tests, and unpacks those that are missing.
-    pub(crate) fn bring() -> Result<Self, Failure> {
-        Self::bring_all(TOOLS.iter())
+    pub(crate) fn bring(extent: Extent) -> Result<Self, Failure> {
+        let mut tools = Self::bring_all(TOOLS.iter())?;
+        match extent {
+            Extent::Usual => {}
+            Extent::Full => tools.found.push(clients::CLAUDE_CODE.bring()?),
+        }
+        Ok(tools)
     }
 
     /// The same with those of the benchmarks.
@@ -141,7 +149,7 @@ impl Tool {
 }
 
 impl Found {
-    fn ask(executable: PathBuf, unpacked: bool) -> Result<Self, String> {
+    pub(crate) fn ask(executable: PathBuf, unpacked: bool) -> Result<Self, String> {
         let answer = process::capture(Command::new(&executable).arg("--version"))?;
         let version = answer.lines().next().unwrap_or_default().to_owned();
         Ok(Self { executable, version, unpacked })

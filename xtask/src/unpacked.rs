@@ -4,6 +4,7 @@
 //! target/tools/git/bin/git    a script that starts the program as if it were at home
 //! target/tools/git/root/usr/  the packages' files
 //! target/tools/apt/           apt's own state
+//! target/tools/claude-code/   a client (`clients.rs`)
 //! ```
 
 use std::fs::{self, File};
@@ -35,18 +36,32 @@ impl Shed {
 
     /// Where `tool` is started from, whether it is there or not.
     pub(crate) fn executable(&self, tool: &Tool) -> PathBuf {
-        self.folder.join(tool.program).join("bin").join(tool.program)
+        self.folder(tool.program).join("bin").join(tool.program)
     }
 
-    /// Fetches and unpacks `tool`. It appears under its name only when it is
-    /// whole; what an interrupted run left behind is swept away first.
+    /// The folder of one tool, whether it is there or not.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Fetches and unpacks `tool`.
     pub(crate) fn unpack(&self, tool: &Tool) -> Result<(), String> {
-        let partial = self.folder.join(format!("{}.partial", tool.program));
-        let whole = self.folder.join(tool.program);
+        self.make(tool.program, |folder| self.fill(tool, folder))
+    }
+
+    /// Makes the folder of one tool anew. It appears under its name only when
+    /// it is whole; what an interrupted run left behind is swept away first.
+    pub(crate) fn make(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let partial = self.folder(&format!("{name}.partial"));
+        let whole = self.folder(name);
         for old in [&partial, &whole] {
             remove(old).map_err(|error| format!("{}: {error}", old.display()))?;
         }
-        self.fill(tool, &partial)?;
+        fill(&partial)?;
         fs::rename(&partial, &whole).map_err(|error| format!("{}: {error}", whole.display()))
     }
 
@@ -107,7 +122,7 @@ fn library_folders(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// What is in `folder`, in order; nothing if it does not exist.
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }

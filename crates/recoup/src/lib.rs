@@ -6,5 +6,6 @@
 pub mod cli;
 pub mod config;
 mod exec;
+pub mod hooks;
 mod mcp;
 mod race;

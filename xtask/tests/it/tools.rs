@@ -1,5 +1,5 @@
 //! `cargo xtask tools` on machines that lack things: with stand-ins for
-//! `apt-get` and `dpkg-deb`, so that nothing is fetched.
+//! `apt-get`, `dpkg-deb` and `npm`, so that nothing is fetched.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,6 +24,12 @@ const DPKG: &str = "case $2 in \
     */libz.deb) mkdir -p $3/usr/lib/any-linux-gnu;; \
     esac";
 
+/// "Installs" a program where the real one comes to lie.
+const NPM: &str = "[ $1 = ci ] && [ -f package-lock.json ] || exit 1; \
+    package=node_modules/@anthropic-ai/claude-code-any; mkdir -p $package; \
+    echo '#!/bin/sh' > $package/claude; echo 'echo 9.9.9' >> $package/claude; \
+    chmod +x $package/claude";
+
 /// A machine with nothing on its PATH but what a test puts there.
 struct Machine(TempDir);
 
@@ -38,6 +44,11 @@ impl Machine {
         Self::new().with("redis-server", answer).with("valkey-server", answer)
     }
 
+    /// One that has whatever is not a client.
+    fn without_clients() -> Self {
+        Self::without_git().with("git", "echo git version 9")
+    }
+
     fn with(self, program: &str, script: &str) -> Self {
         let path = self.0.path().join("bin").join(program);
         files::write(&path, &format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{script}\n"));
@@ -49,10 +60,22 @@ impl Machine {
         self.0.path().join("target/tools/git")
     }
 
+    fn client(&self) -> PathBuf {
+        self.0.path().join("target/tools/claude-code")
+    }
+
     /// Whether `xtask tools` succeeded, and all that it said.
     fn tools(&self) -> (bool, String) {
+        self.xtask(&["tools"])
+    }
+
+    fn full_tools(&self) -> (bool, String) {
+        self.xtask(&["tools", "--full"])
+    }
+
+    fn xtask(&self, arguments: &[&str]) -> (bool, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
-            .arg("tools")
+            .args(arguments)
             .env("PATH", self.0.path().join("bin"))
             .env("CARGO_TARGET_DIR", self.0.path().join("target"))
             .env_remove("LD_LIBRARY_PATH")
@@ -118,4 +141,55 @@ fn a_source_that_could_not_be_read_is_part_of_the_reason() {
     let (success, said) = Machine::new().with("apt-get", apt).tools();
     assert!(!success);
     assert!(said.contains("(apt-get: E: no network; apt-get: E: no git)"), "{said}");
+}
+
+#[test]
+fn a_client_is_installed_once_and_only_where_all_is_wanted() {
+    let machine = Machine::without_clients().with("npm", NPM);
+    let (success, said) = machine.tools();
+    assert!(success && !said.contains("claude"), "{said}");
+    assert!(!machine.client().exists());
+
+    let (success, said) = machine.full_tools();
+    assert!(success && said.contains("installing claude-code"), "{said}");
+    assert!(said.contains("tools/claude-code/bin/claude (unpacked): 9.9.9"), "{said}");
+
+    let machine = machine.with("npm", "exit 1");
+    let (success, said) = machine.full_tools();
+    assert!(success && !said.contains("installing"), "{said}");
+}
+
+#[test]
+fn a_client_of_another_version_or_a_broken_one_is_replaced() {
+    let machine = Machine::without_clients().with("npm", NPM);
+    assert!(machine.full_tools().0);
+    fs::write(machine.client().join("package-lock.json"), "{}").expect("of another day");
+    let (success, said) = machine.full_tools();
+    assert!(success && said.contains("installing claude-code"), "{said}");
+
+    fs::write(machine.client().join("bin/claude"), "#!/bin/sh\nexit 1\n").expect("broken");
+    let (success, said) = machine.full_tools();
+    assert!(success && said.contains("installing claude-code"), "{said}");
+}
+
+#[test]
+fn a_client_that_can_not_be_had_fails_and_says_what_is_missing() {
+    let (success, said) = Machine::without_clients().full_tools();
+    assert!(!success);
+    for part in ["(npm could not be started", "apt-get install npm", "without `--full`"] {
+        assert!(said.contains(part), "`{part}` is not in: {said}");
+    }
+    let nothing = Machine::without_clients().with("npm", "mkdir -p node_modules/@anthropic-ai");
+    let (success, said) = nothing.full_tools();
+    assert!(!success && said.contains("no package for this kind of machine"), "{said}");
+    assert!(!nothing.client().exists());
+}
+
+#[test]
+fn the_lock_file_names_a_digest_for_every_package_and_no_registry() {
+    let lock = files::read(&files::workspace().join("xtask/clients/claude-code/package-lock.json"));
+    let count = |part: &str| lock.matches(part).count();
+    assert!(count("\"node_modules/") > 1, "{lock}");
+    assert_eq!(count("\"integrity\": \"sha512-"), count("\"node_modules/"));
+    assert_eq!(count("://"), 0);
 }

@@ -67,6 +67,14 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// From ISO 8601 with an offset, as other programs write it; none for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let moment: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(moment.as_millisecond()))
+    }
+}
+
 /// The date of a day that is counted from 1970: `2026-11-15`.
 pub fn day_to_date(day: i64) -> String {
     Timestamp::from_millis(day.saturating_mul(86_400_000)).date()

@@ -128,7 +128,8 @@ impl Pool {
     }
 
     fn open_writer(&self) -> Result<Option<Opened>> {
-        let mut opened = connection::open(&self.path, self.layout)?;
+        // A command that has read before it writes needs no second connection.
+        let mut opened = self.reader()?;
         if let Some(writer) = &mut opened {
             connection::configure_writer(&mut writer.connection, self.layout)?;
         }

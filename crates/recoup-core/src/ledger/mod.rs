@@ -19,6 +19,7 @@ mod hits;
 mod line;
 mod listing;
 mod outbox;
+mod rolling;
 mod segment;
 mod watchers;
 
@@ -39,6 +40,7 @@ use outbox::{Lines, Outbox};
 
 pub use follow::Follow;
 pub use hits::{Hit, HitLog};
+pub use rolling::Rolling;
 
 const OPEN: &str = "open.log";
 const CLOSED: &str = "batch";

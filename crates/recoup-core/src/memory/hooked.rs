@@ -45,6 +45,14 @@ impl Client {
         }
     }
 
+    /// The client that somebody named.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::ClaudeCode, Self::Codex, Self::Pi]
+            .into_iter()
+            .find(|client| client.as_str() == name)
+            .or_else(|| Self::of_program(Path::new(name)))
+    }
+
     /// The client that a program is, by the name of its file.
     pub fn of_program(program: &Path) -> Option<Self> {
         match program.file_name()?.to_str()? {

@@ -43,6 +43,13 @@ impl Recorded {
             Self::Stored { note, .. } | Self::Confirmed { note, .. } => note,
         }
     }
+
+    /// What no longer counts since.
+    pub fn instead_of(&self) -> &[Note] {
+        match self {
+            Self::Stored { instead_of, .. } | Self::Confirmed { instead_of, .. } => instead_of,
+        }
+    }
 }
 
 /// What is written down of a statement beside its own words.

@@ -5,6 +5,7 @@
 //! and trust decides whether it becomes a rule by itself.
 
 mod checkpoint;
+pub mod classify;
 mod db;
 mod forget;
 pub mod hooked;
@@ -22,6 +23,7 @@ pub mod search;
 mod statement;
 mod store;
 pub mod topic;
+pub mod transcript;
 mod transfer;
 mod turn;
 mod words;

@@ -1,17 +1,21 @@
 //! The rules that hold somewhere, without looking at all there are.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
-use super::inject::{Budget, Candidate, by_importance};
+use super::inject::{Budget, Candidate, Moment, by_importance};
 use super::rows::{self, Kept};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, Query};
 use super::{Memory, Note, NoteScope, Trust, Wanted};
+use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
 
 /// How many notes that fit are looked at for those that a context does not have yet.
 const FITTING: usize = 12;
+
+/// How many that are new are looked at; more would not go into one context.
+const LATEST: usize = 200;
 
 impl Memory {
     /// The rules of a scope and of everywhere, the more important first: all that there is
@@ -25,6 +29,27 @@ impl Memory {
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
+        rules.sort_by(by_importance);
+        Ok(rules)
+    }
+
+    /// The rules of a scope and of everywhere that were said or changed after `then`, the
+    /// more important first.
+    pub fn rules_since(&self, then: Timestamp, scope: &NoteScope) -> Result<Vec<Note>> {
+        let wanted = format!(
+            "scope = ?1 AND status = 'active' AND updated > ?2
+             ORDER BY updated DESC, row DESC LIMIT {LATEST}"
+        );
+        let found = self.read(|connection| {
+            let mut found = Vec::new();
+            for scope in Wanted::active_in(scope).scopes {
+                let values = params![scope.to_string(), then.as_millis()];
+                found.extend(rows::many(connection, &wanted, values)?);
+            }
+            Ok(found)
+        })?;
+        let mut rules: Vec<Note> =
+            found.unwrap_or_default().into_iter().map(|kept| kept.note).collect();
         rules.sort_by(by_importance);
         Ok(rules)
     }
@@ -44,6 +69,34 @@ impl Memory {
             Ok(fitting)
         })?;
         Ok(found.unwrap_or_default())
+    }
+}
+
+/// How many rules for certain files are looked at.
+const FOR_FILES: usize = 256;
+
+impl Memory {
+    /// Rules for certain files that hold for one of `touched`, paths from the project's
+    /// root: they concern whoever touches it, whatever their words.
+    pub fn for_files(&self, touched: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let moment = Moment { touches: touched };
+        let found = self.read(|connection| {
+            let mut found = Vec::new();
+            for scope in Wanted::active_in(scope).scopes {
+                let wanted = format!(
+                    "scope = ?1 AND paths > '' AND status = 'active'
+                     ORDER BY updated DESC, row DESC LIMIT {FOR_FILES}"
+                );
+                found.extend(rows::many(connection, &wanted, [scope.to_string()])?);
+            }
+            Ok(found)
+        })?;
+        let notes = found.unwrap_or_default().into_iter().map(|kept| kept.note);
+        let meant = notes.filter(|note| note.trust() > Trust::Untrusted && moment.is_for(note));
+        Ok(meant.map(|note| Candidate { note, score: 1.0 }).collect())
     }
 }
 

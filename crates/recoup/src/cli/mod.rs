@@ -18,7 +18,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::config::VARIABLES;
 use crate::exec;
-use cmd::Command;
+use cmd::{Command, hook};
 use failure::Failure;
 
 /// The exit code that says yes: done, or a hit.
@@ -56,6 +56,12 @@ type Ended = Result<Answer, Failure>;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     outlive_file_limits();
     let args: Vec<OsString> = args.into_iter().collect();
+    if let [_, command, rest @ ..] = &args[..]
+        && command == "hook"
+        && !hook::is_question(rest)
+    {
+        return hook::run(rest);
+    }
     let wrong = |error| ui::usage(&error, wrong_usage(&args));
     let matches = match definition().try_get_matches_from(&args) {
         Ok(matches) => matches,
@@ -81,9 +87,13 @@ fn outlive_file_limits() {
 }
 
 /// What wrong usage exits with. Where the exit code is the command's, ours are
-/// apart from it.
+/// apart from it; and a hook is never in the way.
 fn wrong_usage(args: &[OsString]) -> i32 {
-    if args.get(1).is_some_and(|command| command == "exec") { exec::FAILED } else { USAGE }
+    match args.get(1).and_then(|command| command.to_str()) {
+        Some("exec") => exec::FAILED,
+        Some("hook") => YES,
+        _ => USAGE,
+    }
 }
 
 /// The whole command line, as help, completions and manual pages show it.

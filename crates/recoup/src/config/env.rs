@@ -59,6 +59,10 @@ pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
 const MCP_TOKEN: EnvVar =
     var("RECOUP_MCP_TOKEN", "the token that clients of `mcp --http` must send");
+pub(super) const CAPTURE_HEADLESS: EnvVar = var(
+    "RECOUP_CAPTURE_HEADLESS",
+    "true: what is said in a run without a person is remembered as if by one",
+);
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// What our own processes tell each other: the entries that those above us are
@@ -66,7 +70,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 20] = [
+pub const VARIABLES: [EnvVar; 21] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -82,6 +86,7 @@ pub const VARIABLES: [EnvVar; 20] = [
     LEDGER_ENABLED,
     LOG_HITS,
     MCP_TOKEN,
+    CAPTURE_HEADLESS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
@@ -121,15 +126,6 @@ pub(crate) fn mcp_token() -> Result<Option<String>> {
     text(&MCP_TOKEN)
 }
 
-/// Whether nobody is there to ask: Claude Code says of a script's run, or an SDK's, that
-/// it is one.
-pub(crate) fn is_headless() -> bool {
-    std::env::var(ENTRYPOINT).is_ok_and(|entry| entry.starts_with("sdk"))
-}
-
-/// How the client that started us was started itself.
-const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
-
 /// The variables whose values must not be kept, if their names are any sign.
 pub(crate) fn credentials() -> Values {
     let bytes = |(name, value): (OsString, OsString)| (name.into_vec(), value.into_vec());
@@ -142,6 +138,11 @@ pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
     let others = std::env::var(WORKING_ON.name).unwrap_or_default();
     let known = others.split_whitespace().any(|other| other == id);
     (!known).then(|| (WORKING_ON.name, format!("{others} {id}").trim_start().to_owned()))
+}
+
+/// How Claude Code was started, as it tells those whom it starts.
+pub(crate) fn claude_code_entrypoint() -> Option<String> {
+    named("CLAUDE_CODE_ENTRYPOINT")
 }
 
 /// Where programs are looked for, by us as by everybody.

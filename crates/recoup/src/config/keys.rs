@@ -65,7 +65,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 13] = [
+pub(crate) static KEYS: [&dyn AnyKey; 14] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -79,6 +79,7 @@ pub(crate) static KEYS: [&dyn AnyKey; 13] = [
     &EARLY_EXIT_DIR,
     &LEDGER_ENABLED,
     &LOG_HITS,
+    &CAPTURE_HEADLESS,
 ];
 
 /// The key of that name.
@@ -270,4 +271,19 @@ pub(super) static LOG_HITS: Key<bool> = Key {
     },
     read: value::boolean,
     show: |enabled| (*enabled).into(),
+};
+
+pub(super) static CAPTURE_HEADLESS: Key<bool> = Key {
+    info: Info {
+        name: "capture.headless",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "whether what is said in a run without a person (`claude -p` in a script) is \
+                  remembered as if by one; else it waits as a candidate",
+        variable: env::CAPTURE_HEADLESS,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::boolean,
+    show: |kept| (*kept).into(),
 };

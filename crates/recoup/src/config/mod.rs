@@ -68,6 +68,8 @@ pub struct Settings {
     pub early_exit_dir: Option<PathBuf>,
     /// What is noted of their use.
     pub notes: NoteSettings,
+    /// What is said in a run without a person counts as said by one.
+    pub keeps_headless: bool,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -170,6 +172,7 @@ impl Gathered {
         }
         let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
+        let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -184,6 +187,7 @@ impl Gathered {
             cache: cache?,
             early_exit_dir,
             notes: NoteSettings { ledger: ledger?, hits: hits? },
+            keeps_headless: keeps_headless?,
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })

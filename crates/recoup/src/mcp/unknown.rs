@@ -5,7 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CustomRequest, ErrorCode};
 
 /// The methods that this server has; others are unknown, whatever their parameters are.
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 13] = [
     "initialize",
     "ping",
     "server/discover",
@@ -19,7 +19,6 @@ const METHODS: [&str; 14] = [
     "subscriptions/listen",
     "prompts/list",
     "prompts/get",
-    "completion/complete",
 ];
 
 /// What is answered.

@@ -91,6 +91,25 @@ impl Regular {
         Stamp::of(&self.metadata)
     }
 
+    /// Which file it is: its device and its inode.
+    pub fn identity(&self) -> (u64, u64) {
+        (self.metadata.dev(), self.metadata.ino())
+    }
+
+    /// Fills `room` with what stands at `at`; less where the file ends.
+    pub fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while read < room.len() {
+            match self.file.read_at(&mut room[read..], at + read as u64) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
     /// All of it, as long as it was when it was opened.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let mut content = room_for(self.size());

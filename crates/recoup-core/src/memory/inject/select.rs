@@ -60,7 +60,7 @@ pub fn concerning(
 
 impl Moment<'_> {
     /// A rule for some files concerns a call that touches one of them.
-    fn is_for(&self, note: &Note) -> bool {
+    pub(in crate::memory) fn is_for(&self, note: &Note) -> bool {
         let Some(glob) = note.paths.as_deref() else { return true };
         if self.touches.is_empty() {
             return true;

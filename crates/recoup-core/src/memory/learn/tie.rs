@@ -2,20 +2,17 @@
 
 use rusqlite::params;
 
+use super::citation::is_cited;
 use crate::base::digest::Digest;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::inject::one_line;
 use crate::memory::rows::{self, Kept};
 use crate::memory::search::{self, FITS, Query};
-use crate::memory::statement::said;
 use crate::memory::turn::{Happened, Of, Turn};
 use crate::memory::{Note, Wanted};
 
 /// How many notes are looked at for the one that was meant.
 const LOOKED_AT: usize = 16;
-/// A citation of at least so many letters may leave out the end of a rule.
-const TELLING: usize = 20;
 
 impl Turn<'_> {
     /// The user says that something is still not right. The rule that this repeats, where
@@ -48,7 +45,7 @@ impl Turn<'_> {
         let id = Digest::of(answer.as_bytes()).to_string();
         let mut known = 0;
         for kept in self.holding_here()? {
-            if rules.iter().any(|rule| is_cited(rule, &kept.note))
+            if rules.iter().any(|rule| is_cited(rule, &kept.note.text))
                 && self.testify_once(&kept, "cited", &id)?
             {
                 self.count(&kept)?;
@@ -105,13 +102,6 @@ impl Turn<'_> {
             .map(drop)
             .map_err(tying)
     }
-}
-
-/// Agents repeat a rule word for word, or its beginning.
-fn is_cited(cited: &str, note: &Note) -> bool {
-    let (cited, rule) = (said(&one_line(cited)), said(&one_line(&note.text)));
-    let beginning = cited.trim_end_matches(['.', '…']);
-    rule == cited || (beginning.chars().count() >= TELLING && rule.starts_with(beginning))
 }
 
 fn tying(error: rusqlite::Error) -> Error {

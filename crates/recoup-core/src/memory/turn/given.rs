@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::Turn;
+use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::inject::Block;
@@ -15,6 +16,18 @@ impl Memory {
     pub fn given(&self, context: &str) -> Result<HashSet<NoteId>> {
         Ok(self.read(|connection| given(connection, context))?.unwrap_or_default())
     }
+
+    /// When a context was last given anything.
+    pub fn last_given(&self, context: &str) -> Result<Option<Timestamp>> {
+        const SQL: &str = "SELECT max(at) FROM injections WHERE context = ?1";
+        let found = self.read(|connection| {
+            connection
+                .prepare_cached(SQL)
+                .and_then(|mut select| select.query_row([context], |row| row.get(0)))
+                .map_err(giving)
+        })?;
+        Ok(found.flatten().map(Timestamp::from_millis))
+    }
 }
 
 impl Turn<'_> {
@@ -23,18 +36,23 @@ impl Turn<'_> {
         given(self.connection, &self.occasion.context)
     }
 
-    /// This context is given a block. A note that is gone by now is passed over.
-    pub fn give(&self, block: &Block) -> Result<()> {
+    /// This context is given a block; says how many of its notes are new to it. A note
+    /// that is gone by now is passed over.
+    pub fn give(&self, block: &Block) -> Result<usize> {
+        self.knows(block.included().iter().map(|rule| &rule.id))
+    }
+
+    /// This context has these notes: they were given, or said in it. Says how many are new.
+    pub fn knows<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
         const SQL: &str = "INSERT OR IGNORE INTO injections (context, note, at)
                            SELECT ?1, row, ?3 FROM notes WHERE id = ?2";
         let mut insert = self.connection.prepare_cached(SQL).map_err(giving)?;
-        for rule in block.included() {
-            let now = self.now.as_millis();
-            insert
-                .execute(params![self.occasion.context, rule.id.as_str(), now])
-                .map_err(giving)?;
+        let (context, now) = (&self.occasion.context, self.now.as_millis());
+        let mut new = 0;
+        for id in notes {
+            new += insert.execute(params![context, id.as_str(), now]).map_err(giving)?;
         }
-        Ok(())
+        Ok(new)
     }
 
     /// This context has lost what it was given: it was compacted, or cleared.

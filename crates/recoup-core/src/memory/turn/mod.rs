@@ -3,6 +3,7 @@
 
 mod events;
 mod given;
+mod mark;
 
 use rusqlite::Connection;
 
@@ -31,7 +32,7 @@ pub struct Occasion {
 }
 
 /// While something is taken in.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     pub(super) connection: &'a Connection,
     pub(super) occasion: &'a Occasion,
@@ -57,6 +58,12 @@ impl Memory {
 }
 
 impl Turn<'_> {
+    /// The same for something that happened then, and is only told now.
+    #[must_use]
+    pub fn at(&self, then: Timestamp) -> Self {
+        Self { now: then.min(self.now), ..*self }
+    }
+
     /// Remembers a statement of this session; an error says why it must not be kept.
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let session = Some(self.occasion.session.clone());

@@ -7,6 +7,7 @@ mod config;
 mod early_exit;
 mod exec;
 mod explain;
+pub(super) mod hook;
 mod key;
 mod man;
 mod mcp;
@@ -49,6 +50,12 @@ pub(super) enum Command {
     Watch(watch::WatchArgs),
     /// See and change what is remembered
     Memory(memory::MemoryArgs),
+    /// Take in what a client tells, and answer it; clients call this
+    ///
+    /// Reads an event of Claude Code, Codex or Pi from stdin (or, for Codex's `notify`, from an
+    /// argument), takes in what happened and was said, and prints what the client is to read.
+    /// Exits with 0 whatever happens; what went wrong is in ~/.recoup/logs/hooks.log.
+    Hook(hook::HookArgs),
     /// Remember nothing for a while
     Pause(pause::PauseArgs),
     /// Remember again
@@ -80,6 +87,7 @@ impl Command {
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
+            Self::Hook(args) => args.run(),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),

@@ -52,7 +52,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
     let (entries, bytes) = (stats.usage.entries, stats.usage.bytes);
     let (hits, misses) = (stats.hits(), stats.misses());
     let text = format!(
-        "{entries} entries, {bytes} bytes; {hits} hits and {misses} misses so far (scope {scope})."
+        "Entries: {entries}, with {bytes} bytes. Look-ups so far: hits {hits}, misses {misses}."
     );
     let data = json!({
         "enabled": cache.enabled(), "scope": scope.to_string(), "entries": entries, "bytes": bytes,

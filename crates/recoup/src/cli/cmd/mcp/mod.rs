@@ -14,6 +14,7 @@ use self::around::Around;
 use super::place::PlaceArgs;
 use crate::cli::{Answer, Ended, ui};
 use crate::config::{Places, env};
+use crate::hooks::Entry;
 use crate::mcp::{Desk, Http, Manner, serve_http, serve_stdio};
 
 /// Serve memory and cache to agents, over MCP.
@@ -55,7 +56,10 @@ Memories and results are those of the project that it is started in.";
 impl McpArgs {
     pub(in crate::cli) fn run(self) -> Ended {
         let overrides = self.place.overrides();
-        let manner = Manner { with_hooks: self.with_hooks, may_ask: !env::is_headless() };
+        let manner = Manner {
+            with_hooks: self.with_hooks,
+            may_ask: !Entry(env::claude_code_entrypoint()).is_headless(),
+        };
         let desk = Desk::new(move || Around::open(&overrides));
         match self.http()? {
             None => serve_stdio(desk, manner, ui::streams())?,

@@ -1,0 +1,160 @@
+//! `cargo xtask eval classify`: how well prompts are read. The working half by models
+//! that have not seen the prompt in question, with every error; the frozen half by the
+//! weights that are shipped, its errors only with `--errors`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a report for the terminal")]
+#![allow(clippy::disallowed_methods, reason = "a measurement of time")]
+
+#[path = "../tests/corpus/classify/mod.rs"]
+mod corpus;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use corpus::figures::{Figures, Tally};
+use corpus::judge::{self, Fault};
+use corpus::{Prompt, train};
+use recoup_core::memory::classify::{Reading, classify, classify_with};
+use sha2::{Digest, Sha256};
+
+const FOLDS: usize = 10;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|it| it == name);
+    let working = corpus::prompts("working.jsonl");
+    let training = corpus::prompts("training.jsonl");
+    println!("# Working half, each prompt read by weights that have not seen it\n");
+    let models = train::cross_validate(&working, &training, FOLDS);
+    let readings: Vec<Reading> = working
+        .iter()
+        .enumerate()
+        .map(|(at, it)| classify_with(&it.text, &models[at % FOLDS]))
+        .collect();
+    report(&working, &readings, true);
+    if !has("--working") {
+        let hash = arguments.iter().find_map(|it| it.strip_prefix("--sha256=")).unwrap_or("");
+        match frozen(hash) {
+            Ok(prompts) => {
+                println!("\n# Frozen half\n");
+                let readings: Vec<Reading> = prompts.iter().map(|it| classify(&it.text)).collect();
+                report(&prompts, &readings, has("--errors"));
+            }
+            Err(problem) => {
+                eprintln!("{problem}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    time(&working);
+    ExitCode::SUCCESS
+}
+
+/// The frozen half, if it is what it was when it was frozen.
+fn frozen(hash: &str) -> Result<Vec<Prompt>, String> {
+    let path = corpus::path("frozen.jsonl");
+    let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if found != hash {
+        return Err(format!(
+            "{} is not the frozen half: its SHA-256 is {found}, and xtask/src/eval.rs has {hash}. It must not be changed: take it from git.",
+            path.display()
+        ));
+    }
+    Ok(corpus::parse(&String::from_utf8_lossy(&bytes)))
+}
+
+fn report(prompts: &[Prompt], readings: &[Reading], errors: bool) {
+    let mut figures = Figures::default();
+    for (prompt, reading) in prompts.iter().zip(readings) {
+        let faults = figures.add(prompt, reading);
+        if errors && !faults.is_empty() {
+            tell(prompt, reading, &faults);
+        }
+    }
+    println!(
+        "{:22}{:>8}{:>8}{:>8}{:>11}{:>8}",
+        "", "wanted", "said", "right", "precision", "recall"
+    );
+    row("worth keeping", figures.memory);
+    row("  and all of it right", figures.strict);
+    rows(&figures.by_label);
+    println!();
+    rows(&figures.by_language);
+    println!("\n{} prompts", figures.prompts);
+    for (fault, count) in &figures.faults {
+        println!("{count:>5}  {fault}");
+    }
+}
+
+fn rows(tallies: &BTreeMap<String, Tally>) {
+    for (name, tally) in tallies {
+        row(name, *tally);
+    }
+}
+
+fn row(name: &str, tally: Tally) {
+    let Tally { said, right, wanted } = tally;
+    println!(
+        "{name:22}{wanted:>8}{said:>8}{right:>8}{:>11.3}{:>8.3}",
+        tally.precision(),
+        tally.recall()
+    );
+}
+
+fn tell(prompt: &Prompt, reading: &Reading, faults: &[Fault]) {
+    let text: String = prompt.text.chars().take(400).collect();
+    println!(
+        "{} {} ({} {}) {faults:?}\n    {}",
+        prompt.id,
+        prompt.label,
+        prompt.lang,
+        prompt.why,
+        text.replace('\n', "\n    ")
+    );
+    if prompt.is_memory() {
+        println!("    wanted: {} {:?}", prompt.statement, prompt.must);
+    }
+    println!(
+        "    taken for {}{}",
+        judge::label(reading),
+        reading.refused.map_or(String::new(), |it| format!(", refused: {it}"))
+    );
+    for it in &reading.sayings {
+        println!(
+            "    {} {:.2} {}{}",
+            it.kind,
+            it.confidence,
+            it.text,
+            if it.universal { " (universal)" } else { "" }
+        );
+    }
+    println!();
+}
+
+/// What one prompt costs, the first included.
+fn time(prompts: &[Prompt]) {
+    let start = Instant::now();
+    let _ = std::hint::black_box(classify(&prompts[0].text));
+    let first = start.elapsed();
+    let mut times: Vec<Duration> = Vec::new();
+    for prompt in prompts.iter().cycle().take(prompts.len() * 5) {
+        let start = Instant::now();
+        let _ = std::hint::black_box(classify(&prompt.text));
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let mean = times.iter().sum::<Duration>().as_secs_f64()
+        / f64::from(u32::try_from(times.len()).expect("a few thousand"));
+    let most = times[times.len() * 99 / 100];
+    let huge = "the quick brown fox, always { } = never;\n".repeat(25_000);
+    let start = Instant::now();
+    let _ = std::hint::black_box(classify(&huge));
+    println!(
+        "\ntime per prompt: mean {:.0} µs, p99 {:.0} µs, the first of a process {:.0} µs, a paste of 1 MB {:.0} µs",
+        mean * 1e6,
+        most.as_secs_f64() * 1e6,
+        first.as_secs_f64() * 1e6,
+        start.elapsed().as_secs_f64() * 1e6,
+    );
+}

@@ -1,0 +1,78 @@
+//! What no weight can overrule: questions, what others said, what stands below a request
+//! to do something with it.
+
+use super::features::Read;
+use super::outline::Outline;
+use super::tokens::Token;
+
+/// What is asked for behind a comma is no question: "use tabs, ok?"
+const TAGS: &[&str] = &[
+    "ok",
+    "okay",
+    "please",
+    "pls",
+    "plz",
+    "right",
+    "yeah",
+    "got it",
+    "alright",
+    "deal",
+    "understood",
+    "thanks",
+    "sí",
+    "vale",
+    "klar",
+    "verstanden",
+    "d'accord",
+    "entendido",
+    "capito",
+    "certo",
+    "tá",
+    "beleza",
+    "va bene",
+];
+
+/// Whether the sentence at `at` is not to be kept, whatever it says.
+pub(super) fn stands_against(outline: &Outline, read: &Read, at: usize) -> bool {
+    let (unit, own) = (&outline.units[at], &read.tokens[at]);
+    is_question(&unit.text)
+        || own.iter().any(|token| token.class == "@QUOTE")
+        || unit.header.is_some_and(|header| is_about_a_text(&read.tokens[header]))
+}
+
+fn is_question(text: &str) -> bool {
+    let text = text.trim_end_matches([' ', ')', '"', '!']);
+    let Some(asked) = text.strip_suffix(['?', '？']) else { return false };
+    let lower = asked.trim_end_matches(['?', '!', ' ', '？']).to_lowercase();
+    let tag = TAGS.iter().find_map(|tag| lower.strip_suffix(tag));
+    !tag.is_some_and(|before| before.ends_with([' ', ',']) && before.trim().contains(' '))
+}
+
+/// "Summarize this:", "the error is:": what follows is somebody else's. Rules may follow
+/// "from now on:" and "our conventions:".
+fn is_about_a_text(header: &[Token]) -> bool {
+    let has = |concept: &str| header.iter().any(|token| token.is(concept));
+    let announces = [
+        "FROMNOWON",
+        "ASARULE",
+        "REMEMBER",
+        "ALWAYS",
+        "NEVER",
+        "PREFER",
+        "UNIVERSAL",
+        "INREPO",
+        "WANT",
+    ];
+    if announces.iter().any(|it| has(it)) && !has("SAYS") {
+        return false;
+    }
+    has("SAYS")
+        || has("ONEOFFV")
+        || has("WHAT")
+        || has("WHY")
+        || has("HOW")
+        || has("CANYOU")
+        || has("STILL")
+        || has("THIS")
+        || has("SOURCE")
+}

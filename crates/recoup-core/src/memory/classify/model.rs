@@ -1,0 +1,90 @@
+//! A linear model of what sentences are. Its weights were made by
+//! `cargo run --release -p recoup-core --example train_classify` and come with the program.
+
+use super::features::{BUCKETS, Feature};
+
+/// What a sentence may be.
+pub const CLASSES: usize = 6;
+/// Nothing worth keeping.
+pub(super) const NONE: usize = 0;
+/// What is told to be wrong, without anything lasting.
+pub(super) const RE_ASK: usize = 5;
+
+/// A bias and a scale for each class as `f32`, then a byte for each bucket and class.
+const BYTES: &[u8] = include_bytes!("weights.bin");
+
+/// Where weights come from: the program's own, or those that are being made.
+#[derive(Debug, Clone)]
+pub struct Model {
+    bias: [f32; CLASSES],
+    scale: [f32; CLASSES],
+    weights: std::borrow::Cow<'static, [u8]>,
+}
+
+/// How likely a sentence is of each class.
+pub(super) type Odds = [f32; CLASSES];
+
+impl Model {
+    /// How many bytes a model has.
+    pub const LENGTH: usize = CLASSES * 8 + BUCKETS * CLASSES;
+
+    /// The one that comes with the program.
+    pub fn shipped() -> Self {
+        Self::parse(BYTES)
+    }
+
+    /// One that was just made.
+    pub fn read(bytes: &[u8]) -> Self {
+        let mut model = Self::parse(&[]);
+        if bytes.len() == Self::LENGTH {
+            let (head, weights) = bytes.split_at(CLASSES * 8);
+            (model.bias, model.scale) = Self::head(head);
+            model.weights = weights.to_vec().into();
+        }
+        model
+    }
+
+    /// Weights of another length are none at all: nothing is then ever worth keeping.
+    fn parse(bytes: &'static [u8]) -> Self {
+        if bytes.len() != Self::LENGTH {
+            return Self { bias: [0.0; CLASSES], scale: [0.0; CLASSES], weights: (&[][..]).into() };
+        }
+        let (head, weights) = bytes.split_at(CLASSES * 8);
+        let (bias, scale) = Self::head(head);
+        Self { bias, scale, weights: weights.into() }
+    }
+
+    fn head(bytes: &[u8]) -> ([f32; CLASSES], [f32; CLASSES]) {
+        let number = |at: usize| {
+            f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let numbers = |from: usize| std::array::from_fn(|class| number(from + class * 4));
+        (numbers(0), numbers(CLASSES * 4))
+    }
+
+    /// What the features of a sentence say.
+    pub(super) fn odds(&self, features: &[Feature]) -> Odds {
+        if self.weights.is_empty() {
+            let mut nothing = [0.0; CLASSES];
+            nothing[NONE] = 1.0;
+            return nothing;
+        }
+        let mut sums = [0.0_f32; CLASSES];
+        for (bucket, value) in features {
+            let row = *bucket as usize * CLASSES;
+            for (sum, weight) in sums.iter_mut().zip(&self.weights[row..row + CLASSES]) {
+                *sum += f32::from(weight.cast_signed()) * value;
+            }
+        }
+        let scores: Odds =
+            std::array::from_fn(|class| self.bias[class] + self.scale[class] * sums[class]);
+        softmax(scores)
+    }
+}
+
+fn softmax(scores: Odds) -> Odds {
+    let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+    let raised = scores.map(|score| (score - highest).exp());
+    let sum: f32 = raised.iter().sum();
+    raised.map(|it| it / sum)
+}

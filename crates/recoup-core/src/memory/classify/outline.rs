@@ -1,0 +1,112 @@
+//! A prompt as the sentences that a person wrote: without code, quotes, logs, what a
+//! machine wrote, and what was pasted.
+
+use super::lines::{self, Line};
+use super::machine;
+use super::sentences;
+
+/// Longer prompts are looked at in their beginning and their end.
+const WHOLE: usize = 12_000;
+const BEGINNING: usize = 6_000;
+const END: usize = 3_000;
+/// More sentences than that are no prompt.
+const MOST_UNITS: usize = 80;
+
+/// One sentence, or part of one, as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Its words.
+    pub(super) text: String,
+    /// It is an item of a list.
+    pub(super) is_item: bool,
+    /// The sentence with a colon that stands above it: what it says about what follows.
+    pub(super) header: Option<usize>,
+    /// The paragraph in which it stands.
+    pub(super) paragraph: usize,
+}
+
+/// What is left of a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Outline {
+    /// In the order in which they were written.
+    pub(super) units: Vec<Unit>,
+    /// Something was left out.
+    pub(super) pasted: bool,
+}
+
+/// The beginning and the end of a long text, cut at lines or words.
+pub(super) fn window(text: &str) -> (&str, &str) {
+    if text.len() <= WHOLE {
+        return (text, "");
+    }
+    let mut head = BEGINNING;
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    let mut tail = text.len() - END;
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let head = &text[..head];
+    let tail = &text[tail..];
+    // A piece of a line is neither code nor prose.
+    let head = head.rfind('\n').map_or("", |at| &head[..at]);
+    let tail = tail.find('\n').map_or("", |at| &tail[at + 1..]);
+    (head, tail)
+}
+
+impl Outline {
+    /// Reads a prompt that has nothing private in it.
+    pub(super) fn of(text: &str) -> Self {
+        let (head, tail) = window(text);
+        let mut outline = Self::default();
+        outline.read(head);
+        if !tail.is_empty() {
+            outline.pasted = true;
+            outline.read(tail);
+        }
+        outline.units.truncate(MOST_UNITS);
+        outline
+    }
+
+    fn read(&mut self, text: &str) {
+        let text = machine::without(text);
+        self.pasted |= text.len() < 1;
+        let read = lines::read(&text);
+        let mut paragraph = self.units.last().map_or(0, |unit| unit.paragraph + 1);
+        let mut header: Option<(usize, bool)> = None;
+        for (line, kind) in read {
+            match kind {
+                Line::Blank => {
+                    paragraph += 1;
+                    // What stands above a paragraph stands above those after it, if a
+                    // blank line parts it from them: something was pasted.
+                    if let Some((_, followed)) = &mut header
+                        && *followed
+                    {
+                        header = header.filter(|_| self.reaches_on(header));
+                    }
+                }
+                Line::Foreign => self.pasted = true,
+                Line::Prose | Line::Item => {
+                    let is_item = kind == Line::Item;
+                    let above = header.map(|(at, _)| at);
+                    for piece in sentences::split(line) {
+                        self.units.push(Unit { text: piece, is_item, header: above, paragraph });
+                    }
+                    if let Some((_, followed)) = &mut header {
+                        *followed = true;
+                    }
+                    if line.trim_end().ends_with([':', '：']) && !self.units.is_empty() {
+                        header = Some((self.units.len() - 1, false));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a header asks for something to be done with all that follows.
+    fn reaches_on(&self, header: Option<(usize, bool)>) -> bool {
+        header.is_some_and(|(at, _)| !self.units[at].is_item)
+    }
+}

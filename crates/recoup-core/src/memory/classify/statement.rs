@@ -1,0 +1,273 @@
+//! The statement to keep, from the sentence in which it was said: what leads up to it and
+//! what only rounds it off is left out, and nothing of what it says. So its negation stays.
+
+use super::openers::{AFTER_NO, CLOSERS, OPENERS, TURNED};
+use super::tokens;
+
+/// A statement that is longer is a story.
+const MOST_CHARS: usize = 400;
+/// What may stand behind an opener.
+const BETWEEN: &[char] =
+    &[' ', ',', ':', '.', '!', '-', '–', '—', '…', ';', '，', '、', '：', '！', '。', '\t'];
+
+/// The statement in a sentence; none where nothing is left of it.
+pub(super) fn of(sentence: &str) -> Option<String> {
+    let text = point(sentence.trim());
+    let (text, turned) = turned(text);
+    let text = closed(&text);
+    let text = without_ever(text);
+    let words = text.split_whitespace().count();
+    let chars = text.chars().count();
+    let is_long_enough =
+        words >= 2 || text.chars().filter(|c| super::concepts::is_cjk(*c)).count() >= 4;
+    if !is_long_enough || chars > MOST_CHARS || speaks_of_us(&text) || has_speech(&text) {
+        return None;
+    }
+    Some(if turned { text } else { small_first(&text) })
+}
+
+/// Where it comes to the point.
+fn point(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest
+            .trim_start_matches(BETWEEN)
+            .trim_start_matches(['✅', '❌', '👉', '⚠', '🙏', '😅', '🙄', '\u{fe0f}', ' ']);
+        let behind = without_no(rest)
+            .or_else(|| OPENERS.iter().filter_map(|it| behind(rest, it)).min_by_key(|it| it.len()));
+        match behind.filter(|it| it.chars().any(char::is_alphanumeric)) {
+            Some(behind) if !is_turned(rest) => rest = behind,
+            _ => break,
+        }
+    }
+    later_clause(rest).map_or(rest, point)
+}
+
+/// What stands behind an opener, if the text begins with it.
+fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
+    let rest = strip(text, opener)?;
+    let next = rest.chars().next()?;
+    let is_asian = opener.chars().next().is_some_and(super::concepts::is_cjk);
+    // "note: …" and "note that" open; "note taking is in notes/" does not.
+    let must_stop = matches!(
+        opener,
+        "note"
+            | "rule"
+            | "important"
+            | "reminder"
+            | "man"
+            | "god"
+            | "sure"
+            | "well"
+            | "great"
+            | "nice"
+            | "perfect"
+            | "cool"
+            | "wrong"
+            | "generally"
+            | "everywhere"
+            | "again"
+            | "es"
+            | "ma"
+            | "et"
+            | "mas"
+            | "attention"
+            | "achtung"
+            | "wichtig"
+            | "hinweis"
+            | "general rule"
+            | "hard rule"
+            | "house rule"
+            | "incorrect"
+            | "one thing"
+            | "now"
+            | "note that"
+            | "ok"
+            | "okay"
+            | "not like that"
+    );
+    let stops = BETWEEN.contains(&next)
+        && (!must_stop
+            || next != ' '
+            || matches!(opener, "note that" | "ok" | "okay" | "again" | "well" | "man" | "sure"));
+    (stops || is_asian).then_some(rest)
+}
+
+/// A bare "no" that answers; "no abbreviations" keeps its own.
+fn without_no(text: &str) -> Option<&str> {
+    let rest = ["no", "non", "não", "nao", "nope", "nein"].iter().find_map(|it| strip(text, it))?;
+    let next = rest.chars().next()?;
+    if next != ' ' {
+        return BETWEEN.contains(&next).then_some(rest);
+    }
+    let word: String = rest
+        .trim_start()
+        .chars()
+        .take_while(|c| !c.is_whitespace() && !BETWEEN.contains(c))
+        .collect();
+    let is_answer = AFTER_NO.contains(&word.to_lowercase().as_str())
+        && !matches!(text.get(..3), Some("non" | "Non"));
+    // "no usamos", "não use": there it is the negation itself.
+    let romance = ["usa", "usamos", "use", "si", "on", "qui", "nunca", "in", "it"]
+        .contains(&word.as_str())
+        && !starts_english(text);
+    (is_answer && !romance).then_some(rest)
+}
+
+fn starts_english(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [
+        " the ", " we ", " it ", " this ", " is ", " and ", " for ", " not ", " with ", " use ",
+        " in ",
+    ]
+    .iter()
+    .any(|it| lower.contains(it))
+}
+
+/// A sentence that begins with what you did or who I am: the point comes behind a comma.
+fn later_clause(text: &str) -> Option<&str> {
+    if is_turned(text) || !speaks_of_us(text) {
+        return None;
+    }
+    let marks = [
+        ", so please ",
+        " so please ",
+        ", so ",
+        ": ",
+        ", ",
+        " - ",
+        " — ",
+        " – ",
+        "... ",
+        "… ",
+        " but ",
+        " so ",
+    ];
+    let found =
+        marks.iter().filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len()))).min()?;
+    let rest = text[found.1..].trim_start_matches(BETWEEN);
+    (rest.split_whitespace().count() >= 2).then_some(rest)
+}
+
+fn speaks_of_us(text: &str) -> bool {
+    let starts = [
+        "i", "i'm", "im", "i've", "ive", "i'd", "i'll", "you", "you're", "youre", "you've", "your",
+        "why", "u",
+    ];
+    starts.iter().any(|it| strip(text, it).is_some_and(|rest| rest.starts_with([' ', ','])))
+}
+
+fn is_turned(text: &str) -> bool {
+    TURNED.iter().any(|(start, _)| strip(text, start).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// "I prefer early returns" is "prefer early returns".
+fn turned(text: &str) -> (String, bool) {
+    for (start, instead) in TURNED {
+        if let Some(rest) = strip(text, start).filter(|rest| rest.starts_with(' ')) {
+            return (format!("{instead}{rest}"), true);
+        }
+    }
+    (text.to_owned(), false)
+}
+
+/// Without what rounds it off.
+fn closed(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_end_matches(|c: char| {
+            !c.is_alphanumeric()
+                && !matches!(
+                    c,
+                    '`' | ')'
+                        | ']'
+                        | '"'
+                        | '\''
+                        | '/'
+                        | '*'
+                        | '>'
+                        | '}'
+                        | '%'
+                        | '+'
+                        | '#'
+                        | '”'
+                        | '」'
+                        | '$'
+                        | '_'
+                )
+        });
+        let cut = CLOSERS.iter().find_map(|it| {
+            let at = rest.len().checked_sub(it.len())?;
+            let tail = rest.get(at..)?;
+            let stands_apart = rest[..at].ends_with([' ', ',', '，'])
+                || (!it.is_ascii()
+                    && rest[..at].chars().next_back().is_some_and(super::concepts::is_cjk));
+            (tail.to_lowercase() == *it
+                && stands_apart
+                && rest[..at].split_whitespace().count() >= 2)
+                .then_some(&rest[..at])
+        });
+        match cut {
+            Some(shorter) => rest = shorter,
+            None => return rest,
+        }
+    }
+}
+
+/// "Don't ever use var" says no more than "don't use var".
+fn without_ever(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (long, short) in [
+        ("n't ever ", "n't "),
+        ("dont ever ", "dont "),
+        ("do not ever ", "do not "),
+        ("never ever ", "never "),
+        ("Never ever ", "Never "),
+    ] {
+        if let Some(at) = text.find(long) {
+            text.replace_range(at..at + long.len(), short);
+        }
+    }
+    text
+}
+
+/// Whether it holds what somebody else said.
+fn has_speech(text: &str) -> bool {
+    text.char_indices().any(|(at, c)| {
+        tokens::quoted(&text[at..], c).is_some_and(|length| {
+            let begins = !matches!(c, '\'' | '‘')
+                || text[..at].chars().next_back().is_none_or(char::is_whitespace);
+            let inner = &text[at + c.len_utf8()..at + length];
+            begins && tokens::is_speech(inner)
+        })
+    })
+}
+
+/// A word that begins a sentence has no capital of its own.
+fn small_first(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or("");
+    let lower = first.to_lowercase();
+    let is_plain =
+        first.chars().skip(1).all(char::is_lowercase) && first.starts_with(char::is_uppercase);
+    let (_, concepts) =
+        super::concepts::Lexicon::get().phrase(&[lower.trim_end_matches([',', ':'])]);
+    let is_small = super::concepts::Lexicon::get().is_small(&lower);
+    if is_plain && (!concepts.is_empty() || is_small) {
+        format!("{lower}{}", &text[first.len()..])
+    } else {
+        text.to_owned()
+    }
+}
+
+/// What is left behind a beginning, in any casing.
+fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let mut rest = text.chars();
+    for wanted in start.chars() {
+        let found = rest.next()?;
+        let found = if found == '’' { '\'' } else { found };
+        if !found.to_lowercase().eq(wanted.to_lowercase()) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
+}

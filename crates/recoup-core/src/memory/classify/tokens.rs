@@ -1,0 +1,252 @@
+//! A sentence as tokens: each with its word, what it stands for, and a shape where the
+//! word itself says nothing about the sort of sentence.
+
+use super::concepts::{Concept, Lexicon, is_cjk};
+
+/// Longer sentences are cut: what they are is clear by then.
+const MOST: usize = 70;
+
+/// A word, or a phrase that is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    /// As it was typed, in small letters.
+    pub(super) word: String,
+    /// The first of what it stands for, a small word itself, or a shape.
+    pub(super) class: String,
+    /// All that it stands for.
+    pub(super) concepts: Vec<Concept>,
+}
+
+impl Token {
+    fn shaped(word: &str, shape: &str) -> Self {
+        Self { word: word.to_owned(), class: shape.to_owned(), concepts: Vec::new() }
+    }
+
+    pub(super) fn is(&self, concept: &str) -> bool {
+        self.concepts.contains(&concept)
+    }
+}
+
+/// What stands between the spaces and signs of a sentence.
+enum Raw<'a> {
+    Word(String),
+    Sign(&'static str),
+    Code(&'a str),
+    Quote,
+    Run(&'a str),
+}
+
+/// The tokens of a sentence.
+pub(super) fn of(sentence: &str) -> Vec<Token> {
+    let raw = raw(sentence);
+    let words: Vec<&str> =
+        raw.iter().map(|it| if let Raw::Word(word) = it { word.as_str() } else { "" }).collect();
+    let lexicon = Lexicon::get();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < raw.len() && tokens.len() < MOST {
+        let mut taken = 1;
+        match &raw[at] {
+            Raw::Sign(sign) => tokens.push(Token::shaped(sign, sign)),
+            Raw::Code(code) => tokens.push(Token::shaped(&code.to_lowercase(), "@CODE")),
+            Raw::Quote => tokens.push(Token::shaped("@QUOTE", "@QUOTE")),
+            Raw::Run(run) => run_tokens(run, lexicon, &mut tokens),
+            Raw::Word(word) => {
+                let (length, concepts) = lexicon.phrase(&words[at..]);
+                if let Some(first) = concepts.first() {
+                    let word = words[at..at + length].join(" ");
+                    tokens.push(Token { word, class: (*first).to_owned(), concepts });
+                    taken = length;
+                } else if lexicon.is_small(word) {
+                    tokens.push(Token::shaped(word, word));
+                } else {
+                    tokens.push(Token::shaped(word, shape(word)));
+                }
+            }
+        }
+        at += taken;
+    }
+    tokens
+}
+
+/// Text without spaces: what is known in it, and the characters between.
+fn run_tokens(run: &str, lexicon: &Lexicon, tokens: &mut Vec<Token>) {
+    let mut rest = run;
+    while let Some(c) = rest.chars().next() {
+        if tokens.len() >= MOST {
+            return;
+        }
+        if let Some((length, concept)) = lexicon.run(rest) {
+            let word = rest[..length].to_owned();
+            tokens.push(Token { word, class: concept.to_owned(), concepts: vec![concept] });
+            rest = &rest[length..];
+        } else {
+            tokens.push(Token::shaped(&rest[..c.len_utf8()], "@Z"));
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+}
+
+fn raw(sentence: &str) -> Vec<Raw<'_>> {
+    let mut all = Vec::new();
+    let mut rest = sentence;
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '`' => code(rest, &mut all),
+            '"' | '“' | '”' | '«' | '「' | '『' | '„' => quote(rest, c, &mut all),
+            '\'' | '‘' => apostrophe(rest, &mut all),
+            ',' | '、' | '，' => sign(c, ",", &mut all),
+            ':' | '：' => sign(c, ":", &mut all),
+            '?' | '？' | '¿' => sign(c, "?", &mut all),
+            '!' | '！' | '¡' => sign(c, "!", &mut all),
+            '(' => sign(c, "(", &mut all),
+            '.' | '。' | ';' | '…' => sign(c, ".", &mut all),
+            '—' | '–' => sign(c, "-", &mut all),
+            c if is_cjk(c) => run(rest, &mut all),
+            c if is_wordly(c) => word(rest, &mut all),
+            c => c.len_utf8(),
+        };
+        rest = &rest[length..];
+    }
+    all
+}
+
+fn sign(c: char, name: &'static str, all: &mut Vec<Raw<'_>>) -> usize {
+    all.push(Raw::Sign(name));
+    c.len_utf8()
+}
+
+fn code<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+    let Some(end) = rest[1..].find('`') else { return 1 };
+    all.push(Raw::Code(&rest[1..=end]));
+    end + 2
+}
+
+/// Several words in quotation marks are somebody else's; one or two are a name.
+fn quote<'a>(rest: &'a str, open: char, all: &mut Vec<Raw<'a>>) -> usize {
+    let Some(length) = quoted(rest, open) else { return open.len_utf8() };
+    if is_speech(&rest[open.len_utf8()..length]) {
+        all.push(Raw::Quote);
+        return length;
+    }
+    open.len_utf8()
+}
+
+/// The length of what is in quotation marks, with them.
+pub(super) fn quoted(rest: &str, open: char) -> Option<usize> {
+    let closes: &[char] = match open {
+        '"' => &['"'],
+        '“' | '„' => &['”', '“', '"'],
+        '«' => &['»'],
+        '「' => &['」'],
+        '『' => &['』'],
+        '\'' | '‘' => &['\'', '’'],
+        _ => return None,
+    };
+    let inner = &rest[open.len_utf8()..];
+    let found = inner.char_indices().find(|(at, c)| {
+        let behind = inner[at + c.len_utf8()..].chars().next();
+        // An apostrophe within a word closes nothing.
+        closes.contains(c)
+            && (!matches!(c, '\'' | '’') || behind.is_none_or(|it| !it.is_alphanumeric()))
+    });
+    found.map(|(at, c)| open.len_utf8() + at + c.len_utf8())
+}
+
+/// Whether what is in quotation marks is a sentence rather than a name.
+pub(super) fn is_speech(inside: &str) -> bool {
+    inside.split_whitespace().count() >= 4 || inside.chars().filter(|c| is_cjk(*c)).count() >= 8
+}
+
+fn apostrophe<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+    let open = rest.chars().next().unwrap_or('\'');
+    match quoted(rest, open) {
+        Some(length) if is_speech(&rest[open.len_utf8()..length]) => {
+            all.push(Raw::Quote);
+            length
+        }
+        _ => open.len_utf8(),
+    }
+}
+
+fn run<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+    let length = rest.find(|c| !is_cjk(c)).unwrap_or(rest.len());
+    all.push(Raw::Run(&rest[..length]));
+    length
+}
+
+fn is_wordly(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '_' | '/' | '@' | '#' | '~' | '$' | '-' | '<' | '*' | '%' | '+' | '\\' | '=')
+}
+
+fn word<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+    let inside = |c: char| {
+        !is_cjk(c)
+            && (is_wordly(c) || matches!(c, '.' | '\'' | '’' | ':' | '(' | ')' | '>' | '[' | ']'))
+    };
+    let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
+    let trimmed = rest[..length].trim_end_matches(['.', ':', '\'', '’', ')', ']']);
+    let mut taken = trimmed.len();
+    // `foo()` keeps its brackets; "(see below)" has none of its own.
+    if rest[taken..length].starts_with(')') && trimmed.ends_with('(') {
+        taken += 1;
+    }
+    let taken = if taken == 0 { rest.chars().next().map_or(1, char::len_utf8) } else { taken };
+    let word = rest[..taken].trim_end_matches('(');
+    if word.chars().any(char::is_alphanumeric) {
+        push_word(word, all);
+    }
+    taken
+}
+
+fn push_word(word: &str, all: &mut Vec<Raw<'_>>) {
+    let is_camel =
+        word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let plain = word.replace('’', "'");
+    // The case of letters tells names from words; it is kept until the shape is known.
+    all.push(Raw::Word(if is_camel {
+        format!("{}()", plain.to_lowercase())
+    } else {
+        plain.to_lowercase()
+    }));
+}
+
+/// What sort of thing a word is by its look.
+fn shape(word: &str) -> &'static str {
+    let has = |c: char| word.contains(c);
+    if word.contains("://") || word.starts_with("www.") {
+        return "@URL";
+    }
+    if word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b'%')) {
+        return "@NUM";
+    }
+    if word.starts_with("--") || (word.starts_with('-') && word.len() <= 3) {
+        return "@FLAG";
+    }
+    if has('/') || has('\\') {
+        return "@PATH";
+    }
+    if has('_') || has('(') || has('=') || word.contains("::") || word.contains("->") || has('<') {
+        return "@IDENT";
+    }
+    if word.rsplit_once('.').is_some_and(|(_, ending)| (1..=5).contains(&ending.len())) {
+        return "@FILE";
+    }
+    if word.bytes().any(|b| b.is_ascii_digit()) {
+        return "@VERS";
+    }
+    if word.len() > 5 && word.ends_with("ing") {
+        return "@ING";
+    }
+    if word.len() > 4 && word.ends_with("ed") {
+        return "@ED";
+    }
+    if word.len() > 4 && word.ends_with("ly") {
+        return "@LY";
+    }
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
+        return "@XS";
+    }
+    "@X"
+}

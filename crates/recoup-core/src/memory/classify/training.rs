@@ -1,0 +1,36 @@
+//! What the program that makes the weights needs to see: the sentences of a prompt and
+//! their features, exactly as they are read later.
+
+use super::features::{self, Read};
+use super::model;
+use super::outline::Outline;
+use crate::memory::private;
+
+pub use super::features::{BUCKETS, Feature};
+pub use super::model::CLASSES;
+
+/// What the classes of the model are called in the corpora, in their order.
+pub const LABELS: [&str; CLASSES] =
+    ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
+const _: () = assert!(model::NONE == 0 && model::RE_ASK == 5);
+
+/// A sentence and what the model sees of it.
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    /// Its words.
+    pub text: String,
+    /// What is seen of it.
+    pub features: Vec<Feature>,
+}
+
+/// The sentences of a prompt.
+pub fn sentences(prompt: &str) -> Vec<Sentence> {
+    let open = private::without_private(prompt);
+    let outline = Outline::of(&open);
+    let read = Read::of(&outline);
+    let sentence = |at: usize| Sentence {
+        text: outline.units[at].text.clone(),
+        features: features::of(&outline, &read, at),
+    };
+    (0..outline.units.len()).map(sentence).collect()
+}

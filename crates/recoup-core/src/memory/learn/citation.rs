@@ -1,0 +1,107 @@
+//! Rules that the agent says it has applied: `(applied from memory: <rule>)`.
+
+use crate::memory::inject::one_line;
+
+const OPENING: &str = "(applied from memory:";
+
+/// A citation that is longer than this was never closed.
+const LONGEST: usize = 1_000;
+
+/// So much of a rule must be there, if it is cut short, to tell it from others.
+const ENOUGH: usize = 16;
+
+/// The rules that an answer cites, each once, in the order in which they appear. What
+/// stands in code is not said by the agent.
+pub fn citations(answer: &str) -> Vec<String> {
+    let text = without_code(answer);
+    let lower = text.to_ascii_lowercase();
+    let (mut found, mut from): (Vec<String>, usize) = (Vec::new(), 0);
+    while let Some(gap) = lower[from..].find(OPENING) {
+        let start = from + gap + OPENING.len();
+        from = start;
+        let Some(len) = closing(&text[start..]) else { continue };
+        let rule = text[start..start + len].split_whitespace().collect::<Vec<_>>().join(" ");
+        from = start + len;
+        if !rule.is_empty() && !found.contains(&rule) {
+            found.push(rule);
+        }
+    }
+    found
+}
+
+/// Where the parenthesis closes that was open before `text`.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices().take_while(|(at, _)| *at < LONGEST) {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some(at),
+            ')' => depth -= 1,
+            // A paragraph ends whatever was left open.
+            '\n' if text[at + 1..].trim_start_matches([' ', '\t']).starts_with('\n') => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether `cited` is that rule: the same words, a beginning of it that ends with an
+/// ellipsis, or one of several with semicolons between them.
+pub fn is_cited(cited: &str, rule: &str) -> bool {
+    let rule = normalised(&one_line(rule));
+    let is_rule = |cited: &str| {
+        let cut =
+            cited.trim_end().strip_suffix('…').or_else(|| cited.trim_end().strip_suffix("..."));
+        match cut.map(normalised) {
+            Some(start) => start.chars().count() >= ENOUGH && rule.starts_with(&start),
+            None => normalised(cited) == rule,
+        }
+    };
+    !rule.is_empty() && (is_rule(cited) || cited.split("; ").any(is_rule))
+}
+
+/// A rule as it is compared: its words in lower case, without emphasis, quotes around it
+/// and a full stop at its end.
+pub fn normalised(text: &str) -> String {
+    let text = text.replace("&lt;", "<").replace(['`', '*', '’'], "'").to_lowercase();
+    let text: String = text.chars().filter(|c| *c != '\'').collect();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let edge =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '“' | '”' | '.' | ',' | ';' | '!' | '_');
+    words.trim_matches(edge).to_owned()
+}
+
+/// The text without blocks of code and `code`. A line break in it stays one.
+fn without_code(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut fence: Option<&str> = None;
+    for line in text.split_inclusive('\n') {
+        let start = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, None) => push_spoken(&mut kept, line),
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// A line without whole citations in backticks; code inside a citation is part of it.
+fn push_spoken(kept: &mut String, line: &str) {
+    let mut rest = line;
+    while let Some(at) = rest.find('`') {
+        let (before, from) = rest.split_at(at);
+        let Some(len) = from[1..].find('`') else { break };
+        let (code, behind) = from.split_at(len + 2);
+        kept.push_str(before);
+        if !code.to_ascii_lowercase().contains(OPENING) {
+            kept.push_str(code);
+        }
+        rest = behind;
+    }
+    kept.push_str(rest);
+}

@@ -1,0 +1,98 @@
+//! Which commands are of a kind: the program and its sub-command, without what is
+//! only about this one run. `npm test` and `npm install` differ, `cargo test -p x` and
+//! `cd crates && cargo test 2>&1 | tail` agree.
+
+mod decide;
+mod program;
+mod script;
+mod shell;
+mod subs;
+mod wrappers;
+
+use std::fmt;
+
+use crate::base::text::shortened;
+use crate::secrets;
+
+/// So many characters of a kind's parts.
+const MOST: usize = 80;
+
+/// What a command is a case of. Its text (`npm test`, `docker compose up`, `make lint`,
+/// `python manage.py migrate`) stays the same from version to version: it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind {
+    program: String,
+    sub: Option<String>,
+}
+
+impl Kind {
+    /// The kind of the command that decides a shell line; none where nothing is run.
+    pub fn of(line: &str) -> Option<Self> {
+        decide::command(line).map(|words| program::kind(&words))
+    }
+
+    fn new(program: &str, sub: Option<String>) -> Self {
+        let clean = |text: &str| shortened(&secrets::redact(text), MOST).into_owned();
+        Self { program: clean(program), sub: sub.map(|sub| clean(&sub)) }
+    }
+
+    /// The program, by its plain name.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Its sub-command, script or target.
+    pub fn sub(&self) -> Option<&str> {
+        self.sub.as_deref()
+    }
+
+    /// Whether it only shows what is there already: what it prints is not its own.
+    pub fn shows(&self) -> bool {
+        decide::is_filter(&self.program)
+            || decide::is_minor(&self.program)
+            || matches!(
+                (self.program.as_str(), self.sub()),
+                ("git", Some("log" | "show" | "diff" | "status" | "blame" | "grep" | "stash show"))
+                    | ("gh", Some("run view" | "pr view" | "pr checks" | "issue view"))
+                    | ("docker", Some("logs" | "compose logs"))
+                    | ("kubectl", Some("logs" | "describe"))
+                    | ("find" | "rg" | "ag" | "ack" | "fd" | "tree" | "curl" | "journalctl", _)
+            )
+    }
+
+    /// Whether exit code 1 is this program's way to say "no": nothing found, not equal.
+    pub fn answers_with_one(&self) -> bool {
+        matches!(
+            self.program.as_str(),
+            "grep"
+                | "egrep"
+                | "fgrep"
+                | "rg"
+                | "ag"
+                | "ack"
+                | "diff"
+                | "cmp"
+                | "test"
+                | "["
+                | "[["
+                | "which"
+                | "command"
+                | "type"
+                | "pgrep"
+                | "pidof"
+                | "expr"
+                | "false"
+        ) || (self.program == "git" && matches!(self.sub(), Some("grep" | "diff" | "check-ignore")))
+    }
+}
+
+/// Its stable text.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.program)?;
+        match &self.sub {
+            Some(sub) => write!(f, " {sub}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A command's words made a kind: the program by its plain name, and the sub-command
+//! where it has such.
+
+use super::script::{self, Given};
+use super::{Kind, subs};
+
+/// Scripts that have sub-commands of their own.
+const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];
+
+pub(super) fn kind(words: &[String]) -> Kind {
+    let Some((first, rest)) = words.split_first() else { return Kind::new("", None) };
+    let program = plain(first);
+    match script::given(&program, rest) {
+        Some(Given::Module(words)) if !words.is_empty() => kind(super::wrappers::strip(words)),
+        Some(Given::Code(option)) => Kind::new(&program, Some(option.to_owned())),
+        Some(Given::Script(words)) => script_kind(&program, words),
+        Some(_) => Kind::new(&program, None),
+        None if program == "docker-compose" => compose(rest),
+        None => {
+            let sub = subs::sub(&program, rest);
+            Kind::new(&program, sub)
+        }
+    }
+}
+
+fn compose(rest: &[String]) -> Kind {
+    let words: Vec<String> =
+        ["compose".to_owned()].into_iter().chain(rest.iter().cloned()).collect();
+    Kind::new("docker", subs::sub("docker", &words))
+}
+
+/// A script by its path; whether a shell is named in front of it makes no difference.
+fn script_kind(interpreter: &str, words: &[String]) -> Kind {
+    let path = plain(&words[0]);
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let sub = words.get(1).filter(|word| MANAGERS.contains(&name) && !word.starts_with('-'));
+    let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
+    if script::is_shell(interpreter) {
+        return Kind::new(&path, None);
+    }
+    Kind::new(interpreter, Some(shown))
+}
+
+/// A program's plain name: without the folder it is installed in, version and ending.
+/// A script of the project keeps its path.
+pub(super) fn plain(word: &str) -> String {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let folder = word[..word.len() - name.len()].trim_end_matches('/');
+    let installed = folder.rsplit('/').next().is_some_and(|it| {
+        matches!(it, "bin" | ".bin" | "sbin" | "Scripts" | "debug" | "release" | "shims")
+    });
+    let wrapper = matches!(name, "gradlew" | "mvnw" | "gradlew.bat" | "mvnw.cmd");
+    let name = if folder.is_empty() || installed || wrapper { name } else { word };
+    let name = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
+    match name {
+        "py" => "python".to_owned(),
+        "nodejs" => "node".to_owned(),
+        "gmake" => "make".to_owned(),
+        "gradlew" | "gradlew.bat" => "gradle".to_owned(),
+        "mvnw" | "mvnd" => "mvn".to_owned(),
+        "py.test" => "pytest".to_owned(),
+        "podman" => "docker".to_owned(),
+        name => versionless(name).unwrap_or(name).to_owned(),
+    }
+}
+
+/// `python3.12` is `python`.
+fn versionless(name: &str) -> Option<&'static str> {
+    ["python", "pip", "ruby", "php", "node"].into_iter().find(|plain| {
+        name.strip_prefix(plain).is_some_and(|version| {
+            !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
+    })
+}

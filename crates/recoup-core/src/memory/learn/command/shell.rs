@@ -1,0 +1,211 @@
+//! A shell line, split as far as it takes to see what is run: quotes, operators,
+//! redirections and here-documents are understood; variables stay as they are.
+
+/// Longer lines are scripts, whose beginning decides.
+const MOST: usize = 8 << 10;
+
+/// Commands joined by pipes, each a list of words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Pipeline {
+    /// Whether it runs only if the one before it has failed.
+    pub(super) fallback: bool,
+    /// What is piped into what.
+    pub(super) stages: Vec<Vec<String>>,
+}
+
+/// The pipelines of a line, in their order.
+pub(super) fn split(line: &str) -> Vec<Pipeline> {
+    let line = &line[..line.floor_char_boundary(MOST)];
+    let mut splitter = Splitter { rest: line, ..Splitter::default() };
+    while splitter.step() {}
+    splitter.end_pipeline(false);
+    splitter.done
+}
+
+#[derive(Default)]
+struct Splitter<'a> {
+    rest: &'a str,
+    done: Vec<Pipeline>,
+    now: Pipeline,
+    words: Vec<String>,
+    word: Option<String>,
+    /// The next word is where something is redirected to.
+    target: bool,
+    /// What ends a here-document whose text comes after this line.
+    heredocs: Vec<String>,
+}
+
+impl Splitter<'_> {
+    fn take(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        Some(c)
+    }
+
+    fn takes(&mut self, wanted: &str) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn push(&mut self, text: &str) {
+        self.word.get_or_insert_default().push_str(text);
+    }
+
+    fn step(&mut self) -> bool {
+        let Some(c) = self.take() else { return false };
+        match c {
+            '\n' => {
+                self.end_pipeline(false);
+                self.skip_heredocs();
+            }
+            c if c.is_whitespace() => self.end_word(),
+            '\\' => self.escaped(),
+            '\'' => self.quoted(),
+            '"' => self.double_quoted(),
+            '`' => self.substituted('`'),
+            '$' if self.takes("(") => self.nested("$("),
+            '#' if self.word.is_none() => {
+                let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                self.rest = &self.rest[end..];
+            }
+            '<' | '>' => self.redirection(c),
+            '&' if self.takes(">>") || self.takes(">") => self.begin_target(),
+            '&' if self.takes("&") => self.end_pipeline(false),
+            '|' if self.takes("|") => self.end_pipeline(true),
+            '|' => {
+                let _ = self.takes("&");
+                self.end_stage();
+            }
+            ';' | '&' | '(' | ')' => self.end_pipeline(false),
+            c => self.push(c.encode_utf8(&mut [0; 4])),
+        }
+        true
+    }
+
+    fn escaped(&mut self) {
+        match self.take() {
+            Some('\n') | None => {}
+            Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
+        }
+    }
+
+    fn quoted(&mut self) {
+        let end = self.rest.find('\'').unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.push(text);
+        self.rest = rest.strip_prefix('\'').unwrap_or(rest);
+    }
+
+    fn double_quoted(&mut self) {
+        self.push("");
+        while let Some(c) = self.take() {
+            match c {
+                '"' => return,
+                '\\' => match self.take() {
+                    Some('\n') | None => {}
+                    Some(c @ ('"' | '\\' | '$' | '`')) => self.push(c.encode_utf8(&mut [0; 4])),
+                    Some(c) => self.push(&format!("\\{c}")),
+                },
+                '$' if self.takes("(") => self.nested("$("),
+                c => self.push(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+
+    fn substituted(&mut self, mark: char) {
+        let end = self.rest.find(mark).map_or(self.rest.len(), |end| end + 1);
+        let (text, rest) = self.rest.split_at(end);
+        self.push(&format!("{mark}{text}"));
+        self.rest = rest;
+    }
+
+    /// What stands in parentheses, with the quotes in it; part of the word.
+    fn nested(&mut self, opening: &str) {
+        let (mut depth, mut quote) = (1, None);
+        let end = self.rest.char_indices().find_map(|(at, c)| {
+            match (quote, c) {
+                (Some(mark), c) if c == mark => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (None, '(') => depth += 1,
+                (None, ')') => depth -= 1,
+                _ => {}
+            }
+            (depth == 0).then_some(at + 1)
+        });
+        let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.push(&format!("{opening}{text}"));
+        self.rest = rest;
+    }
+
+    fn redirection(&mut self, c: char) {
+        if self.takes("(") {
+            return self.nested(&format!("{c}("));
+        }
+        // `2>`: the number belongs to it.
+        let is_number = |word: &String| word.bytes().all(|byte| byte.is_ascii_digit());
+        if self.word.as_ref().is_some_and(is_number) {
+            self.word = None;
+        }
+        self.end_word();
+        if c == '<' && self.takes("<<") {
+            self.begin_target();
+        } else if c == '<' && self.takes("<") {
+            let _ = self.takes("-");
+            self.heredoc();
+        } else {
+            let _ = self.takes(">") || self.takes("&") || self.takes("|");
+            self.begin_target();
+        }
+    }
+
+    fn begin_target(&mut self) {
+        self.end_word();
+        self.target = true;
+    }
+
+    fn heredoc(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t']);
+        let end = self.rest.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
+        let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.heredocs.push(name.replace(['\'', '"', '\\'], ""));
+        self.rest = rest;
+    }
+
+    fn skip_heredocs(&mut self) {
+        for name in std::mem::take(&mut self.heredocs) {
+            while !self.rest.is_empty() {
+                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+                self.rest = rest;
+                if line.trim() == name {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        if !std::mem::take(&mut self.target) {
+            self.words.push(word);
+        }
+    }
+
+    fn end_stage(&mut self) {
+        self.end_word();
+        self.target = false;
+        let words = std::mem::take(&mut self.words);
+        if !words.is_empty() {
+            self.now.stages.push(words);
+        }
+    }
+
+    fn end_pipeline(&mut self, fallback_next: bool) {
+        self.end_stage();
+        let next = Pipeline { fallback: fallback_next, stages: Vec::new() };
+        let pipeline = std::mem::replace(&mut self.now, next);
+        if !pipeline.stages.is_empty() {
+            self.done.push(pipeline);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Programs with sub-commands, and how deep these go.
+
+use super::wrappers::{behind_options, is_assignment};
+
+/// Programs with sub-commands; their options that take a value and may stand in front;
+/// and the sub-commands that have more below them (`*`: all of them).
+const SUBS: &[(&str, &str, &str)] = &[
+    ("git", "-C -c --git-dir --work-tree", "stash remote worktree submodule bisect lfs config"),
+    ("gh", "-R --repo", "*"),
+    ("glab", "-R --repo", "*"),
+    ("cargo", "--manifest-path --config -C --color -Z", "xtask nextest llvm-cov"),
+    ("rustup", "", "target component toolchain"),
+    ("npm", "--prefix -w --workspace -C", "run run-script config pkg"),
+    ("pnpm", "--filter -F -C --dir -w", "run config"),
+    ("yarn", "--cwd", "run workspace config"),
+    ("bun", "--cwd --filter", "run"),
+    ("deno", "", "task run"),
+    ("go", "-C", "mod tool work"),
+    (
+        "docker",
+        "-H --host -c --context --config",
+        "compose container image volume network system buildx builder context",
+    ),
+    ("kubectl", "-n --namespace --context --kubeconfig", "rollout config create delete get set"),
+    ("helm", "-n --namespace --kube-context", "repo"),
+    ("terraform", "-chdir", "state workspace"),
+    ("tofu", "-chdir", "state workspace"),
+    ("pulumi", "-s --stack -C", "stack config"),
+    ("aws", "--profile --region --output --endpoint-url", "*"),
+    ("gcloud", "--project --region --zone", "*"),
+    ("az", "", "*"),
+    ("pip", "", ""),
+    ("uv", "--directory --project", "pip tool python"),
+    ("poetry", "-C --directory", "self env"),
+    ("pipenv", "", ""),
+    ("pdm", "-p", ""),
+    ("hatch", "-e", "run env"),
+    ("conda", "", "env"),
+    ("tox", "-c", ""),
+    ("alembic", "-c", ""),
+    ("dotnet", "", "tool ef"),
+    ("bazel", "", ""),
+    ("bundle", "", ""),
+    ("gem", "", ""),
+    ("rails", "", ""),
+    ("mix", "", ""),
+    ("composer", "-d", "run"),
+    ("flutter", "", "pub"),
+    ("dart", "", "pub"),
+    ("swift", "", "package"),
+    ("brew", "", "services"),
+    ("apt", "-o -t", ""),
+    ("apt-get", "-o -t", ""),
+    ("dnf", "", ""),
+    ("yum", "", ""),
+    ("apk", "", ""),
+    ("pacman", "", ""),
+    ("snap", "", ""),
+    ("systemctl", "-H -M", ""),
+    ("nx", "", "run"),
+    ("turbo", "", "run"),
+    ("lerna", "", "run"),
+    ("ng", "", ""),
+    ("next", "", ""),
+    ("vite", "", ""),
+    ("prisma", "", "migrate db"),
+    ("playwright", "", ""),
+    ("cypress", "", ""),
+    ("wrangler", "", ""),
+    ("vercel", "", ""),
+    ("firebase", "", ""),
+    ("supabase", "", "db migration"),
+    ("heroku", "-a", ""),
+    ("fly", "-a", ""),
+    ("nix", "", "flake"),
+    ("jj", "-R", "git"),
+    ("hg", "-R", ""),
+    ("svn", "", ""),
+    ("openssl", "", ""),
+    ("redis-cli", "-h -p -n -a -u", ""),
+    ("recoup", "", "cache memory"),
+];
+
+/// Programs whose plain arguments are what is to be made.
+const TARGETS: &[(&str, &str)] = &[
+    ("make", "-C -f -I -o -W"),
+    ("just", "-f -d --justfile --working-directory"),
+    ("task", "-d -t"),
+    ("rake", "-f"),
+    ("ninja", "-C -f"),
+    ("gradle", "-p -b -x --tests -P"),
+    ("mvn", "-f -pl -P -s"),
+    ("ant", "-f"),
+    ("invoke", "-c"),
+    ("fab", "-H"),
+    ("nox", "-s -f"),
+];
+
+/// Short for.
+const ALIASES: &[(&str, &str, &str)] = &[
+    ("cargo", "t", "test"),
+    ("cargo", "b", "build"),
+    ("cargo", "c", "check"),
+    ("cargo", "r", "run"),
+    ("cargo", "d", "doc"),
+    ("npm", "i", "install"),
+    ("npm", "add", "install"),
+    ("npm", "t", "test"),
+    ("npm", "tst", "test"),
+    ("npm", "run-script", "run"),
+    ("npm", "clean-install", "ci"),
+    ("pnpm", "i", "install"),
+    ("pnpm", "t", "test"),
+    ("bun", "i", "install"),
+    ("kubectl", "del", "delete"),
+    ("git", "co", "checkout"),
+    ("git", "ci", "commit"),
+    ("git", "st", "status"),
+];
+
+/// So many targets are part of a kind.
+const MOST_TARGETS: usize = 3;
+
+/// The arguments behind a program's own options.
+pub(super) fn behind_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
+    let valued =
+        SUBS.iter().find(|(name, ..)| *name == program).map_or("", |(_, valued, _)| valued);
+    behind_options(rest, valued, 0)
+}
+
+/// The sub-command, script or targets among a program's arguments.
+pub(super) fn sub(program: &str, rest: &[String]) -> Option<String> {
+    if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
+        return targets(rest, valued);
+    }
+    let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
+    // `cargo +nightly test`
+    let rest = match rest {
+        [first, rest @ ..] if first.starts_with('+') => rest,
+        rest => rest,
+    };
+    let words = behind_own_options(program, rest);
+    let Some((first, rest)) = words.split_first() else {
+        return (program == "yarn").then(|| "install".to_owned());
+    };
+    let first = alias(program, first);
+    if *deeper != "*" && !deeper.split_ascii_whitespace().any(|it| it == first) {
+        return Some(first.to_owned());
+    }
+    let second = rest.iter().find(|word| !word.starts_with('-'));
+    Some(second.map_or_else(|| first.to_owned(), |second| below(program, first, second)))
+}
+
+/// `npm run test` is `npm test`; with pnpm and yarn that holds for every script.
+fn below(program: &str, first: &str, second: &str) -> String {
+    let known = matches!(second, "test" | "start" | "stop" | "restart");
+    let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
+    if short { second.to_owned() } else { format!("{first} {second}") }
+}
+
+fn alias<'a>(program: &str, word: &'a str) -> &'a str {
+    let known = ALIASES.iter().find(|(of, short, _)| *of == program && *short == word);
+    known.map_or(word, |(.., long)| long)
+}
+
+/// All plain arguments, wherever they stand between options and variables.
+fn targets(rest: &[String], valued: &str) -> Option<String> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(word) = rest.get(at) {
+        let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
+        // `-j 8`: nobody makes an 8.
+        let number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if !word.starts_with('-') && !is_assignment(word) && !number {
+            found.push(word.as_str());
+        }
+        at += if takes_value { 2 } else { 1 };
+    }
+    found.truncate(MOST_TARGETS);
+    (!found.is_empty()).then(|| found.join(" "))
+}

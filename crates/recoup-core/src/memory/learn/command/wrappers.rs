@@ -1,0 +1,123 @@
+//! What stands in front of a command without being it: variables, `sudo`, `timeout 60`,
+//! `npx`, `uv run`.
+
+/// Shell words that a command may follow.
+const KEYWORDS: [&str; 9] = ["!", "{", "if", "then", "else", "elif", "do", "while", "until"];
+
+/// Programs that run the rest of their arguments: the options of theirs that take a
+/// value, and how many arguments are their own.
+const WRAPPERS: &[(&str, &str, usize)] = &[
+    ("sudo", "-u -g -h -p -C -D -R -T -r -t --user --group", 0),
+    ("doas", "-u -C", 0),
+    ("env", "-u -C --unset --chdir", 0),
+    ("time", "-f -o", 0),
+    ("nice", "-n", 0),
+    ("ionice", "-c -n", 0),
+    ("nohup", "", 0),
+    ("timeout", "-k -s --kill-after --signal", 1),
+    ("gtimeout", "-k -s", 1),
+    ("stdbuf", "-i -o -e", 0),
+    ("unbuffer", "", 0),
+    ("command", "", 0),
+    ("exec", "-a", 0),
+    ("builtin", "", 0),
+    ("setsid", "", 0),
+    ("caffeinate", "-t -w", 0),
+    ("xvfb-run", "-n -s -e", 0),
+    ("xargs", "-I -n -P -L -d -a -s -E", 0),
+    ("cross-env", "", 0),
+    ("dotenv", "-e -f", 0),
+    ("npx", "-p --package -w --workspace", 0),
+    ("bunx", "-p --package", 0),
+    ("pnpx", "", 0),
+    ("uvx", "--from --with -p --python", 0),
+];
+
+/// The same for sub-commands.
+const RUNNERS: &[(&str, &str, &str, usize)] = &[
+    ("npm", "exec", "-p --package -w --workspace", 0),
+    ("npm", "x", "-p --package -w --workspace", 0),
+    ("pnpm", "exec", "", 0),
+    ("pnpm", "dlx", "--package", 0),
+    ("yarn", "exec", "", 0),
+    ("yarn", "dlx", "-p --package", 0),
+    ("bun", "x", "", 0),
+    (
+        "uv",
+        "run",
+        "--with --with-requirements -p --python --extra --group --env-file --directory --project --package --index-url",
+        0,
+    ),
+    ("poetry", "run", "", 0),
+    ("pipenv", "run", "", 0),
+    ("pdm", "run", "-p", 0),
+    ("rye", "run", "", 0),
+    ("bundle", "exec", "", 0),
+    ("mise", "exec", "", 0),
+    ("mise", "x", "", 0),
+    ("conda", "run", "-n -p --name --prefix", 0),
+    ("direnv", "exec", "", 1),
+    ("pyenv", "exec", "", 0),
+    ("rbenv", "exec", "", 0),
+    ("doppler", "run", "-p -c", 0),
+];
+
+/// The words of the command itself. What wraps nothing is the command.
+pub(super) fn strip(words: &[String]) -> &[String] {
+    let mut words = words;
+    loop {
+        let rest = strip_once(words);
+        if rest.len() == words.len() {
+            return words;
+        }
+        words = rest;
+    }
+}
+
+fn strip_once(words: &[String]) -> &[String] {
+    let Some((first, rest)) = words.split_first() else { return words };
+    if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
+        return rest;
+    }
+    let name = super::program::plain(first);
+    let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
+    let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
+    let inner = if let Some((_, valued, own)) = wrapper {
+        behind_options(rest, valued, *own)
+    } else {
+        runner(&name, rest).unwrap_or(&[])
+    };
+    if inner.is_empty() { words } else { inner }
+}
+
+fn runner<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
+    let rest = super::subs::behind_own_options(program, rest);
+    let (sub, rest) = rest.split_first()?;
+    let (_, _, valued, own) = RUNNERS.iter().find(|(of, run, ..)| *of == program && run == sub)?;
+    Some(behind_options(rest, valued, *own))
+}
+
+/// The words behind options, those that take a value with it, and `own` arguments.
+pub(super) fn behind_options<'a>(words: &'a [String], valued: &str, own: usize) -> &'a [String] {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            at += 1;
+            break;
+        }
+        if !word.starts_with('-') && !is_assignment(word) {
+            break;
+        }
+        let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
+        at += if takes_value { 2 } else { 1 };
+    }
+    words.get(at + own..).unwrap_or(&[])
+}
+
+/// `NAME=value`.
+pub(super) fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

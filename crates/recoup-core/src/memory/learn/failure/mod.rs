@@ -1,0 +1,89 @@
+//! Whether a call has failed, and the line that says what is wrong.
+//!
+//! How it ended decides, never a word in its output: a listing may well contain
+//! "error". Only a test runner's own summary overrules a success, because the exit
+//! code gets lost behind `| tail` and `|| true`.
+
+mod clutter;
+mod error_line;
+mod plain;
+mod rules;
+mod summary;
+
+use crate::base::text::shortened;
+use crate::memory::learn::command::Kind;
+use crate::memory::transcript::{Call, Ended, Outcome};
+use crate::secrets;
+
+pub use plain::plain;
+
+/// So many characters of an error's line.
+pub const MOST_LINE: usize = 300;
+
+/// A call that has failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What the command exited with, as far as that is known.
+    pub exit: Option<i32>,
+    /// Whether the client called it an error; if not, only the output says so.
+    pub flagged: bool,
+    /// The line that says what is wrong: plain text without secrets, 300 characters at most.
+    pub error: String,
+}
+
+/// What went wrong in a call; nothing if nothing did. What never ran (refused, denied)
+/// and what a person stopped has not failed.
+pub fn failure(call: &Call, outcome: &Outcome) -> Option<Failure> {
+    match outcome.ended {
+        Ended::Failed { exit } if is_answer(call, exit, &outcome.output) => None,
+        Ended::Failed { exit } => {
+            Some(Failure { exit, flagged: true, error: error_or_code(&outcome.output, exit) })
+        }
+        Ended::Succeeded => tests_failed(call, outcome),
+        Ended::Refused | Ended::Denied | Ended::Interrupted => None,
+    }
+}
+
+/// The line of an output that says what is wrong; nothing if it is empty.
+pub fn error_line(output: &str) -> Option<String> {
+    let text = plain(output);
+    error_line::find(&text).map(|line| tidy(&line))
+}
+
+fn error_or_code(output: &str, exit: Option<i32>) -> String {
+    error_line(output).unwrap_or_else(|| match exit {
+        Some(code) => format!("exit code {code}, without a word"),
+        None => "failed without a word".to_owned(),
+    })
+}
+
+/// One line, redacted before it is cut: half a secret is still one.
+fn tidy(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    shortened(&secrets::redact(&words.join(" ")), MOST_LINE).into_owned()
+}
+
+/// Whether an exit code is no failure: `grep` found nothing, a reader closed the pipe, a
+/// person pressed Ctrl-C.
+fn is_answer(call: &Call, exit: Option<i32>, output: &str) -> bool {
+    match exit {
+        Some(130 | 141) => true,
+        Some(1) => {
+            let kind = call.command().and_then(Kind::of);
+            kind.is_some_and(|kind| kind.answers_with_one()) && !rules::is_certain(&plain(output))
+        }
+        _ => false,
+    }
+}
+
+/// Tests that failed though the command says that all is well.
+fn tests_failed(call: &Call, outcome: &Outcome) -> Option<Failure> {
+    let kind = Kind::of(call.command()?)?;
+    if kind.shows() {
+        return None;
+    }
+    let text = plain(&outcome.output);
+    let summary = text.lines().find(|line| summary::says_failed(line))?;
+    let error = error_line::find(&text).unwrap_or_else(|| summary.to_owned());
+    Some(Failure { exit: None, flagged: false, error: tidy(&error) })
+}

@@ -1,0 +1,237 @@
+//! How much a line of output says about what is wrong, tool by tool.
+
+use super::clutter::is_clutter;
+
+/// What a line says, the best last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Says {
+    /// Nothing about an error.
+    Nothing,
+    /// That there is one.
+    Something,
+    /// A word that often goes with one.
+    Perhaps,
+    /// Which test failed, but not why.
+    Where,
+    /// An error in a program's words.
+    Message,
+    /// An error in the usual words of a shell or a system.
+    System,
+    /// An exception, a panic or an assertion.
+    Thrown,
+    /// An error with its place or code, as compilers and runners name it.
+    Exact,
+}
+
+/// Words in front of a message.
+const PREFIXES: &[&str] = &[
+    "error:",
+    "fatal:",
+    "error[",
+    "fatal error:",
+    "php fatal error:",
+    "panic:",
+    "conflict (",
+    "error response from daemon",
+    "docker: error",
+    "curl: (",
+    "cmake error",
+    "err_pnpm",
+    "[error]",
+    "error from server",
+    "! [rejected]",
+    "! [remote rejected]",
+    "error ",
+    "abort:",
+    "fatal ",
+    "usage error",
+    "exception:",
+    "failed:",
+    "failure:",
+    "err!",
+];
+
+/// The system's own words.
+const SYSTEM: &[&str] = &[
+    "command not found",
+    "no such file or directory",
+    "permission denied",
+    "is a directory",
+    "not a directory",
+    "address already in use",
+    "connection refused",
+    "no space left on device",
+    "operation not permitted",
+    "out of memory",
+    "cannot access",
+    "no rule to make target",
+    "missing script",
+    "module not found",
+    "cannot find module",
+    "no module named",
+    "timed out",
+    "could not resolve host",
+    ": not found",
+    "eaddrinuse",
+    "econnrefused",
+    "enoent",
+    "eacces",
+];
+
+/// Words that often go with an error.
+const HINTS: &[&str] = &[
+    "error",
+    "failed",
+    "failure",
+    "cannot",
+    "can't",
+    "unable to",
+    "denied",
+    "not found",
+    "fatal",
+    "invalid",
+    "missing",
+    "refused",
+    "timeout",
+    "unexpected",
+    "unknown",
+    "unrecognized",
+    "conflict",
+    "undefined",
+    "not supported",
+    "already exists",
+    "does not exist",
+    "must be",
+    "required",
+];
+
+/// What one line says. `line` has no colours, and may be indented.
+pub(super) fn says(line: &str) -> Says {
+    let text = line.trim();
+    if text.is_empty() || is_noise(text) {
+        return Says::Nothing;
+    }
+    if is_clutter(text) {
+        return Says::Something;
+    }
+    let lower = text.to_lowercase();
+    if is_exact(text, &lower) {
+        Says::Exact
+    } else if is_thrown(line, text) {
+        Says::Thrown
+    } else if SYSTEM.iter().any(|words| lower.contains(words)) {
+        Says::System
+    } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
+        Says::Message
+    } else if is_place(text) {
+        Says::Where
+    } else if HINTS.iter().any(|words| lower.contains(words)) && !counts_none(&lower) {
+        Says::Perhaps
+    } else {
+        Says::Nothing
+    }
+}
+
+/// Whether some line leaves no doubt that something went wrong.
+pub(super) fn is_certain(text: &str) -> bool {
+    text.lines().any(|line| says(line) >= Says::Message)
+}
+
+/// Frames of a stack, warnings, advice, and what a compiler draws.
+fn is_noise(text: &str) -> bool {
+    let lower_start: String = text.chars().take(10).collect::<String>().to_lowercase();
+    text.starts_with("at ") && text.contains(':')
+        || ["warning", "warn ", "note:", "hint:", "help:", "info", "= note", "= help", "debug"]
+            .iter()
+            .any(|start| lower_start.starts_with(start))
+        || text.starts_with('|')
+        || text.chars().all(|c| !c.is_alphanumeric())
+}
+
+/// A code or a place, and the message.
+fn is_exact(text: &str, lower: &str) -> bool {
+    let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
+        || text.starts_with("error[E")
+        || lower.contains(": error:")
+        || lower.contains(": fatal error:")
+        || lower.contains(": syntax error")
+        || lower.contains("error ts")
+        || lower.contains("): error ")
+        || text.contains("undefined reference to")
+        || text.contains(" panicked at ")
+        || is_go_place(text)
+        || is_lint(text)
+        || (lower.starts_with("[error]") && text.contains(".java:["))
+}
+
+/// `./main.go:5:2: undefined: foo`
+fn is_go_place(text: &str) -> bool {
+    let Some((file, rest)) = text.split_once(".go:") else { return false };
+    let mut parts = rest.splitn(3, ':');
+    let number = |part: Option<&str>| {
+        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    !file.contains(' ') && number(parts.next()) && number(parts.next()) && parts.next().is_some()
+}
+
+/// `12:5  error  'x' is not defined  no-undef`
+fn is_lint(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let place = words.next().is_some_and(|word| {
+        word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
+    });
+    place && words.next() == Some("error")
+}
+
+/// `ValueError: …`, `Caused by: …`, `E   assert 1 == 2`, `● adds two`, `--- FAIL: TestAdd`.
+fn is_thrown(line: &str, text: &str) -> bool {
+    const MARKS: [&str; 9] = [
+        "E  ",
+        "● ",
+        "--- FAIL:",
+        "Caused by:",
+        "Exception in thread",
+        "Failure/Error:",
+        "Error Message:",
+        "* What went wrong:",
+        "panic:",
+    ];
+    let marked = MARKS.iter().any(|mark| text.starts_with(mark)) && !text.contains("● Console");
+    let name = text.split([':', ' ', '[']).next().unwrap_or("");
+    let bare = name.rsplit('.').next().unwrap_or("");
+    let named = bare.ends_with("Error") || bare.ends_with("Exception");
+    let class = bare.len() > 5 || (bare == "Error" && text.starts_with("Error: "));
+    marked
+        || (named && class && is_class(bare) && text[name.len()..].contains(':'))
+        || (named && class && is_class(bare) && text == name && !line.starts_with(' '))
+}
+
+fn is_class(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Which test it was: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
+fn is_place(text: &str) -> bool {
+    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "✗ ", "✕ ", "× ", "not ok "]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || (text.starts_with("test ") && text.ends_with("... FAILED"))
+}
+
+/// `0 errors`, `no failures`.
+fn counts_none(lower: &str) -> bool {
+    [
+        "0 error",
+        "no error",
+        "0 fail",
+        "no fail",
+        "errors: 0",
+        "failures: 0",
+        "failed: 0",
+        "without error",
+    ]
+    .iter()
+    .any(|words| lower.contains(words))
+}

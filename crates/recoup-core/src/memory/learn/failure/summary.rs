@@ -1,0 +1,128 @@
+//! What test runners say at their end.
+
+/// Whether a line is a known runner's summary, and says that tests have failed.
+pub(super) fn says_failed(line: &str) -> bool {
+    let text = line.trim();
+    cargo(text)
+        || pytest(text)
+        || jest(text)
+        || vitest(text)
+        || go(line)
+        || mocha(line)
+        || counted(text)
+        || maven(text)
+        || dotnet(text)
+        || others(text)
+}
+
+/// The number in front of one of `words`: `3 failed,`.
+fn count(text: &str, words: &[&str]) -> Option<u64> {
+    let mut before = "";
+    for word in text.split_ascii_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if words.contains(&bare)
+            && let Ok(number) = before.parse()
+        {
+            return Some(number);
+        }
+        before = word.trim_matches(|c: char| !c.is_ascii_digit());
+    }
+    None
+}
+
+fn some(text: &str, words: &[&str]) -> bool {
+    count(text, words).is_some_and(|number| number > 0)
+}
+
+/// The number behind `word`: `Failures: 1`.
+fn behind(text: &str, word: &str) -> bool {
+    let Some((_, rest)) = text.split_once(word) else { return false };
+    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse::<u64>().is_ok_and(|number| number > 0)
+}
+
+/// `test result: FAILED. 3 passed; 1 failed; …`, and nextest's `Summary […] 5 tests run: …`.
+fn cargo(text: &str) -> bool {
+    text.starts_with("test result: FAILED")
+        || (text.starts_with("Summary [") && text.contains("tests run:") && some(text, &["failed"]))
+}
+
+/// `===== 1 failed, 2 passed in 0.12s =====`, with or without the bars.
+fn pytest(text: &str) -> bool {
+    let text = text.trim_matches('=').trim();
+    let timed = text.split_once(" in ").is_some_and(|(_, time)| {
+        time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('s')
+    });
+    timed
+        && text.starts_with(|c: char| c.is_ascii_digit())
+        && some(text, &["failed", "error", "errors"])
+}
+
+/// `Tests:       1 failed, 4 passed, 5 total`
+fn jest(text: &str) -> bool {
+    ["Tests:", "Test Suites:"].iter().any(|start| text.starts_with(start))
+        && text.contains(" total")
+        && some(text, &["failed"])
+}
+
+/// `Tests  1 failed | 3 passed (4)`
+fn vitest(text: &str) -> bool {
+    ["Tests  ", "Test Files  "].iter().any(|start| text.starts_with(start))
+        && text.ends_with(')')
+        && some(text, &["failed"])
+}
+
+/// `FAIL` alone, `FAIL	example.com/x	0.3s`, `--- FAIL: TestAdd (0.00s)`
+fn go(line: &str) -> bool {
+    line == "FAIL"
+        || line.strip_prefix("FAIL\t").is_some_and(|rest| {
+            let end = rest.rsplit(['\t', ' ']).next().unwrap_or("");
+            end.ends_with('s') && end.starts_with(|c: char| c.is_ascii_digit())
+                || rest.ends_with("failed]")
+        })
+        || (line.trim_start().starts_with("--- FAIL: ") && line.ends_with("s)"))
+}
+
+/// `  1 failing`, alone on its line.
+fn mocha(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let number = words.next().and_then(|word| word.parse::<u64>().ok());
+    line.starts_with(' ')
+        && number.is_some_and(|it| it > 0)
+        && words.next() == Some("failing")
+        && words.next().is_none()
+}
+
+/// `5 examples, 1 failure` (rspec), `3 tests, 1 failure` (ExUnit), `5 runs, 7 assertions, 1
+/// failures` (minitest), `5 tests completed, 1 failed` (Gradle).
+fn counted(text: &str) -> bool {
+    let begins = text.split_ascii_whitespace().take(2).collect::<Vec<_>>();
+    let [number, what] = begins[..] else { return false };
+    let things = ["example,", "examples,", "test,", "tests,", "run,", "runs,", "tests"];
+    number.parse::<u64>().is_ok()
+        && things.contains(&what)
+        && (what != "tests" || text.contains("tests completed,"))
+        && some(text, &["failure", "failures", "failed", "errors"])
+}
+
+/// `Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`
+fn maven(text: &str) -> bool {
+    text.contains("Tests run:") && (behind(text, "Failures:") || behind(text, "Errors:"))
+}
+
+/// `Failed!  - Failed:     1, Passed:     3, …`
+fn dotnet(text: &str) -> bool {
+    (text.starts_with("Failed!") && behind(text, "Failed:")) || text == "Test Run Failed."
+}
+
+/// unittest, PHPUnit, Node's own runner, Deno and Bun.
+fn others(text: &str) -> bool {
+    (text.starts_with("FAILED (") && (text.contains("failures=") || text.contains("errors=")))
+        || (text.starts_with("Tests: ")
+            && text.contains("Assertions: ")
+            && (behind(text, "Failures:") || behind(text, "Errors:")))
+        || ["# fail ", "ℹ fail "]
+            .iter()
+            .any(|start| text.starts_with(start) && behind(text, "fail"))
+        || (text.starts_with("FAILED | ") && some(text, &["failed"]))
+}

@@ -1,0 +1,106 @@
+//! Tests that stay red while the agent edits.
+
+use std::collections::HashMap;
+
+use super::{Sort, Tried, Trouble};
+use crate::memory::learn::command::Kind;
+use crate::memory::transcript::Ended;
+
+/// So often it must fail.
+const TIMES: usize = 3;
+
+const RUNNERS: [&str; 14] = [
+    "pytest",
+    "jest",
+    "vitest",
+    "mocha",
+    "rspec",
+    "phpunit",
+    "tox",
+    "nox",
+    "ctest",
+    "playwright",
+    "cypress",
+    "ava",
+    "karma",
+    "unittest",
+];
+
+/// How often one kind of test has failed.
+#[derive(Default)]
+struct Row {
+    from: usize,
+    times: usize,
+    edited: bool,
+    /// Where it was reported: what comes after only makes it longer.
+    told: Option<usize>,
+}
+
+/// Each kind of test that failed three times with an edit before each new failure, as
+/// one trouble that reaches to the last of them.
+pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
+    let mut rows: HashMap<(Option<&str>, &Kind), Row> = HashMap::new();
+    let mut found: Vec<Trouble> = Vec::new();
+    for it in tried {
+        if changes_files(it) {
+            rows.values_mut().for_each(|row| row.edited = true);
+        }
+        let Some(kind) = it.kind.as_ref().filter(|kind| is_test(kind)) else { continue };
+        let key = (it.step.agent, kind);
+        if it.failure.is_none() {
+            // What was stopped or denied says nothing about the tests.
+            if it.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded) {
+                rows.remove(&key);
+            }
+            continue;
+        }
+        let row = rows.entry(key).or_default();
+        if row.times == 0 {
+            *row = Row { from: it.step.at, times: 1, ..Row::default() };
+        } else if std::mem::take(&mut row.edited) {
+            row.times += 1;
+        }
+        if row.times < TIMES {
+            continue;
+        }
+        let trouble = it.trouble(Sort::Stuck, row.from);
+        if let Some(at) = row.told {
+            found[at] = trouble;
+        } else {
+            row.told = Some(found.len());
+            found.push(trouble);
+        }
+    }
+    found
+}
+
+/// Whether it runs tests.
+fn is_test(kind: &Kind) -> bool {
+    let names_tests = |text: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "e2e" | "nextest"))
+    };
+    RUNNERS.contains(&kind.program())
+        || names_tests(kind.program())
+        || kind.sub().is_some_and(names_tests)
+}
+
+/// Whether a call changed files, and was not refused.
+fn changes_files(tried: &Tried<'_>) -> bool {
+    let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded);
+    let by_shell = tried.step.call.command().is_some_and(|line| {
+        [
+            "sed -i",
+            "perl -pi",
+            "git apply",
+            "git checkout",
+            "patch -p",
+            "cat >",
+            "tee ",
+            "apply_patch",
+        ]
+        .iter()
+        .any(|words| line.contains(words))
+    });
+    done && (tried.step.call.edits() || by_shell)
+}

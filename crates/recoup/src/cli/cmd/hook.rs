@@ -1,0 +1,153 @@
+//! `recoup hook`: what clients call. It is dispatched before arguments are parsed, exits
+//! with 0 whatever happens, and prints nothing but an answer that the client reads: any
+//! other code, or text, would block a tool or erase a prompt.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::panic::{self, AssertUnwindSafe};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use recoup_core::base::clock::Deadline;
+use recoup_core::memory::hooked::Client;
+
+use crate::cli::{Answer, Ended, YES, ui};
+use crate::config::{Overrides, Places, Settings, env};
+use crate::hooks::{self, Entry, Log, Surroundings, Told};
+
+/// A client writes its payload at once.
+const FOR_INPUT: Duration = Duration::from_secs(1);
+/// Then we leave, whatever we are waiting for: a disk, a lock.
+const FOR_ALL: Duration = Duration::from_secs(3);
+/// What the thread needs that watches over that.
+const STACK: usize = 128 << 10;
+
+/// Take in what a client tells, and answer it.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HookArgs {
+    /// Which client calls, where its payload does not tell: claude-code, codex or pi
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// A payload that comes as an argument, as Codex's `notify` has it; else it is read from stdin
+    #[arg(value_name = "JSON")]
+    payload: Option<OsString>,
+}
+
+impl HookArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let client = self.client.into_iter().flat_map(|it| ["--client".into(), it.into()]);
+        let args: Vec<OsString> = client.chain(self.payload).collect();
+        Ok(Answer::Exit(run(&args)))
+    }
+}
+
+/// Whether somebody wants to be told about it, and not a client to be served.
+pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "--help" || arg == "-h")
+}
+
+/// Serves a client. Always 0.
+pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
+    let Ok(places) = Places::find() else { return YES };
+    let log = Log::below(&places.home);
+    watch(&log);
+    let answered = guarded(&log, || answer(args, places, &log));
+    if let Some(answer) = answered.flatten() {
+        // A reader that is gone needs no answer.
+        let _ = ui::data(&[answer.as_bytes(), b"\n"]);
+    }
+    YES
+}
+
+/// Ends the process when the time is up.
+fn watch(log: &Log) {
+    let log = log.clone();
+    let watch = move || {
+        thread::sleep(FOR_ALL);
+        // Writing that down may take as long as what we waited for.
+        let write = move || log.note(None, "a hook", "it took too long, and was given up");
+        let _ = thread::Builder::new().stack_size(STACK).spawn(write);
+        thread::sleep(Duration::from_millis(50));
+        std::process::exit(YES);
+    };
+    let _ = thread::Builder::new().stack_size(STACK).spawn(watch);
+}
+
+/// What `act` returns; none if it panics, which is a line in the log. The message is not:
+/// it might repeat what somebody typed.
+fn guarded<T>(log: &Log, act: impl FnOnce() -> T) -> Option<T> {
+    let told = log.clone();
+    panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        told.note(None, "a hook panicked", &place);
+    }));
+    panic::catch_unwind(AssertUnwindSafe(act)).ok()
+}
+
+fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
+    let given = Given::read(args, log);
+    let read;
+    let payload = match &given.payload {
+        Some(payload) => payload.as_bytes(),
+        None if ui::can_ask() => {
+            ui::say("recoup hook is what clients call: it reads an event from stdin");
+            return None;
+        }
+        None => {
+            let deadline = Deadline::after(FOR_INPUT);
+            match hooks::stdin::read(rustix::stdio::stdin(), deadline) {
+                Ok(payload) => read = payload,
+                Err(why) => {
+                    log.note(given.client, "a payload was not read", &why);
+                    return None;
+                }
+            }
+            &read
+        }
+    };
+    let around = Surroundings {
+        home: places.home,
+        cwd: places.cwd,
+        entry: Entry(env::claude_code_entrypoint()),
+        keeps_headless: &keeps_headless,
+        log,
+    };
+    hooks::answer(Told { client: given.client, payload }, &around)
+}
+
+/// Configuration that can't be read says no.
+fn keeps_headless() -> bool {
+    Settings::load(&Overrides::default()).is_ok_and(|settings| settings.keeps_headless)
+}
+
+/// What the arguments say. Nothing is an error: another version of us may have been
+/// installed into the client.
+#[derive(Debug, Default)]
+struct Given {
+    client: Option<Client>,
+    payload: Option<OsString>,
+}
+
+impl Given {
+    fn read(args: &[OsString], log: &Log) -> Self {
+        let mut given = Self::default();
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            let text = arg.to_string_lossy();
+            let client = match text.strip_prefix("--client") {
+                Some("") => rest.next().map(|name| name.to_string_lossy()),
+                Some(named) => named.strip_prefix('=').map(Into::into),
+                None => None,
+            };
+            match client.as_deref() {
+                Some(name) => given.client = Client::named(name).or(given.client),
+                None if text.trim_start().starts_with('{') => given.payload = Some(arg.clone()),
+                None => {
+                    log.note(given.client, "a hook", "an argument is not known, and passed over")
+                }
+            }
+        }
+        given
+    }
+}

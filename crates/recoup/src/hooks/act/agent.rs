@@ -1,0 +1,47 @@
+//! Sub-agents and tasks in the background.
+
+use recoup_core::memory::inject::Budget;
+use recoup_core::memory::learn::citation::citations;
+use recoup_core::memory::transcript::Notification;
+use recoup_core::memory::{Happened, Of};
+
+use super::Here;
+use crate::hooks::reply::Reply;
+
+/// A sub-agent sees nothing of what its parent was given.
+pub(super) fn began(here: &Here<'_>) -> Reply {
+    let block = here.rules(&here.known(), Budget::default());
+    let mut reply = Reply::default();
+    if let Some(block) = &block {
+        here.take_in(|turn| turn.give(block));
+        reply.tell(block.text());
+    }
+    reply
+}
+
+/// A sub-agent has given its answer.
+pub(super) fn done(here: &Here<'_>, sort: &str, answer: Option<&str>) -> Reply {
+    let cited = answer.map(citations).unwrap_or_default();
+    let call = here.event.agent.as_ref().map(|agent| once(agent, "completed"));
+    here.take_in(|turn| {
+        let of = Of { subject: Some("completed"), call: call.as_deref(), detail: Some(sort) };
+        turn.happened(Happened::Task, of)?;
+        answer.map_or(Ok(0), |answer| turn.cited(answer, &cited))
+    });
+    Reply::default()
+}
+
+/// Completed, failed or killed.
+pub(super) fn task(here: &Here<'_>, task: &Notification) -> Reply {
+    let call = once(&task.id, &task.status);
+    here.take_in(|turn| {
+        let (subject, detail) = (Some(&*task.status), Some(&*task.summary));
+        turn.happened(Happened::Task, Of { subject, call: Some(&call), detail })
+    });
+    Reply::default()
+}
+
+/// One end of a task is told once, by whatever event.
+fn once(task: &str, status: &str) -> String {
+    format!("{task}/{status}")
+}

@@ -1,0 +1,185 @@
+//! What is done when something happens, a file for each group of events.
+//!
+//! A hook must never be in the way: what can't be read is not there, and what can't be
+//! written is not kept. Both are lines in the log.
+
+mod agent;
+mod notice;
+mod prompt;
+mod session;
+mod standing;
+mod stop;
+mod sweep;
+mod tool;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recoup_core::base::clock::{SystemClock, Timestamp};
+use recoup_core::base::fsx;
+use recoup_core::base::project::Project;
+use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::{Memory, Note, NoteId, NoteScope, Occasion, Turn, Waits};
+use recoup_core::{Error, Result};
+
+use super::Surroundings;
+use super::event::{Event, What};
+use super::reply::Reply;
+
+/// What the user said is worth waiting for.
+const FOR_WORDS: Duration = Duration::from_millis(1_500);
+/// The rest is not: the client waits for us.
+const FOR_THE_REST: Duration = Duration::from_millis(300);
+/// Readers wait only while the database is made or moved.
+const TO_READ: Duration = Duration::from_millis(150);
+
+/// Does what is to be done, and says what there is to say.
+pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
+    let here = match Here::of(event, around) {
+        Ok(here) => here,
+        Err(error) => {
+            around.log.fault(event.client, "a project was not found", &error);
+            return Reply::default();
+        }
+    };
+    match &event.what {
+        What::Began(how) => session::began(&here, *how),
+        What::Opened(how) => session::opened(&here, *how),
+        What::Starting(prompt) => session::starting(&here, prompt),
+        What::Prompt(prompt) => prompt::prompted(&here, prompt),
+        What::Calling(call) => tool::calling(&here, call),
+        What::Called(call, outcome) => tool::called(&here, call, outcome),
+        What::CalledSomehow(call) => tool::called_somehow(&here, call),
+        What::Batch(calls) => tool::batch(&here, calls),
+        What::Task(task) => agent::task(&here, task),
+        What::AgentBegan => agent::began(&here),
+        What::AgentDone { sort, answer } => agent::done(&here, sort, answer.as_deref()),
+        What::Compacting => stop::compacting(&here),
+        What::Compacted => stop::compacted(&here),
+        What::Stopped(stop) => stop::stopped(&here, stop),
+        What::Ended(how) => stop::ended(&here, how),
+    }
+}
+
+/// Where something happens, and what is known there.
+struct Here<'a> {
+    event: &'a Event,
+    around: &'a Surroundings<'a>,
+    memory: &'static Memory,
+    project: Project,
+    occasion: Occasion,
+}
+
+/// What a context has been given, and when it was last given anything.
+#[derive(Default)]
+struct Known {
+    notes: HashSet<NoteId>,
+    last: Option<Timestamp>,
+}
+
+/// What became of something that was to be written down.
+enum Taken<T> {
+    /// It is.
+    Done(T),
+    /// The user does not want that now.
+    Silent,
+    /// It could not be.
+    Failed,
+}
+
+impl<T> Taken<T> {
+    fn done(self) -> Option<T> {
+        match self {
+            Self::Done(it) => Some(it),
+            Self::Silent | Self::Failed => None,
+        }
+    }
+}
+
+impl<'a> Here<'a> {
+    fn of(event: &'a Event, around: &'a Surroundings<'a>) -> Result<Self> {
+        let cwd = around.cwd.join(&event.cwd);
+        let project = Project::find(&cwd).or_else(|_| Project::find(&around.cwd))?;
+        let occasion = Occasion {
+            client: event.client,
+            session: event.session.clone(),
+            context: event.context(),
+            scope: NoteScope::Project(project.id().clone()),
+        };
+        let write = if let What::Prompt(_) = event.what { FOR_WORDS } else { FOR_THE_REST };
+        let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
+        let waits = Waits { read: TO_READ, write };
+        let memory = Memory::at(path, waits, Arc::new(SystemClock), log);
+        // Never closed: the process ends first.
+        Ok(Self { event, around, memory: Box::leak(Box::new(memory)), project, occasion })
+    }
+
+    fn scope(&self) -> &NoteScope {
+        &self.occasion.scope
+    }
+
+    /// What was read; where that failed, as if there were nothing.
+    fn read<T: Default>(&self, doing: &str, read: Result<T>) -> T {
+        read.unwrap_or_else(|error| {
+            self.fault(doing, &error);
+            T::default()
+        })
+    }
+
+    fn fault(&self, doing: &str, error: &Error) {
+        self.around.log.fault(self.event.client, &format!("{}: {doing}", self.event.name), error);
+    }
+
+    /// Writes down all of what `act` does, or nothing.
+    fn take_in<T>(&self, act: impl FnMut(&Turn<'_>) -> Result<T>) -> Taken<T> {
+        let done = fsx::ensure_private_dir(&self.around.home)
+            .and_then(|()| self.memory.turn(&self.occasion, act));
+        match done {
+            Ok(Some(done)) => Taken::Done(done),
+            Ok(None) => Taken::Silent,
+            Err(error) => {
+                self.fault("nothing was written down", &error);
+                Taken::Failed
+            }
+        }
+    }
+
+    fn known(&self) -> Known {
+        let context = &self.occasion.context;
+        let notes = self.read("what was given", self.memory.given(context));
+        if notes.is_empty() {
+            return Known::default();
+        }
+        Known { notes, last: self.read("what was given", self.memory.last_given(context)) }
+    }
+
+    /// The rules that a context does not have: all of them, or those that are new since it
+    /// was last given any. What there was no room for then is not new.
+    fn rules(&self, known: &Known, budget: Budget) -> Option<Block> {
+        let found = match known.last {
+            None => self.memory.rules(self.scope(), budget),
+            Some(last) => self.memory.rules_since(last, self.scope()),
+        };
+        let notes = self.read("the rules", found);
+        let stale = StaleCheck::new(self.project.root());
+        let context = self.context_of(&known.notes, budget);
+        Block::of(&notes, &context, |note: &Note| stale.missing(&note.text))
+    }
+
+    fn context_of<'c>(&'c self, given: &'c HashSet<NoteId>, budget: Budget) -> Context<'c> {
+        Context { project: Some(self.project.id()), given, budget }
+    }
+
+    /// A path as the project knows it; one outside is as it is.
+    fn from_root(&self, path: &str) -> String {
+        let whole = self.around.cwd.join(&self.event.cwd).join(path);
+        let inside = |path: &Path| {
+            path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())
+        };
+        inside(&whole)
+            .or_else(|| inside(&whole.canonicalize().ok()?))
+            .unwrap_or_else(|| whole.to_string_lossy().into_owned())
+    }
+}

@@ -1,0 +1,138 @@
+//! The user typed something: what is worth keeping is kept, that something is still not
+//! right is noted, and what is remembered about the matter is added.
+
+use std::collections::HashSet;
+
+use recoup_core::memory::classify::{self, Reading, Saying};
+use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
+use recoup_core::memory::private::without_private;
+use recoup_core::memory::{Happened, NoteId, NoteScope, Of, Recorded, Source, Statement, Turn};
+use recoup_core::{ErrorKind, Result};
+
+use super::sweep::Sweep;
+use super::{Here, Taken, notice};
+use crate::hooks::event::Prompt;
+use crate::hooks::headless::nobody_is_there;
+use crate::hooks::reply::Reply;
+use crate::hooks::wire;
+
+/// What came of a prompt.
+#[derive(Default)]
+struct Came {
+    recorded: Vec<Recorded>,
+    block: Option<Block>,
+}
+
+pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
+    let text = without_private(&prompt.text);
+    let reading = classify::classify(&text);
+    let statements = statements(here, &reading);
+    let found = fitting(here, &text);
+    let sweep = Sweep::look(here);
+    let once = prompt.turn.as_ref().map(|turn| format!("{turn}/{}", wire::print(&prompt.text)));
+    let taken = here.take_in(|turn| {
+        let of = Of { call: once.as_deref(), ..Of::default() };
+        if !turn.happened(Happened::Prompted, of)? {
+            return Ok(Came::default());
+        }
+        if let Some(sweep) = &sweep {
+            sweep.take_in(here, turn)?;
+        }
+        if reading.re_ask {
+            turn.reasked(&text)?;
+        }
+        let recorded = record(turn, &statements)?;
+        let block = still_fitting(here, turn, &found, &recorded)?;
+        Ok(Came { recorded, block })
+    });
+    let mut reply = Reply::default();
+    match taken {
+        Taken::Done(Came { recorded, block }) => {
+            recorded.iter().filter_map(notice::remembered).for_each(|line| reply.notice(&line));
+            if let Some(block) = block {
+                reply.tell(block.text());
+            }
+        }
+        Taken::Failed if !statements.is_empty() => {
+            reply.notice(&notice::not_remembered(&statements[0].text));
+        }
+        Taken::Failed | Taken::Silent => {}
+    }
+    reply
+}
+
+/// What was said, as it would be kept. Where nobody was there to say it, it only waits.
+fn statements(here: &Here<'_>, reading: &Reading) -> Vec<Statement> {
+    if reading.sayings.is_empty() {
+        return Vec::new();
+    }
+    let tentative =
+        nobody_is_there(here.event, &here.around.entry) && !(here.around.keeps_headless)();
+    let statement = |saying: &Saying| Statement {
+        kind: saying.kind,
+        text: saying.text.clone(),
+        quote: Some(saying.quote.clone()),
+        source: Source::User,
+        scope: if saying.universal { NoteScope::Universal } else { here.scope().clone() },
+        paths: saying.paths.clone(),
+        topic: saying.topic.clone(),
+        session: None,
+        tentative,
+    };
+    reading.sayings.iter().map(statement).collect()
+}
+
+/// What must not be kept is passed over.
+fn record(turn: &Turn<'_>, statements: &[Statement]) -> Result<Vec<Recorded>> {
+    let mut all = Vec::new();
+    for statement in statements {
+        let recorded = match turn.record(statement) {
+            Err(error) if error.kind() == ErrorKind::Invalid => continue,
+            recorded => recorded?,
+        };
+        if let Recorded::Confirmed { note, .. } = &recorded {
+            turn.repeated(note)?;
+        }
+        // It was said in this context, which need not be told.
+        turn.knows([&recorded.note().id])?;
+        all.push(recorded);
+    }
+    Ok(all)
+}
+
+/// Notes about the same thing as a text, with what they need no lock for.
+pub(super) fn fitting(here: &Here<'_>, text: &str) -> Vec<Candidate> {
+    here.read("what fits", here.memory.fitting(text, here.scope()))
+}
+
+/// What concerns a prompt and this context does not have, as it is now: what gave way to
+/// the prompt itself is out.
+fn still_fitting(
+    here: &Here<'_>,
+    turn: &Turn<'_>,
+    found: &[Candidate],
+    recorded: &[Recorded],
+) -> Result<Option<Block>> {
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let mut known = turn.given()?;
+    known.extend(recorded.iter().flat_map(Recorded::instead_of).map(|note| note.id.clone()));
+    let block = concerning(here, found, &known, Budget::default());
+    if let Some(block) = &block {
+        turn.give(block)?;
+    }
+    Ok(block)
+}
+
+/// At most three of what was found, in a block.
+pub(super) fn concerning(
+    here: &Here<'_>,
+    found: &[Candidate],
+    known: &HashSet<NoteId>,
+    budget: Budget,
+) -> Option<Block> {
+    let stale = StaleCheck::new(here.project.root());
+    let context = here.context_of(known, budget);
+    inject::concerning(found, Moment::default(), &context, |note| stale.missing(&note.text))
+}

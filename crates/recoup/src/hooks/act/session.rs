@@ -1,0 +1,72 @@
+//! A session begins, goes on, or has lost what it was given.
+
+use recoup_core::memory::inject::{Block, Budget};
+
+use super::{Here, Known, Taken, notice, prompt, standing};
+use crate::hooks::event::How;
+use crate::hooks::reply::Reply;
+
+/// Rules go into the context: all of them, or what is new since it was last given any.
+/// Nothing in the event of a fork says which session it comes from: what it is given is
+/// then everything.
+pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
+    let known = if how.is_empty() { Known::default() } else { here.known() };
+    let stands = how.is_empty().then(|| standing::text(here)).flatten();
+    let budget = standing::beside(stands.as_deref());
+    let block = here.rules(&known, budget);
+    // The agent is told, whether that can be written down or not.
+    here.take_in(|turn| {
+        if how.is_empty() {
+            turn.lose()?;
+        }
+        turn.begin(how.as_str())?;
+        block.as_ref().map_or(Ok(0), |block| turn.give(block))
+    });
+    let mut reply = Reply::default();
+    if let Some(block) = &block {
+        reply.tell(block.text());
+        if how == How::Compact {
+            reply.notice(&notice::reloaded(block.included().len()));
+        }
+    }
+    if let Some(stands) = stands {
+        reply.tell(&stands);
+    }
+    reply
+}
+
+/// A session begins, and nothing can be said yet.
+pub(super) fn opened(here: &Here<'_>, how: How) -> Reply {
+    here.take_in(|turn| {
+        if how.is_empty() {
+            turn.lose()?;
+        }
+        turn.begin(how.as_str())
+    });
+    Reply::default()
+}
+
+/// An answer begins: the rules that this context does not have, and what concerns the prompt.
+pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
+    let mut known = here.known();
+    let is_new = known.last.is_none();
+    let stands = is_new.then(|| standing::text(here)).flatten();
+    let rules = here.rules(&known, standing::beside(stands.as_deref()));
+    known.notes.extend(rules.iter().flat_map(Block::included).map(|rule| rule.id.clone()));
+    let found = prompt::fitting(here, text);
+    let some = prompt::concerning(here, &found, &known.notes, Budget::default());
+    let blocks: Vec<&Block> = rules.iter().chain(&some).collect();
+    let mut reply = Reply::default();
+    if blocks.is_empty() && stands.is_none() {
+        return reply;
+    }
+    let taken = here.take_in(|turn| blocks.iter().try_for_each(|it| turn.give(it).map(drop)));
+    // What can't be written down would come again with every prompt.
+    if is_new || matches!(taken, Taken::Done(())) {
+        blocks.iter().for_each(|block| reply.tell(block.text()));
+        if let Some(stands) = stands {
+            reply.tell(&stands);
+        }
+    }
+    reply
+}

@@ -1,0 +1,180 @@
+//! What a person, the agent and the client say in a line. Only what a person typed is a
+//! prompt: the client writes much else as `user`.
+
+use std::borrow::Cow;
+
+use recoup_core::memory::transcript::{Action, Call, Notification, What};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::outcome;
+use super::transcript::Line;
+use crate::hooks::wire::{self, Block, tagged};
+
+pub(super) const NOTIFICATION: &str = "<task-notification>";
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// What the client itself says in a user's place begins so.
+const CLIENT_SAYS: [&str; 9] = [
+    "<command-",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user-memory-input>",
+    "Caveat: The messages below",
+    "This session is being continued from a previous",
+    "<tool_use_error>",
+];
+
+/// What the client adds to a prompt stands in such tags.
+const ADDED: [&str; 4] = ["system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics"];
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+}
+
+fn message<'a>(line: &Line<'a>) -> Option<Message<'a>> {
+    serde_json::from_str(line.message?.get()).ok()
+}
+
+/// A line in the user's place.
+pub(super) fn user(line: &Line<'_>) -> Vec<What> {
+    let Some(content) = message(line).and_then(|message| message.content) else {
+        return Vec::new();
+    };
+    let blocks = wire::blocks(content);
+    let outcomes: Vec<What> = blocks.iter().filter_map(|block| outcome::of(block, line)).collect();
+    // What stands beside a tool's result was not typed.
+    if !outcomes.is_empty() {
+        return outcomes;
+    }
+    if line.is_meta || line.is_compact_summary {
+        return Vec::new();
+    }
+    let text = wire::text_of(content);
+    said(&text, line.origin, line.agent().is_some()).into_iter().collect()
+}
+
+/// What a text in the user's place is.
+fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<What> {
+    let text = text.trim();
+    if text.starts_with(NOTIFICATION) {
+        return notification(text);
+    }
+    if text.starts_with(INTERRUPTED) {
+        return Some(What::Interruption);
+    }
+    if !is_human(origin) || CLIENT_SAYS.iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    if in_sub_agent {
+        return What::sub_agent(text);
+    }
+    What::prompt(&without_added(text))
+}
+
+/// A prompt without an origin is a person's, or a script's that stands for one.
+fn is_human(origin: Option<&RawValue>) -> bool {
+    match origin {
+        None => true,
+        Some(origin) => wire::field(origin, "kind").is_some_and(|kind| kind == "human"),
+    }
+}
+
+fn notification(text: &str) -> Option<What> {
+    task(text).map(What::Notification)
+}
+
+/// The task that a notification is about.
+pub(super) fn task(text: &str) -> Option<Notification> {
+    let inner = tagged(text, "task-notification").unwrap_or(text);
+    let part = |name| tagged(inner, name).unwrap_or("");
+    let id = tagged(inner, "task-id")?;
+    Some(Notification::new(id, part("status"), part("summary")))
+}
+
+fn without_added(text: &str) -> Cow<'_, str> {
+    let mut kept = Cow::Borrowed(text);
+    for name in ADDED {
+        let (opening, closing) = (format!("<{name}>"), format!("</{name}>"));
+        while let Some(start) = kept.find(&opening) {
+            let end =
+                kept[start..].find(&closing).map_or(kept.len(), |at| start + at + closing.len());
+            kept = Cow::Owned([&kept[..start], &kept[end..]].concat());
+        }
+    }
+    kept
+}
+
+/// What was said while the agent was at work, or news of a task.
+pub(super) fn attachment(line: &Line<'_>) -> Vec<What> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Attachment<'a> {
+        #[serde(rename = "type", borrow, default)]
+        kind: Cow<'a, str>,
+        #[serde(borrow, default)]
+        prompt: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        command_mode: Option<Cow<'a, str>>,
+        #[serde(borrow, default)]
+        origin: Option<&'a RawValue>,
+        #[serde(default)]
+        is_meta: bool,
+    }
+    let Some(attachment) = line.attachment else { return Vec::new() };
+    let Ok(queued) = serde_json::from_str::<Attachment<'_>>(attachment.get()) else {
+        return Vec::new();
+    };
+    let (Some(prompt), "queued_command", false) = (queued.prompt, &*queued.kind, queued.is_meta)
+    else {
+        return Vec::new();
+    };
+    let what = said(&wire::text_of(prompt), queued.origin, line.agent().is_some());
+    let typed = queued.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
+    what.filter(|what| typed || matches!(what, What::Notification(_))).into_iter().collect()
+}
+
+/// What the agent said and called.
+pub(super) fn assistant(line: &Line<'_>) -> Vec<What> {
+    let Some(message) = message(line) else { return Vec::new() };
+    // The client's own words in the agent's place.
+    if line.is_api_error_message || message.model.as_deref() == Some("<synthetic>") {
+        return Vec::new();
+    }
+    let blocks = message.content.map(wire::blocks).unwrap_or_default();
+    blocks.iter().filter_map(agent_said).collect()
+}
+
+fn agent_said(block: &Block<'_>) -> Option<What> {
+    match &*block.kind {
+        "text" => What::words(block.text.as_deref()?),
+        "tool_use" => {
+            let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
+            Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn action(tool: &str, input: &RawValue) -> Action {
+    let field = |name| wire::field(input, name);
+    let known = match tool {
+        "Bash" | "PowerShell" => field("command").map(Action::Shell),
+        "Edit" | "MultiEdit" => field("file_path").map(|path| Action::Edit(vec![path])),
+        "NotebookEdit" => field("notebook_path").map(|path| Action::Edit(vec![path])),
+        "Write" => field("file_path").map(Action::Write),
+        "Read" => field("file_path").map(Action::Read),
+        "Agent" | "Task" => Some(Action::Agent),
+        "BashOutput" | "TaskOutput" | "AgentOutputTool" | "TaskGet" | "TaskList" => {
+            Some(Action::Wait)
+        }
+        _ => None,
+    };
+    known.unwrap_or(Action::Other)
+}

@@ -1,0 +1,72 @@
+//! A line of Claude Code's transcript: JSON with a `type`. Most lines are about the
+//! client itself; those that hold whole requests are the largest, and their contents
+//! are not even parsed.
+
+use std::borrow::Cow;
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::transcript::{Entry, What, named};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::entries;
+use crate::hooks::wire;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Line<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    subtype: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    pub(super) is_meta: bool,
+    #[serde(default)]
+    pub(super) is_compact_summary: bool,
+    #[serde(default)]
+    pub(super) is_api_error_message: bool,
+    #[serde(borrow, default)]
+    agent_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) origin: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) attachment: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) permission_decision: Option<&'a RawValue>,
+}
+
+impl Line<'_> {
+    fn at(&self) -> Option<Timestamp> {
+        wire::time(self.timestamp.as_deref())
+    }
+
+    /// The sub-agent whose line it is.
+    pub(super) fn agent(&self) -> Option<String> {
+        self.is_sidechain.then(|| named(self.agent_id.as_deref().unwrap_or("sub-agent")))
+    }
+}
+
+/// What a line says.
+pub fn entries(line: &[u8]) -> Vec<Entry> {
+    wire::reading(line, |text| serde_json::from_str(text).map(|line| of(&line)))
+}
+
+fn of(line: &Line<'_>) -> Vec<Entry> {
+    let said: Vec<What> = match (&*line.kind, line.subtype.as_deref()) {
+        ("user", _) => entries::user(line),
+        ("assistant", _) => entries::assistant(line),
+        ("attachment", _) => entries::attachment(line),
+        ("system", Some("compact_boundary")) => vec![What::Compaction],
+        _ => Vec::new(),
+    };
+    let (at, agent) = (line.at(), line.agent());
+    said.into_iter().map(|what| Entry { at, agent: agent.clone(), what }).collect()
+}

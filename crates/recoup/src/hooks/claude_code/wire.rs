@@ -1,0 +1,225 @@
+//! What Claude Code sends to a hook. Everything but the event's name may be missing, or
+//! be of another type in the next version: then only what depends on it is not done.
+
+use std::path::PathBuf;
+
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::transcript::{Action, Call, Ended, Outcome, named};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::entries::{self, action};
+use super::outcome::{self, DENIED};
+use crate::hooks::event::{Event, How, Prompt, Stop, What};
+use crate::hooks::wire::{self, lenient, tagged};
+
+/// What a hook is given on its stdin.
+#[derive(Debug, Deserialize)]
+pub(in crate::hooks) struct Payload<'a> {
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) hook_event_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) session_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) transcript_path: Option<PathBuf>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) cwd: Option<PathBuf>,
+    #[serde(default, deserialize_with = "lenient")]
+    prompt_id: Option<String>,
+    /// Only Codex has turns.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) turn_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    agent_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    agent_type: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    source: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    prompt: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) tool_name: Option<String>,
+    #[serde(borrow, default)]
+    pub(in crate::hooks) tool_input: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(in crate::hooks) tool_use_id: Option<String>,
+    #[serde(borrow, default)]
+    pub(in crate::hooks) tool_response: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient")]
+    error: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    is_interrupt: Option<bool>,
+    #[serde(borrow, default)]
+    tool_calls: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient")]
+    last_assistant_message: Option<String>,
+}
+
+/// One of the calls of a batch.
+#[derive(Deserialize)]
+struct Batched<'a> {
+    #[serde(default, deserialize_with = "lenient")]
+    tool_name: Option<String>,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient")]
+    tool_use_id: Option<String>,
+    #[serde(borrow, default)]
+    tool_response: Option<&'a RawValue>,
+}
+
+/// The event that a payload tells of; none for those that mean nothing to us.
+pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
+    let name = payload.hook_event_name.clone()?;
+    let what = match name.as_str() {
+        "PostToolUse" => called(payload)?,
+        _ => common(&name, payload)?,
+    };
+    Some(payload.event(Client::ClaudeCode, name, what))
+}
+
+/// What all who have this layout send alike.
+pub(in crate::hooks) fn common(name: &str, payload: &Payload<'_>) -> Option<What> {
+    Some(match name {
+        "SessionStart" => What::Began(how(payload.source.as_deref())),
+        "UserPromptSubmit" => prompt(payload)?,
+        "PreToolUse" => What::Calling(payload.call(action)?),
+        "PostToolUseFailure" => failed(payload)?,
+        "PostToolBatch" => What::Batch(batch(payload.tool_calls?)),
+        "SubagentStart" => What::AgentBegan,
+        "SubagentStop" => What::AgentDone {
+            // At each compaction one without a type ends; nobody had started it.
+            sort: payload.agent_type.clone().filter(|sort| !sort.is_empty())?,
+            answer: payload.last_assistant_message.clone(),
+        },
+        "PreCompact" => What::Compacting,
+        "Stop" | "StopFailure" => What::Stopped(Stop {
+            answer: payload.last_assistant_message.clone().filter(|_| name == "Stop"),
+            turn: payload.turn_id.clone(),
+            prompts: Vec::new(),
+            failed: payload.error.clone().filter(|_| name == "StopFailure"),
+        }),
+        "SessionEnd" => What::Ended(payload.reason.clone().unwrap_or_default()),
+        _ => return None,
+    })
+}
+
+/// In doubt it goes on: then all that it was never given is new.
+fn how(source: Option<&str>) -> How {
+    match source {
+        Some("startup") => How::Startup,
+        Some("clear") => How::Clear,
+        Some("compact") => How::Compact,
+        Some("fork") => How::Fork,
+        _ => How::Resume,
+    }
+}
+
+/// What a machine wrote in the user's place is never a prompt, whatever stands behind it.
+fn prompt(payload: &Payload<'_>) -> Option<What> {
+    let text = payload.prompt.clone()?;
+    if text.trim_start().starts_with(entries::NOTIFICATION) {
+        return entries::task(&text).map(What::Task);
+    }
+    let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
+    Some(What::Prompt(Prompt { text, turn }))
+}
+
+/// What a tool answered. One that runs on in the background has not come to its end.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    #[serde(default, deserialize_with = "lenient")]
+    stdout: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    stderr: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    interrupted: Option<bool>,
+    #[serde(default, deserialize_with = "lenient")]
+    background_task_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    status: Option<String>,
+}
+
+fn called(payload: &Payload<'_>) -> Option<What> {
+    let call = payload.call(action)?;
+    let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
+    let response: Response = payload.tool_response.and_then(read).unwrap_or_default();
+    let runs_on = response.status.as_deref() == Some("async_launched");
+    if response.background_task_id.is_some() || runs_on {
+        return None;
+    }
+    let interrupted = response.interrupted == Some(true);
+    let ended = if interrupted { Ended::Interrupted } else { Ended::Succeeded };
+    let parts = [response.stdout.unwrap_or_default(), response.stderr.unwrap_or_default()];
+    let outcome = Outcome::new(&call.id, ended, &parts.join("\n"));
+    Some(What::Called(call, outcome))
+}
+
+fn failed(payload: &Payload<'_>) -> Option<What> {
+    let call = payload.call(action)?;
+    let error = payload.error.as_deref().unwrap_or_default();
+    let ended = match outcome::exit_code(error) {
+        _ if payload.is_interrupt == Some(true) => Ended::Interrupted,
+        _ if error.starts_with(DENIED) => Ended::Denied,
+        exit => Ended::Failed { exit },
+    };
+    let output = match ended {
+        Ended::Failed { exit: Some(_) } => error.split_once('\n').map_or("", |(_, rest)| rest),
+        _ => error,
+    };
+    let outcome = Outcome::new(&call.id, ended, output);
+    Some(What::Called(call, outcome))
+}
+
+/// Only what was turned down: calls that ran have had events of their own.
+fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
+    let calls: Vec<&RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
+    let read = |call: &&RawValue| {
+        let call = *call;
+        let batched: Batched<'_> = serde_json::from_str(call.get()).ok()?;
+        let text = wire::text_of(batched.tool_response?);
+        let (ended, why) = match tagged(&text, "tool_use_error") {
+            Some(why) if text.trim_start().starts_with("<tool_use_error>") => (Ended::Refused, why),
+            _ if text.starts_with(DENIED) => (Ended::Denied, &*text),
+            _ => return None,
+        };
+        let tool = batched.tool_name?;
+        let input = batched.tool_input?;
+        let id = batched.tool_use_id.unwrap_or_else(|| wire::print(call.get()));
+        let outcome = Outcome::new(&id, ended, why);
+        Some((Call::new(&id, &tool, action(&tool, input), input.get().as_bytes()), outcome))
+    };
+    calls.iter().filter_map(read).collect()
+}
+
+impl Payload<'_> {
+    /// The call that it is about. One without an id is known by what it says.
+    pub(in crate::hooks) fn call(
+        &self,
+        action: impl Fn(&str, &RawValue) -> Action,
+    ) -> Option<Call> {
+        let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
+        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::print(input.get()));
+        Some(Call::new(&id, tool, action(tool, input), input.get().as_bytes()))
+    }
+
+    /// The whole event.
+    pub(in crate::hooks) fn event(&self, client: Client, name: String, what: What) -> Event {
+        let path = self.transcript_path.as_deref();
+        let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());
+        let session = self.session_id.clone().filter(|id| !id.is_empty()).or_else(stem);
+        Event {
+            client,
+            name,
+            session: named(session.as_deref().unwrap_or("unknown")),
+            agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(named),
+            cwd: self.cwd.clone().unwrap_or_default(),
+            transcript: path.filter(|path| path.is_absolute()).map(Into::into),
+            person: None,
+            what,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What came of a call, as Codex writes it: text for the model, with the exit code in a
+//! heading. There is no other word on whether it succeeded.
+
+use std::borrow::Cow;
+
+use recoup_core::memory::transcript::{Ended, Outcome, What};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::hooks::wire::{self, Text};
+
+/// A person said no; these are the whole text, up to what is said about why.
+const DENIED: [&str; 4] = [
+    "rejected by user",
+    "exec command rejected by user",
+    "patch rejected by user",
+    "command rejected by user",
+];
+
+/// It never began.
+const REFUSED: [&str; 5] = [
+    "apply_patch verification failed",
+    "failed to parse function arguments",
+    "unsupported call:",
+    "unsupported custom tool call:",
+    "invalid patch:",
+];
+
+/// An output is a text, a list of texts, or an object with one of these.
+#[derive(Deserialize)]
+struct Older<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(default)]
+    success: Option<bool>,
+}
+
+/// The outcome of `call`.
+pub(super) fn of(call: &str, output: &RawValue) -> Option<What> {
+    let (text, success) = match serde_json::from_str::<Older<'_>>(output.get()) {
+        Ok(Older { content: Some(content), success }) => (wire::text_of(content), success),
+        _ => (wire::text_of(output), None),
+    };
+    let (ended, output) = read(&text, success);
+    Some(What::Outcome(Outcome::new(call, ended, &output)))
+}
+
+fn read(text: &str, success: Option<bool>) -> (Ended, Cow<'_, str>) {
+    let trimmed = text.trim();
+    if DENIED.iter().any(|words| trimmed == *words) {
+        return (Ended::Denied, Cow::Borrowed(text));
+    }
+    if trimmed == "aborted" || trimmed.starts_with("aborted by user") {
+        return (Ended::Interrupted, Cow::Borrowed(text));
+    }
+    if REFUSED.iter().any(|words| trimmed.starts_with(words)) {
+        return (Ended::Refused, Cow::Borrowed(text));
+    }
+    if let Some((exit, output)) = in_json(text) {
+        return (with(exit), Cow::Owned(output));
+    }
+    match headed(text) {
+        Some((exit, output)) => (with(exit), Cow::Borrowed(output)),
+        None if success == Some(false) => (Ended::Failed { exit: None }, Cow::Borrowed(text)),
+        None => (Ended::Succeeded, Cow::Borrowed(text)),
+    }
+}
+
+fn with(exit: i32) -> Ended {
+    if exit == 0 { Ended::Succeeded } else { Ended::Failed { exit: Some(exit) } }
+}
+
+/// `{"output": …, "metadata": {"exit_code": …}}`, in older versions.
+fn in_json(text: &str) -> Option<(i32, String)> {
+    #[derive(Deserialize)]
+    struct Json<'a> {
+        #[serde(borrow)]
+        output: Text<'a>,
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        exit_code: i32,
+    }
+    let json: Json<'_> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    Some((json.metadata.exit_code, json.output.0.into_owned()))
+}
+
+/// `Exit code: 1` or `Process exited with code 1` among the lines in front of `Output:`.
+/// What the command wrote comes behind that, and can't pass for it.
+fn headed(text: &str) -> Option<(i32, &str)> {
+    let (heading, output) = match text.strip_prefix("Output:\n") {
+        Some(_) => return None,
+        None => text.split_once("\nOutput:").unwrap_or((text, "")),
+    };
+    // All headings have a few short lines; an output without one has any.
+    let known = |line: &str| {
+        [
+            "Exit code: ",
+            "Wall time: ",
+            "Total output lines: ",
+            "Chunk ID: ",
+            "Original token count: ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
+            || line.starts_with("Process ")
+            || line.is_empty()
+    };
+    if !heading.lines().all(known) {
+        return None;
+    }
+    let exit = heading.lines().find_map(|line| {
+        let code = line
+            .strip_prefix("Exit code: ")
+            .or_else(|| line.strip_prefix("Process exited with code "))?;
+        code.trim().parse().ok()
+    })?;
+    Some((exit, output))
+}

@@ -1,0 +1,188 @@
+//! A line of a Codex rollout: `{timestamp, type, payload}`. What the agent said and did is
+//! in `response_item`; what a person typed in `event_msg`, because the user's messages
+//! among the items also hold instructions and the environment.
+
+use std::borrow::Cow;
+
+use recoup_core::memory::transcript::{Action, Call, Entry, Notification, What};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::outcome;
+use crate::hooks::wire::{self, Text};
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    payload: Option<&'a RawValue>,
+}
+
+/// An item or event. Which of these are there depends on `kind`.
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    role: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    /// What a person typed.
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    /// Of a function: JSON in a string.
+    #[serde(borrow, default)]
+    arguments: Option<Cow<'a, str>>,
+    /// Of a tool that takes text.
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    action: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    agent_thread_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "kind")]
+    activity: Option<&'a RawValue>,
+}
+
+/// What a line says.
+pub fn entries(line: &[u8]) -> Vec<Entry> {
+    wire::reading(line, |text| {
+        let line: Line<'_> = serde_json::from_str(text)?;
+        let what = of(&line)?;
+        let at = wire::time(line.timestamp.as_deref());
+        Ok(what.map(|what| Entry { at, agent: None, what }).into_iter().collect())
+    })
+}
+
+fn of(line: &Line<'_>) -> serde_json::Result<Option<What>> {
+    let payload = || -> serde_json::Result<Option<Payload<'_>>> {
+        line.payload.map(|payload| serde_json::from_str(payload.get())).transpose()
+    };
+    Ok(match &*line.kind {
+        "response_item" => payload()?.and_then(|payload| item(&payload)),
+        "event_msg" => payload()?.and_then(|payload| event(&payload)),
+        "compacted" => Some(What::Compaction),
+        _ => None,
+    })
+}
+
+fn event(payload: &Payload<'_>) -> Option<What> {
+    match &*payload.kind {
+        "user_message" => {
+            let Text(text) = serde_json::from_str(payload.message?.get()).ok()?;
+            What::prompt(&text)
+        }
+        "turn_aborted" => Some(What::Interruption),
+        "sub_agent_activity" => {
+            let Text(status) = serde_json::from_str(payload.activity?.get()).ok()?;
+            let id = payload.agent_thread_id.as_deref()?;
+            Some(What::Notification(Notification::new(id, &status, "")))
+        }
+        _ => None,
+    }
+}
+
+fn item(payload: &Payload<'_>) -> Option<What> {
+    match &*payload.kind {
+        "message" if payload.role.as_deref() == Some("assistant") => {
+            What::words(&wire::text_of(payload.content?))
+        }
+        "function_call" => {
+            let (name, arguments) = (payload.name.as_deref()?, payload.arguments.as_deref()?);
+            called(payload, name, function(name, arguments), arguments)
+        }
+        "custom_tool_call" => {
+            let Text(input) = serde_json::from_str(payload.input?.get()).ok()?;
+            let name = payload.name.as_deref()?;
+            let action = if name == "apply_patch" { patch(&input) } else { Action::Other };
+            called(payload, name, action, &input)
+        }
+        "local_shell_call" => {
+            let action: Arguments = serde_json::from_str(payload.action?.get()).ok()?;
+            called(payload, "local_shell", Action::Shell(action.line()?), payload.action?.get())
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            outcome::of(payload.call_id.as_deref()?, payload.output?)
+        }
+        _ => None,
+    }
+}
+
+fn called(payload: &Payload<'_>, tool: &str, action: Action, input: &str) -> Option<What> {
+    let id = payload.call_id.as_deref()?;
+    Some(What::Call(Call::new(id, tool, action, input.as_bytes())))
+}
+
+/// The arguments that say what a function does.
+#[derive(Deserialize, Default)]
+struct Arguments {
+    #[serde(default, alias = "cmd")]
+    command: serde_json::Value,
+    #[serde(default, alias = "file_path")]
+    path: Option<String>,
+    #[serde(default)]
+    input: Option<String>,
+}
+
+impl Arguments {
+    /// The line for a shell; an older form has a list of arguments.
+    fn line(&self) -> Option<String> {
+        match &self.command {
+            serde_json::Value::String(line) => Some(line.clone()),
+            serde_json::Value::Array(words) => {
+                let words: Option<Vec<&str>> =
+                    words.iter().map(serde_json::Value::as_str).collect();
+                joined(&words?)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `bash -lc LINE` is that line; anything else is put together as one would type it.
+fn joined(words: &[&str]) -> Option<String> {
+    if let [shell, "-lc" | "-c", line] = words
+        && ["bash", "sh", "zsh"].iter().any(|name| shell.ends_with(name))
+    {
+        return Some((*line).to_owned());
+    }
+    let plain = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c))
+    };
+    let quoted = words.iter().map(|word| {
+        if plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    });
+    (!words.is_empty()).then(|| quoted.collect::<Vec<_>>().join(" "))
+}
+
+fn function(name: &str, arguments: &str) -> Action {
+    let given: Arguments = serde_json::from_str(arguments).unwrap_or_default();
+    let known = match name {
+        "shell" | "shell_command" | "exec_command" | "container.exec" | "local_shell" => {
+            given.line().map(Action::Shell)
+        }
+        "apply_patch" => given.input.as_deref().map(patch),
+        "read_file" | "view_image" => given.path.map(Action::Read),
+        "spawn_agent" => Some(Action::Agent),
+        "write_stdin" | "wait" | "wait_agent" => Some(Action::Wait),
+        _ => None,
+    };
+    known.unwrap_or(Action::Other)
+}
+
+/// The files that a patch touches.
+pub(super) fn patch(text: &str) -> Action {
+    const MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
+    let path =
+        |line: &str| MARKS.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));
+    Action::Edit(text.lines().filter_map(path).collect())
+}

@@ -1,0 +1,47 @@
+//! Whether a person is there. What a script says is not what the user said.
+
+use std::path::Path;
+
+use recoup_core::base::fsx;
+use recoup_core::memory::hooked::Client;
+
+use super::event::Event;
+
+/// How Claude Code was started, as `CLAUDE_CODE_ENTRYPOINT` says: `cli` on a terminal,
+/// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop
+/// have names of their own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Entry(pub(crate) Option<String>);
+
+impl Entry {
+    pub(crate) fn is_headless(&self) -> bool {
+        self.0.as_deref().is_some_and(|entry| {
+            entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
+        })
+    }
+}
+
+/// The beginning of a rollout has who began it; what follows there is long.
+const HEAD: usize = 4 << 10;
+
+/// Whether nobody is there to have said it.
+pub(super) fn nobody_is_there(event: &Event, entry: &Entry) -> bool {
+    match (event.person, event.client) {
+        (Some(person), _) => !person,
+        (None, Client::ClaudeCode) => entry.is_headless(),
+        (None, Client::Codex) => event.transcript.as_deref().is_some_and(is_codex_exec),
+        (None, Client::Pi) => false,
+    }
+}
+
+/// `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
+fn is_codex_exec(rollout: &Path) -> bool {
+    let Ok(fsx::Found::Regular(file)) = fsx::look_at(rollout) else { return false };
+    let mut head = vec![0; HEAD];
+    let read = file.read_at(&mut head, 0).unwrap_or(0);
+    let head = &head[..read];
+    let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
+    [&b"\"originator\":\"codex_exec\""[..], b"\"source\":\"exec\""]
+        .iter()
+        .any(|mark| memchr::memmem::find(first, mark).is_some())
+}

@@ -1,0 +1,58 @@
+//! What went wrong in hooks: nobody sees their stderr, and their exit code is always 0.
+//!
+//! A line says when, whose hook it was, what we did and why it failed. Nothing of what
+//! anybody typed, and nothing of the environment.
+
+use std::path::Path;
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::text::shortened;
+use recoup_core::ledger::Rolling;
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::inject::one_line;
+use recoup_core::secrets;
+use recoup_core::store::{FaultLog, Info};
+use recoup_core::{Error, base::fsx};
+
+/// How large a file gets, and how many there are.
+const MAX_LEN: u64 = 1 << 20;
+const FILES: usize = 3;
+/// As much of an error as a line holds.
+const LONGEST: usize = 500;
+
+/// `logs/hooks.log` in our own directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    home: std::path::PathBuf,
+    lines: Rolling,
+}
+
+impl Log {
+    /// The log below `home`; nothing is made before there is something to say.
+    pub(crate) fn below(home: &Path) -> Self {
+        let lines = Rolling::new(home.join("logs"), "hooks", "log", MAX_LEN, FILES);
+        Self { home: home.to_owned(), lines }
+    }
+
+    /// Writes down what went wrong. Where even that can't be done, nothing is left to do.
+    pub(crate) fn note(&self, client: Option<Client>, doing: &str, why: &str) {
+        let client = client.map_or("-", Client::as_str);
+        let why = one_line(&secrets::redact(why));
+        let why = shortened(&why, LONGEST);
+        let line = format!("{} {client} {doing}: {why}\n", SystemClock.now());
+        let _ =
+            fsx::ensure_private_dir(&self.home).and_then(|()| self.lines.append(line.as_bytes()));
+    }
+
+    /// The same for an error.
+    pub(crate) fn fault(&self, client: Client, doing: &str, error: &Error) {
+        self.note(Some(client), doing, &error.to_string());
+    }
+}
+
+/// What the database survived.
+impl FaultLog for Log {
+    fn fault(&self, _: &Info, error: &Error) {
+        self.note(None, "memory", &error.to_string());
+    }
+}

@@ -1,0 +1,130 @@
+//! The clients that Recoup is hooked into: what they tell us and write down, made what the
+//! engine knows, and what we answer.
+//!
+//! ```text
+//! stdin ──► wire (one for each client) ──► Event ──► act ──► Reply ──► reply (one for each client) ──► stdout
+//! ```
+
+mod act;
+pub mod claude_code;
+pub mod codex;
+mod event;
+mod headless;
+pub mod lines;
+mod log;
+pub mod mark;
+pub mod pi;
+mod reply;
+pub(crate) mod stdin;
+pub mod transcript;
+mod wire;
+
+use std::path::PathBuf;
+
+use recoup_core::memory::hooked::Client;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use event::Event;
+pub(crate) use headless::Entry;
+pub(crate) use log::Log;
+use reply::Reply;
+
+/// What a hook works with.
+pub(crate) struct Surroundings<'a> {
+    /// Our own directory.
+    pub(crate) home: PathBuf,
+    /// Where we were started.
+    pub(crate) cwd: PathBuf,
+    /// How the client itself was started, as its environment says.
+    pub(crate) entry: Entry,
+    /// Whether what is said in a run without a person counts as said by one. Asked only
+    /// where it matters: it reads files.
+    pub(crate) keeps_headless: &'a dyn Fn() -> bool,
+    /// What went wrong is written down here.
+    pub(crate) log: &'a Log,
+}
+
+/// What was handed to us, and by which client, if that was said.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) client: Option<Client>,
+    pub(crate) payload: &'a [u8],
+}
+
+/// The answer to what a client told us, as that client reads it; mostly none.
+pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String> {
+    match read(told) {
+        Err(why) => {
+            around.log.note(told.client, "a payload was not understood", &why);
+            None
+        }
+        Ok(None) => None,
+        Ok(Some(event)) => {
+            let reply = act::on(&event, around);
+            render(&event, &reply)
+        }
+    }
+}
+
+fn render(event: &Event, reply: &Reply) -> Option<String> {
+    if reply.is_empty() {
+        return None;
+    }
+    match event.client {
+        Client::ClaudeCode => claude_code::reply::render(&event.name, reply),
+        Client::Codex => codex::reply::render(&event.name, reply),
+        Client::Pi => pi::reply::render(&event.name, reply),
+    }
+}
+
+/// What tells the clients' payloads apart.
+#[derive(Deserialize)]
+struct Shape<'a> {
+    #[serde(borrow, default)]
+    hook_event_name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "thread-id")]
+    thread: Option<&'a RawValue>,
+}
+
+/// None for what is sound and means nothing to us. A fault never repeats what was read:
+/// that may be what the user typed.
+fn read(told: Told<'_>) -> Result<Option<Event>, String> {
+    let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    parse(text, told.client).or_else(|_| parse(&wire::mended(text), told.client)).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!(
+            "it is no JSON that a client sends: {:?} error at {line}:{column}",
+            error.classify()
+        )
+    })
+}
+
+fn parse(text: &str, client: Option<Client>) -> serde_json::Result<Option<Event>> {
+    let shape: Shape<'_> = serde_json::from_str(text)?;
+    if shape.thread.is_some() && shape.hook_event_name.is_none() {
+        return serde_json::from_str(text).map(codex::wire::notice);
+    }
+    if client == Some(Client::Pi) || (client.is_none() && shape.event.is_some()) {
+        let payload = serde_json::from_str(text)?;
+        return Ok(pi::wire::event(&payload));
+    }
+    let payload: claude_code::wire::Payload<'_> = serde_json::from_str(text)?;
+    Ok(match client.unwrap_or_else(|| whose(&payload)) {
+        Client::Codex => codex::wire::event(&payload),
+        _ => claude_code::wire::event(&payload),
+    })
+}
+
+/// Codex has turns, and calls its transcripts rollouts.
+fn whose(payload: &claude_code::wire::Payload<'_>) -> Client {
+    let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
+    let rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
+    if payload.turn_id.is_some() || rollout { Client::Codex } else { Client::ClaudeCode }
+}

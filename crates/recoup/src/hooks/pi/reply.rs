@@ -1,0 +1,24 @@
+//! What our extension for Pi reads: `{"context": …, "notice": …}`, each only where there is one.
+
+use serde::Serialize;
+
+use crate::hooks::reply::Reply;
+
+#[derive(Serialize)]
+struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'a str>,
+}
+
+/// The events at which the extension can hand text to the agent.
+const TOLD: [&str; 2] = ["before_agent_start", "tool_result"];
+
+/// A reply to the event of that name; none where there is nothing to say.
+pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
+    let context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
+    let output = Output { context, notice: reply.notice.as_deref() };
+    let says = output.context.is_some() || output.notice.is_some();
+    says.then(|| serde_json::to_string(&output).expect("strings always serialize"))
+}

@@ -1,0 +1,147 @@
+//! A line of a Pi session: JSON with a `type`; most are messages with a `role`. What an
+//! extension says (`custom`, `custom_message`) is not a person's, and neither are the
+//! summaries that Pi makes.
+
+use std::borrow::Cow;
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::hooks::wire::{self, Block};
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+}
+
+/// A message. Which of these are there depends on `role`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    role: Cow<'a, str>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_call_id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_error: bool,
+    /// Of what a person ran in Pi's own shell.
+    #[serde(borrow, default)]
+    command: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    output: Option<Cow<'a, str>>,
+    #[serde(default)]
+    exit_code: Option<i32>,
+    #[serde(default)]
+    cancelled: bool,
+}
+
+/// What a line says.
+pub fn entries(line: &[u8]) -> Vec<Entry> {
+    wire::reading(line, |text| {
+        let line: Line<'_> = serde_json::from_str(text)?;
+        let said = match (&*line.kind, line.message) {
+            ("compaction", _) => vec![What::Compaction],
+            ("message", Some(message)) => {
+                let message: Message<'_> = serde_json::from_str(message.get())?;
+                of(&message, line.id.as_deref().unwrap_or(""))
+            }
+            _ => Vec::new(),
+        };
+        let at = line.timestamp.and_then(time);
+        Ok(said.into_iter().map(|what| Entry { at, agent: None, what }).collect())
+    })
+}
+
+/// ISO 8601, or milliseconds.
+fn time(timestamp: &RawValue) -> Option<Timestamp> {
+    match serde_json::from_str::<i64>(timestamp.get()) {
+        Ok(millis) => Some(Timestamp::from_millis(millis)),
+        Err(_) => wire::time(Some(timestamp.get().trim_matches('"'))),
+    }
+}
+
+fn of(message: &Message<'_>, id: &str) -> Vec<What> {
+    let content = || message.content.map(wire::text_of).unwrap_or_default();
+    match &*message.role {
+        "user" => What::prompt(&content()).into_iter().collect(),
+        "assistant" => {
+            let blocks = message.content.map(wire::blocks).unwrap_or_default();
+            blocks.iter().filter_map(agent_said).collect()
+        }
+        "toolResult" => {
+            let outcome = message
+                .tool_call_id
+                .as_deref()
+                .map(|call| outcome(call, &content(), message.is_error));
+            outcome.map(What::Outcome).into_iter().collect()
+        }
+        "bashExecution" => by_hand(message, id),
+        _ => Vec::new(),
+    }
+}
+
+fn agent_said(block: &Block<'_>) -> Option<What> {
+    match &*block.kind {
+        "text" => What::words(block.text.as_deref()?),
+        "toolCall" => {
+            let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
+            Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn action(tool: &str, input: &RawValue) -> Action {
+    let field = |name| wire::field(input, name);
+    let known = match tool {
+        "bash" => field("command").map(Action::Shell),
+        "edit" => field("path").map(|path| Action::Edit(vec![path])),
+        "write" => field("path").map(Action::Write),
+        "read" => field("path").map(Action::Read),
+        _ => None,
+    };
+    known.unwrap_or(Action::Other)
+}
+
+/// A command that a person ran, and what came of it.
+fn by_hand(message: &Message<'_>, id: &str) -> Vec<What> {
+    let Some(command) = message.command.as_deref() else { return Vec::new() };
+    let call = Call::new(id, "bash", Action::Shell(command.to_owned()), command.as_bytes());
+    let ended = match message.exit_code {
+        _ if message.cancelled => Ended::Interrupted,
+        Some(0) | None => Ended::Succeeded,
+        exit => Ended::Failed { exit },
+    };
+    let outcome = Outcome::new(id, ended, message.output.as_deref().unwrap_or(""));
+    vec![What::Call(call), What::Outcome(outcome)]
+}
+
+/// What came of a call. The exit code is in the text, as the last that Pi wrote; an
+/// extension may have added more below.
+pub(super) fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
+    let last = |mark: &str| text.rmatch_indices(mark).map(|(at, _)| at).next();
+    let stopped = last("\n\nCommand aborted").is_some() || text.trim() == "Command aborted";
+    if is_error && (stopped || text.trim() == "Operation aborted") {
+        return Outcome::new(call, Ended::Interrupted, text);
+    }
+    if !is_error {
+        return Outcome::new(call, Ended::Succeeded, text);
+    }
+    const EXITED: &str = "Command exited with code ";
+    let Some(at) = last(EXITED) else {
+        return Outcome::new(call, Ended::Failed { exit: None }, text);
+    };
+    let code = text[at + EXITED.len()..].lines().next().and_then(|code| code.trim().parse().ok());
+    Outcome::new(call, Ended::Failed { exit: code }, &text[..at])
+}

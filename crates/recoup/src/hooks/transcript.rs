@@ -1,0 +1,128 @@
+//! A client's transcript, read from its end: the last entries, or those since a mark.
+//!
+//! The time that takes and the memory are bounded, whatever the file's size. A line that
+//! is broken, unknown or too long is passed over; one that is still being written is left
+//! for the next time. Only regular files are read: a link, a pipe or a device is refused.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::fsx::{self, Found, Regular};
+use recoup_core::error::IoContext as _;
+use recoup_core::memory::transcript::Entry;
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::lines::Lines;
+use super::mark::Mark;
+use super::{claude_code, codex, pi};
+
+/// So much of a file is looked at, from its end.
+const MOST_READ: u64 = 64 << 20;
+
+/// Whose transcript it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Pi.
+    Pi,
+}
+
+impl Client {
+    /// What one line of its transcript says, in its order.
+    pub fn entries(self, line: &[u8]) -> Vec<Entry> {
+        match self {
+            Self::ClaudeCode => claude_code::transcript::entries(line),
+            Self::Codex => codex::transcript::entries(line),
+            Self::Pi => pi::transcript::entries(line),
+        }
+    }
+}
+
+/// A transcript that was opened.
+#[derive(Debug)]
+pub struct Transcript {
+    file: Regular,
+    path: PathBuf,
+    client: Client,
+    most_read: u64,
+}
+
+/// Entries in their order, and how far the file was read.
+#[derive(Debug)]
+pub struct Excerpt {
+    /// What was said and done.
+    pub entries: Vec<Entry>,
+    /// From here on it is new the next time.
+    pub mark: Mark,
+    /// Whether nothing was left out: not more entries than were asked for, and not more
+    /// text than is looked at.
+    pub complete: bool,
+    /// Whether the mark did not fit the file, so that it was read as a new one.
+    pub anew: bool,
+}
+
+impl Transcript {
+    /// The transcript at `path`; none while the client has not written one.
+    pub fn open(path: &Path, client: Client) -> Result<Option<Self>> {
+        let refused = |why: &str| {
+            let message = format!("{} is not read as a transcript: it is {why}", path.display());
+            Err(Error::new(ErrorKind::Invalid, message))
+        };
+        match fsx::look_at(path)? {
+            Found::Nothing => Ok(None),
+            Found::Other => refused("a link or a special file, not a regular one"),
+            Found::Denied => refused("not readable for this user"),
+            Found::Regular(file) => {
+                Ok(Some(Self { file, path: path.to_owned(), client, most_read: MOST_READ }))
+            }
+        }
+    }
+
+    /// The same for those in a hurry: so much of it is looked at, from its end.
+    #[must_use]
+    pub fn reading_at_most(self, bytes: u64) -> Self {
+        Self { most_read: bytes, ..self }
+    }
+
+    /// The last `count` entries.
+    pub fn last(&self, count: usize) -> Result<Excerpt> {
+        self.read(0, count).doing(|| self.doing())
+    }
+
+    /// What is new since `mark`, the last `most` entries of it.
+    pub fn since(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
+        let excerpt = || {
+            let holds = mark.holds(&self.file)?;
+            let excerpt = self.read(if holds { mark.offset() } else { 0 }, most)?;
+            Ok(Excerpt { anew: !holds, ..excerpt })
+        };
+        excerpt().doing(|| self.doing())
+    }
+
+    fn read(&self, floor: u64, most: usize) -> io::Result<Excerpt> {
+        let mut lines = Lines::between(&self.file, floor, self.file.size(), self.most_read);
+        let (mut entries, mut complete) = (Vec::new(), true);
+        while let Some(line) = lines.next_line()? {
+            for entry in self.client.entries(line.text).into_iter().rev() {
+                complete = entries.len() < most;
+                if complete {
+                    entries.push(entry);
+                }
+            }
+            if !complete {
+                break;
+            }
+        }
+        entries.reverse();
+        let complete = complete && lines.reached_floor();
+        let mark = Mark::at(&self.file, lines.whole_until())?;
+        Ok(Excerpt { entries, mark, complete, anew: false })
+    }
+
+    fn doing(&self) -> String {
+        format!("reading the transcript {}", self.path.display())
+    }
+}

@@ -1,0 +1,141 @@
+//! The real client in a home of its own: its settings, its hooks, its model on
+//! loopback, and nothing of the machine that it runs on.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use super::api::Api;
+use super::conversation::Conversation;
+use super::hooks::{self, Hook, Seen};
+use super::request::Request;
+use super::script::Script;
+use super::terminal::Terminal;
+use crate::support::Home;
+
+/// What the client must be told to be quiet and alone.
+const ALONE: [(&str, &str); 5] = [
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("ANTHROPIC_API_KEY", KEY),
+];
+
+/// The key that the model is asked with. It looks like a real one, and is in two pieces
+/// so that nobody takes this file for a leak.
+pub(crate) const KEY: &str = concat!(
+    "sk-ant-",
+    "api03-Zq7vXw2Lr9Tk4Ns6Bf8Hd1Jm3Pc5Gy0Wu2Ea7Ro9Ti4Ks6Dl8Fn1Vb3Mx5Cz0Qh2Yj7Ug9Ew4Ip6Oa8St1-RdKfLgAA"
+);
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) home: Home,
+    api: Api,
+}
+
+impl Client {
+    pub(crate) fn new(hook: &Hook, script: Script) -> Self {
+        demand_the_right_version();
+        let this = Self { home: Home::new(), api: Api::start(script) };
+        for folder in [this.witnessed(), this.home.path(".claude")] {
+            fs::create_dir(folder).unwrap();
+        }
+        let settings = hooks::settings(hook, &this.witnessed());
+        fs::write(this.home.path(".claude/settings.json"), settings.to_string()).unwrap();
+        this
+    }
+
+    /// `claude -p PROMPT`, to its end.
+    pub(crate) fn ask(&self, arguments: &[&str], prompt: &str) -> Vec<Value> {
+        let arguments = [arguments, &["--", prompt]].concat();
+        let mut conversation = Conversation::start(&mut self.command(&arguments));
+        conversation.wait_for_the_answer();
+        conversation.end()
+    }
+
+    /// A conversation of several prompts in one process.
+    pub(crate) fn talk(&self) -> Conversation {
+        let mut command = self.command(&["--input-format", "stream-json"]);
+        Conversation::start(command.stdin(Stdio::piped()))
+    }
+
+    /// The client in a terminal, and a person who has seen it before.
+    pub(crate) fn sit_down(&self) -> Terminal {
+        let (_, end_of_key) = KEY.split_at(KEY.len() - 20);
+        let project = self.home.project();
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": { "approved": [end_of_key], "rejected": [] },
+            "projects": { project.to_str().unwrap(): { "hasTrustDialogAccepted": true } },
+        });
+        fs::write(self.home.path(".claude.json"), known.to_string()).unwrap();
+        let mut command = self.prepared(&[]);
+        command.env("TERM", "xterm-256color");
+        Terminal::start(command)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let always = ["-p", "--output-format", "stream-json", "--include-hook-events", "--verbose"];
+        self.prepared(&[&always, arguments].concat())
+    }
+
+    fn prepared(&self, arguments: &[&str]) -> Command {
+        let mut command = self.home.prepared("claude", arguments);
+        command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE);
+        command
+    }
+
+    /// All requests to the model so far, in order.
+    pub(crate) fn asked(&self) -> Vec<Request> {
+        self.api.asked()
+    }
+
+    /// The newest request to the model.
+    pub(crate) fn last_asked(&self) -> Request {
+        self.asked().pop().expect("the model was asked")
+    }
+
+    /// All events so far, in order.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        Seen::all(&self.witnessed())
+    }
+
+    /// One field of all events of this name so far.
+    pub(crate) fn fields(&self, event: &str, field: &str) -> Vec<String> {
+        let seen = self.seen();
+        let events = seen.iter().filter(|seen| seen.event() == event);
+        events.map(|event| event.field(field).to_owned()).collect()
+    }
+
+    /// The sources of the sessions' starts so far.
+    pub(crate) fn starts(&self) -> Vec<String> {
+        self.fields("SessionStart", "source")
+    }
+
+    fn witnessed(&self) -> PathBuf {
+        self.home.path("witnessed")
+    }
+}
+
+/// The one that `xtask` installs: hooks are an interface without a version of
+/// its own, so another client's answers would say nothing.
+fn demand_the_right_version() {
+    static CHECKED: OnceLock<()> = OnceLock::new();
+    CHECKED.get_or_init(|| {
+        let manifest = include_str!("../../../../../xtask/clients/claude-code/package.json");
+        let manifest: Value = serde_json::from_str(manifest).unwrap();
+        let wanted = manifest["dependencies"]["@anthropic-ai/claude-code"].as_str().unwrap();
+        let output = Command::new("claude").arg("--version").output();
+        let there = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(
+            there.as_ref().is_ok_and(|there| there.starts_with(&format!("{wanted} "))),
+            "Claude Code {wanted} is needed, on the PATH is {there:?}: `cargo xtask test --full` brings it"
+        );
+    });
+}

@@ -1,0 +1,71 @@
+//! From one session to the next: what is recorded meanwhile, where it counts,
+//! and what nobody may keep.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::client::{Client, KEY};
+use super::hooks::Hook;
+use super::script::{Answer, Script};
+use super::{RULE, client_with_the_rule};
+
+/// How often the rule is in the request of a session that has just begun.
+fn in_a_new_session(client: &Client) -> usize {
+    client.ask(&[], "hello");
+    client.last_asked().count(RULE)
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn what_was_recorded_meanwhile_is_in_the_resumed_session_and_nothing_twice() {
+    const LATER: &str = "Always use pnpm, never npm.";
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
+    client.ask(&[], "hello");
+    client.home.run(&["memory", "add", LATER]).expect(0);
+    for _ in 0..2 {
+        client.ask(&["--continue"], "again");
+        let request = client.last_asked();
+        assert_eq!((request.count(RULE), request.count(LATER)), (1, 1));
+    }
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn a_rule_of_one_project_is_not_told_in_another() {
+    let client = Client::new(&Hook::Recoup, Script::default());
+    let other = client.home.path("elsewhere");
+    fs::create_dir(&other).unwrap();
+    client.home.run_in(&other, &["memory", "add", RULE]).expect(0);
+    assert_eq!(in_a_new_session(&client), 0);
+    client.home.run_in(&other, &["memory", "add", "--universal", RULE]).expect(0);
+    assert_eq!(in_a_new_session(&client), 1);
+}
+
+/// Hooks are started with the client's whole environment.
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn the_clients_key_is_nowhere_in_what_is_kept() {
+    let script = Script::default()
+        .on("list", Answer::bash("echo one"))
+        .on("break", Answer::bash("echo $ANTHROPIC_API_KEY >&2; exit 3"));
+    let client = client_with_the_rule(&Hook::Recoup, script);
+    let mut conversation = client.talk();
+    for prompt in ["list", "break", "/compact"] {
+        conversation.say(prompt);
+    }
+    conversation.end();
+    let files = files_below(&client.home.recoup());
+    assert!(files.len() > 1, "{files:?}");
+    for file in files {
+        let bytes = fs::read(&file).unwrap();
+        let found = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+        assert!(!found, "{}", file.display());
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    files.extend(folders.iter().flat_map(|folder| files_below(folder)));
+    files
+}

@@ -1,0 +1,110 @@
+//! What the model says, decided beforehand: an answer for each thing that the
+//! user may say, as server-sent events.
+
+use serde_json::{Value, json};
+
+use super::request::Request;
+
+/// More than any model's context holds: a client that is told so compacts the
+/// conversation before it goes on.
+const TOO_MUCH: u64 = 990_000;
+
+/// One answer of the model's.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    said: Said,
+    /// How large the request was, as the client is told.
+    input_tokens: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    Text(&'static str),
+    Tool { name: &'static str, input: Value },
+}
+
+impl Answer {
+    pub(crate) const fn text(text: &'static str) -> Self {
+        Self { said: Said::Text(text), input_tokens: 100 }
+    }
+
+    pub(crate) const fn tool(name: &'static str, input: Value) -> Self {
+        Self { said: Said::Tool { name, input }, input_tokens: 100 }
+    }
+
+    pub(crate) fn bash(command: &str) -> Self {
+        Self::tool("Bash", json!({ "command": command, "description": "a test" }))
+    }
+
+    /// The same, and the context is full.
+    pub(crate) const fn filling_the_context(mut self) -> Self {
+        self.input_tokens = TOO_MUCH;
+        self
+    }
+
+    /// The answer as a stream. `number` makes its ids unlike those of others.
+    pub(crate) fn events(&self, model: &Value, number: usize) -> String {
+        let usage = json!({ "input_tokens": self.input_tokens, "output_tokens": 1 });
+        let message = json!({
+            "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
+            "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
+        });
+        let (block, delta, reason) = self.said.block(number);
+        let events = [
+            json!({ "type": "message_start", "message": message }),
+            json!({ "type": "content_block_start", "index": 0, "content_block": block }),
+            json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+            json!({ "type": "content_block_stop", "index": 0 }),
+            json!({
+                "type": "message_delta", "usage": { "output_tokens": 5 },
+                "delta": { "stop_reason": reason, "stop_sequence": null },
+            }),
+            json!({ "type": "message_stop" }),
+        ];
+        let event = |event: &Value| {
+            format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())
+        };
+        events.iter().map(event).collect()
+    }
+}
+
+impl Said {
+    /// The block as it begins, all that follows in one piece, and why it ends.
+    fn block(&self, number: usize) -> (Value, Value, &'static str) {
+        match self {
+            Self::Text(text) => (
+                json!({ "type": "text", "text": "" }),
+                json!({ "type": "text_delta", "text": text }),
+                "end_turn",
+            ),
+            Self::Tool { name, input } => (
+                json!({
+                    "type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {},
+                }),
+                json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
+                "tool_use",
+            ),
+        }
+    }
+}
+
+/// The answers, by what the user's newest message contains. What nobody has
+/// thought of, and the result of a tool, is answered with a word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script(Vec<(&'static str, Answer)>);
+
+impl Script {
+    pub(crate) fn on(mut self, said: &'static str, answer: Answer) -> Self {
+        self.0.push((said, answer));
+        self
+    }
+
+    pub(crate) fn answer(&self, request: &Request) -> Answer {
+        if request.asks_for_a_summary() {
+            return Answer::text("<analysis>Short.</analysis><summary>They talked.</summary>");
+        }
+        let fits = |said: &str| !request.brings_a_result() && request.newest_says(said);
+        let planned = self.0.iter().find(|(said, _)| fits(said));
+        planned.map_or(Answer::text("Fine."), |(_, answer)| answer.clone())
+    }
+}
