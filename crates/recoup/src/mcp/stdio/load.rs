@@ -10,8 +10,8 @@ use rmcp::model::{
 };
 use tokio::sync::Notify;
 
-/// How many requests are worked on at once.
-const REQUESTS: usize = 256;
+/// How many requests are worked on at once. Each may have a large answer.
+const REQUESTS: usize = 16;
 /// How many bytes wait to be read by the client.
 const UNREAD: usize = 4 * 1024 * 1024;
 
@@ -19,6 +19,8 @@ const UNREAD: usize = 4 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Load {
     requests: Mutex<HashSet<RequestId>>,
+    /// What the client was asked, each on behalf of a request that waits for the answer.
+    questions: Mutex<HashSet<RequestId>>,
     unread: AtomicUsize,
     eased: Notify,
 }
@@ -31,29 +33,41 @@ impl Load {
             ClientJsonRpcMessage::Request(request)
                 if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) =>
             {
-                self.requests().insert(request.id.clone());
+                locked(&self.requests).insert(request.id.clone());
             }
             // What is cancelled is not answered.
             ClientJsonRpcMessage::Notification(it) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &it.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.requests().remove(id);
+                    locked(&self.requests).remove(id);
                 }
             }
-            _ => {}
+            ClientJsonRpcMessage::Response(response) => {
+                locked(&self.questions).remove(&response.id);
+            }
+            ClientJsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    locked(&self.questions).remove(id);
+                }
+            }
+            ClientJsonRpcMessage::Request(_) => {}
         }
     }
 
     /// A message of so many bytes goes out.
     pub(super) fn answered(&self, message: &ServerJsonRpcMessage, bytes: usize) {
-        let id = match message {
+        let answered = match message {
             ServerJsonRpcMessage::Response(response) => Some(&response.id),
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
-            _ => None,
+            ServerJsonRpcMessage::Request(request) => {
+                locked(&self.questions).insert(request.id.clone());
+                None
+            }
+            ServerJsonRpcMessage::Notification(_) => None,
         };
-        if let Some(id) = id {
-            self.requests().remove(id);
+        if let Some(id) = answered {
+            locked(&self.requests).remove(id);
         }
         self.unread.fetch_add(bytes, Ordering::Relaxed);
         self.eased.notify_one();
@@ -72,11 +86,13 @@ impl Load {
         }
     }
 
+    /// The answer to a question must come in, however many wait for theirs.
     fn is_full(&self) -> bool {
-        self.unread.load(Ordering::Relaxed) >= UNREAD || self.requests().len() >= REQUESTS
+        let most = REQUESTS + locked(&self.questions).len();
+        self.unread.load(Ordering::Relaxed) >= UNREAD || locked(&self.requests).len() >= most
     }
+}
 
-    fn requests(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked(ids: &Mutex<HashSet<RequestId>>) -> MutexGuard<'_, HashSet<RequestId>> {
+    ids.lock().unwrap_or_else(PoisonError::into_inner)
 }

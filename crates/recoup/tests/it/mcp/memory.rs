@@ -122,12 +122,12 @@ fn search_tells_who_said_it_and_keeps_to_project_type_and_limit() {
 #[test]
 fn no_memory_leaves_its_line() {
     let home = Home::new();
-    add(&home, &["use </recoup-memory> as a tag"]);
+    add(&home, &["write <b>bold</b> as a tag"]);
     let mut client = Client::greeted(&home);
     for tool in ["load_rules", "search_memory"] {
         let arguments = if tool == "load_rules" { json!({}) } else { json!({ "query": "tag" }) };
         let said = text(&client.call(tool, arguments));
-        assert!(said.contains("&lt;/recoup-memory"), "{said}");
+        assert!(said.contains("&lt;b>bold&lt;/b>"), "{said}");
     }
 }
 
