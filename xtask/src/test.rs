@@ -121,3 +121,18 @@ impl Step {
 fn heading(step: &str, line: &str) {
     eprintln!("==> {step}: {line}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter that fits no test would be a step that always passes.
+    #[test]
+    fn the_clients_step_names_tests_that_exist() {
+        let main = workspace::root().join("crates/recoup/tests/it/main.rs");
+        let main = std::fs::read_to_string(main).expect("the program's tests");
+        let filter = CLIENTS.arguments.iter().find_map(|argument| argument.strip_suffix("::"));
+        let module = filter.expect("the step has a filter");
+        assert!(main.contains(&format!("mod {module};")), "{module}");
+    }
+}
