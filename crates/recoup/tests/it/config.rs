@@ -27,6 +27,7 @@ fn show_without_any_configuration() {
     early_exit.dir     (none)
     ledger.enabled     true
     log.hits           true
+    capture.headless   false
     prices             built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
@@ -60,6 +61,7 @@ fn show_says_where_everything_comes_from() {
     early_exit.dir  (none)
     ledger.enabled  true  built-in
     log.hits  true  built-in
+    capture.headless  false  built-in
     prices  built-in, of 2025-11  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");

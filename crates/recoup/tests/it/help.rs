@@ -28,8 +28,10 @@ fn the_program() {
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
       memory       See and change what is remembered
+      hook         Take in what a client tells, and answer it; clients call this
       pause        Remember nothing for a while
       resume       Remember again
+      mcp          Serve memory and cache to agents, over MCP
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -57,6 +59,8 @@ fn the_program() {
       RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
       RECOUP_LEDGER_ENABLED    false: nothing is counted, and nothing told to watchers
       RECOUP_LOG_HITS          false: hits are not written to ~/.recoup/logs (default: true)
+      RECOUP_MCP_TOKEN         the token that clients of `mcp --http` must send
+      RECOUP_CAPTURE_HEADLESS  true: what is said in a run without a person is remembered as if by one
       LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
