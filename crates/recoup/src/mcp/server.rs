@@ -231,8 +231,8 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut following = tokio::task::JoinSet::new();
-        for uri in context.accepted().resource_subscriptions.iter().flatten().cloned() {
-            let (sink, desk) = (context.sink().clone(), self.desk.clone());
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
             following.spawn(async move {
                 let mut watch = Watch::new(desk, uri.clone()).await;
                 loop {

@@ -18,7 +18,7 @@ pub(super) enum Understood {
     Nothing,
     Message(Box<ClientJsonRpcMessage>),
     /// It is not for the server; this is what the client is told.
-    Wrong(ServerJsonRpcMessage),
+    Wrong(Box<ServerJsonRpcMessage>),
 }
 
 /// What is read of a line in any case. Values are skipped, not built, so that no nesting
@@ -46,10 +46,10 @@ pub(super) fn understand(line: Line) -> Understood {
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
         Ok(ClientJsonRpcMessage::Request(request)) => match request.request {
-            ClientRequest::CustomRequest(custom) => Understood::Wrong(ServerJsonRpcMessage::error(
-                unknown::error(&custom),
-                Some(request.id),
-            )),
+            ClientRequest::CustomRequest(custom) => {
+                let error = unknown::error(&custom);
+                Understood::Wrong(Box::new(ServerJsonRpcMessage::error(error, Some(request.id))))
+            }
             _ => Understood::Message(Box::new(ClientJsonRpcMessage::Request(request))),
         },
         Ok(message) => Understood::Message(Box::new(message)),
@@ -87,5 +87,6 @@ fn misunderstood(text: &[u8], error: &serde_json::Error) -> Understood {
 }
 
 fn wrong(code: ErrorCode, what: impl Into<String>, id: Option<RequestId>) -> Understood {
-    Understood::Wrong(ServerJsonRpcMessage::error(ErrorData::new(code, what.into(), None), id))
+    let error = ErrorData::new(code, what.into(), None);
+    Understood::Wrong(Box::new(ServerJsonRpcMessage::error(error, id)))
 }

@@ -69,9 +69,12 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
 pub(in crate::mcp) fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
     let Forgotten { unreached, .. } = around.memory().forget(std::slice::from_ref(id))?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
-    let mut text = "It is removed for good.".to_owned();
-    for place in &places {
-        text.push_str(&format!("\nThis may still have it, tell the user: {place}"));
-    }
-    Ok(Answer::new(text, json!({ "id": id.as_str(), "removed": true, "unreached": places })))
+    let mut lines = vec!["It is removed for good.".to_owned()];
+    lines.extend(
+        places.iter().map(|place| format!("This may still have it, tell the user: {place}")),
+    );
+    Ok(Answer::new(
+        lines.join("\n"),
+        json!({ "id": id.as_str(), "removed": true, "unreached": places }),
+    ))
 }

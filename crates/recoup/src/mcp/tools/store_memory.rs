@@ -4,6 +4,7 @@
 //! page. So what it stores is only a candidate, and the user makes it a rule: by agreeing when
 //! the client can ask, or with `recoup memory promote`. What the user has said is confirmed.
 
+use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Recorded, Source, Statement, Status};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
@@ -133,20 +134,15 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
     let recorded = around.memory().record(&statement)?;
     let note = recorded.note().clone();
     let answer = answer(&recorded);
-    Ok(match note.status {
-        Status::Candidate => {
-            let where_ = match note.scope {
-                NoteScope::Universal => "in all your projects",
-                NoteScope::Project(_) => "in this project",
-            };
-            let question = format!(
-                "Remember this as a rule {where_}?\n\n{}",
-                recoup_core::memory::inject::one_line(&note.text)
-            );
-            answer.asking(question, Agreed::Promote(note.id))
-        }
-        _ => answer,
-    })
+    if note.status != Status::Candidate {
+        return Ok(answer);
+    }
+    let place = match note.scope {
+        NoteScope::Universal => "in all your projects",
+        NoteScope::Project(_) => "in this project",
+    };
+    let question = format!("Remember this as a rule {place}?\n\n{}", one_line(&note.text));
+    Ok(answer.asking(question, Agreed::Promote(note.id)))
 }
 
 /// The user has agreed to what an agent wrote down: from now on it is their own statement.

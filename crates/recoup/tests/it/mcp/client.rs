@@ -107,7 +107,8 @@ impl Client {
 
     /// Calls a tool, and returns its result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let params = json!({ "name": tool, "arguments": arguments });
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
         let answer = self.request("tools/call", params);
         assert!(answer["error"].is_null(), "{answer}");
         answer["result"].clone()

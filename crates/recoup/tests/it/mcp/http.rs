@@ -1,5 +1,6 @@
 //! The server on HTTP: who is let in, and who is not.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
@@ -44,12 +45,12 @@ impl Server {
             Accept: application/json, text/event-stream\r\n"
                 .to_owned();
         if !headers.iter().any(|(name, _)| *name == "Host") {
-            request.push_str(&format!("Host: {}\r\n", self.authority()));
+            write!(request, "Host: {}\r\n", self.authority()).unwrap();
         }
         for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            write!(request, "{name}: {value}\r\n").unwrap();
         }
-        request.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        write!(request, "Content-Length: {}\r\n\r\n", body.len()).unwrap();
         // A server that refuses does not read all of it.
         let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body));
         let mut answer = Vec::new();

@@ -33,7 +33,7 @@ pub(in crate::cli) struct McpArgs {
     /// A name by which they reach it; may be given several times
     #[arg(long = "host", value_name = "NAME", requires = "public")]
     hosts: Vec<String>,
-    /// The file with the token that clients must send [default: RECOUP_MCP_TOKEN, or
+    /// The file with the token that clients must send [default: the variable, or
     /// ~/.recoup/mcp-token, which is made]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
@@ -51,7 +51,11 @@ With --http the URL is printed, and clients send the header `Authorization: Bear
   claude mcp add --transport http recoup http://127.0.0.1:7333/mcp \\
     --header \"Authorization: Bearer $(cat ~/.recoup/mcp-token)\"
 
-Memories and results are those of the project that it is started in.";
+The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are those of the project that it is started in.";
+
+/// What a person is told who starts it by hand.
+const ON_A_TERMINAL: &str = "This speaks MCP on stdin and stdout, with clients that start it \
+    themselves (see `recoup mcp --help`); Ctrl-D ends it";
 
 impl McpArgs {
     pub(in crate::cli) fn run(self) -> Ended {
@@ -62,7 +66,12 @@ impl McpArgs {
         };
         let desk = Desk::new(move || Around::open(&overrides));
         match self.http()? {
-            None => serve_stdio(desk, manner, ui::streams())?,
+            None => {
+                if ui::can_ask() {
+                    ui::say(ON_A_TERMINAL);
+                }
+                serve_stdio(desk, manner, ui::streams())?;
+            }
             Some(http) => serve_http(&desk, manner, &http, |url| {
                 ui::line(url).map_err(|_| Error::usage("the URL can't be printed"))
             })?,
@@ -81,7 +90,7 @@ impl McpArgs {
         let token = match &self.token_file {
             Some(file) => token::in_file(file)?,
             None => match env::mcp_token()? {
-                Some(token) => token::checked("RECOUP_MCP_TOKEN", token)?,
+                Some(token) => token::checked("RECOUP_MCP_TOKEN", &token)?,
                 None => token::own(&Places::find()?.home)?,
             },
         };

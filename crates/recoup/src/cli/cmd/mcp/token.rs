@@ -25,7 +25,7 @@ pub(super) fn in_file(file: &Path) -> Result<String> {
         return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
     };
     let text = String::from_utf8(bytes).unwrap_or_default();
-    checked(&name, text)
+    checked(&name, &text)
 }
 
 /// Our own, made where there is none yet. Several servers may start at once.
@@ -43,7 +43,7 @@ pub(super) fn own(home: &Path) -> Result<String> {
 }
 
 /// A token that can be sent in a header, and not be guessed.
-pub(super) fn checked(place: &str, text: String) -> Result<String> {
+pub(super) fn checked(place: &str, text: &str) -> Result<String> {
     let token = text.trim();
     if token.len() < LEAST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Error::usage(format!(
@@ -59,5 +59,6 @@ fn fresh() -> Result<String> {
     if filled != Ok(BYTES) {
         return Err(Error::new(ErrorKind::Io, "the system gives no random numbers"));
     }
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    Ok(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect())
 }
