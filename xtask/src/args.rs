@@ -15,6 +15,9 @@ Tasks:
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
   eval secrets       how well secrets are told from clean texts, with what is wrong
   eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
+  eval classify      how well prompts are read: the working half with every error, the
+                     frozen half in figures; --working leaves the frozen half alone,
+                     --errors lists its errors (then nobody may tune for it any more)
   tools [--full]     bring the programs that tests need, and say where they are
   help               this text";
 
@@ -46,6 +49,18 @@ pub(crate) enum Subject {
     Retrieval {
         verbose: bool,
     },
+    Classify(Prompts),
+}
+
+/// Which prompts are read, and of which errors are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prompts {
+    /// Errors of the working half, figures of the frozen one.
+    Both,
+    /// Errors of the frozen half as well.
+    BothWithErrors,
+    /// The frozen half is not even opened.
+    Working,
 }
 
 /// Reads the arguments after `cargo xtask`.
@@ -83,10 +98,15 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
     let subject = match arguments.next() {
         Some(subject) if subject == "secrets" => Subject::Secrets,
         Some(subject) if subject == "retrieval" => return retrieval(arguments),
+        Some(subject) if subject == "classify" => return classify(arguments),
         Some(other) => {
             return Err(usage(&format!("nothing to evaluate called `{}`", other.display())));
         }
-        None => return Err(usage("no subject given: `eval secrets` or `eval retrieval`")),
+        None => {
+            return Err(usage(
+                "no subject given: `eval secrets`, `eval retrieval` or `eval classify`",
+            ));
+        }
     };
     nothing_more(arguments).map(|()| Task::Eval(subject))
 }
@@ -103,6 +123,16 @@ fn flag(
 ) -> (bool, impl Iterator<Item = OsString>) {
     let mut arguments = arguments.peekable();
     (arguments.next_if(|argument| argument == name).is_some(), arguments)
+}
+
+fn classify(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let which = match arguments.next() {
+        None => Prompts::Both,
+        Some(option) if option == "--errors" => Prompts::BothWithErrors,
+        Some(option) if option == "--working" => Prompts::Working,
+        Some(other) => return Err(unexpected(&other)),
+    };
+    nothing_more(arguments).map(|()| Task::Eval(Subject::Classify(which)))
 }
 
 fn nothing_more(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
@@ -135,6 +165,13 @@ mod tests {
         for (line, verbose) in [("eval retrieval", false), ("eval retrieval --verbose", true)] {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Retrieval { verbose })));
         }
+        for (line, which) in [
+            ("eval classify", Prompts::Both),
+            ("eval classify --errors", Prompts::BothWithErrors),
+            ("eval classify --working", Prompts::Working),
+        ] {
+            assert_eq!(parsed(line), Ok(Task::Eval(Subject::Classify(which))));
+        }
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
             assert_eq!(parsed(help), Ok(Task::Help));
@@ -160,6 +197,8 @@ mod tests {
             ("eval secrets now", "unexpected argument `now`"),
             ("eval secrets --verbose", "unexpected argument `--verbose`"),
             ("eval retrieval now", "unexpected argument `now`"),
+            ("eval classify --frozen", "unexpected argument `--frozen`"),
+            ("eval classify --errors now", "unexpected argument `now`"),
         ];
         for (line, problem) in wrong {
             let Err(Failure::Usage(text)) = parsed(line) else { panic!("`{line}` was accepted") };

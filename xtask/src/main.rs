@@ -23,6 +23,7 @@ mod debian;
 mod eval;
 mod failure;
 mod mcp_clients;
+mod npm;
 mod process;
 mod test;
 mod tools;

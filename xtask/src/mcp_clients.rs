@@ -17,7 +17,7 @@ use std::process::Command;
 
 use crate::failure::Failure;
 use crate::process;
-use crate::tools::Found;
+use crate::tools::{Found, Origin};
 use crate::unpacked::{self, Shed};
 use crate::workspace;
 
@@ -124,7 +124,7 @@ fn python(shed: &Shed) -> Result<PathBuf, String> {
     if has_pip(&unpacked).is_err() {
         eprintln!("unpacking python3-pip from Debian's packages ...");
         shed.make("python3", |folder| {
-            shed.fetch("python3-pip", folder)?;
+            shed.fetch(&Origin::Debian("python3-pip"), folder)?;
             unpacked::write_script(folder, "python3", DEBIANS)
                 .map_err(|error| format!("{}: {error}", folder.display()))
         })?;

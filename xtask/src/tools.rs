@@ -1,5 +1,5 @@
 //! The programs that tests start, and where each of them comes from: the PATH
-//! if it is there, otherwise Debian's packages, unpacked under `target/tools`.
+//! if it is there, otherwise Debian's packages or npm's, unpacked under `target/tools`.
 //! Clients, whose version matters, come from the npm registry (`clients.rs`).
 //!
 //! A tool that can't be had fails the run. Tests never skip because something
@@ -14,6 +14,7 @@ use crate::args::Extent;
 use crate::clients;
 use crate::failure::Failure;
 use crate::mcp_clients;
+use crate::npm::Pinned;
 use crate::process;
 use crate::unpacked::Shed;
 use crate::workspace;
@@ -21,28 +22,50 @@ use crate::workspace;
 /// A program that tests start.
 pub(crate) struct Tool {
     pub(crate) program: &'static str,
-    /// The Debian package that holds it, as `usr/bin/PROGRAM`.
-    pub(crate) package: &'static str,
+    /// Where it is had from.
+    pub(crate) origin: Origin,
     /// What the program must be told when it does not live at `/`: variables,
     /// and the folders in the package that they point to.
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
+/// Who has a program.
+pub(crate) enum Origin {
+    /// This Debian package, as `usr/bin/PROGRAM`.
+    Debian(&'static str),
+    /// These packages of npm; Node.js runs this file of them.
+    Npm(&'static [Pinned], &'static str),
+}
+
+/// The compiler for our extension, and the types of the version of Pi that it is made for.
+const PI_TYPES: &[Pinned] = &[
+    ("typescript", "5.9.3"),
+    ("@types/node", "22.19.19"),
+    ("undici-types", "6.21.0"),
+    ("@earendil-works/pi-coding-agent", "1.5.0"),
+    ("@earendil-works/pi-agent-core", "1.5.0"),
+    ("@earendil-works/pi-ai", "1.5.0"),
+    ("typebox", "1.3.27"),
+];
+
 const TOOLS: &[Tool] = &[
     Tool {
         program: "git",
-        package: "git",
+        origin: Origin::Debian("git"),
         variables: &[
             ("GIT_EXEC_PATH", "usr/lib/git-core"),
             ("GIT_TEMPLATE_DIR", "usr/share/git-core/templates"),
         ],
     },
-    Tool { program: "redis-server", package: "redis-server", variables: &[] },
-    Tool { program: "valkey-server", package: "valkey-server", variables: &[] },
+    Tool { program: "redis-server", origin: Origin::Debian("redis-server"), variables: &[] },
+    Tool { program: "valkey-server", origin: Origin::Debian("valkey-server"), variables: &[] },
+    Tool { program: "node", origin: Origin::Debian("nodejs"), variables: &[] },
+    Tool { program: "pi-tsc", origin: Origin::Npm(PI_TYPES, "typescript/bin/tsc"), variables: &[] },
 ];
 
 /// What benchmarks are measured against, beside the tools of the tests.
-const BENCH_TOOLS: &[Tool] = &[Tool { program: "jq", package: "jq", variables: &[] }];
+const BENCH_TOOLS: &[Tool] =
+    &[Tool { program: "jq", origin: Origin::Debian("jq"), variables: &[] }];
 
 /// A tool that has been found, and has answered.
 pub(crate) struct Found {
@@ -122,11 +145,17 @@ impl Tool {
             return Ok(found);
         }
         self.unpacked().map_err(|reason| {
-            let Self { program, package, .. } = self;
-            Failure::Task(format!(
-                "`{program}` is missing and could not be unpacked from Debian's packages \
-                 ({reason}): install it (Debian: apt-get install {package}) and run again"
-            ))
+            let program = self.program;
+            Failure::Task(match self.origin {
+                Origin::Debian(package) => format!(
+                    "`{program}` is missing and could not be unpacked from Debian's packages \
+                     ({reason}): install it (Debian: apt-get install {package}) and run again"
+                ),
+                Origin::Npm(..) => format!(
+                    "`{program}` could not be made from npm's packages ({reason}): \
+                     it takes Node.js with npm, and their registry; run again when they are there"
+                ),
+            })
         })
     }
 
@@ -144,7 +173,7 @@ impl Tool {
         if let Ok(found) = Found::ask(shed.executable(self), true) {
             return Ok(found);
         }
-        eprintln!("unpacking {} from Debian's packages ...", self.program);
+        eprintln!("unpacking {} ...", self.program);
         shed.unpack(self)?;
         Found::ask(shed.executable(self), true)
     }

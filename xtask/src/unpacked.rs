@@ -14,7 +14,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::debian::{self, Apt};
-use crate::tools::Tool;
+use crate::npm;
+use crate::tools::{Origin, Tool};
 
 /// The folder of all unpacked tools, locked: a second run waits for the first
 /// instead of unpacking into its half-made tree.
@@ -67,21 +68,26 @@ impl Shed {
     }
 
     fn fill(&self, tool: &Tool, folder: &Path) -> Result<(), String> {
-        self.fetch(tool.package, folder)?;
+        self.fetch(&tool.origin, folder)?;
         write_starter(tool, folder).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    /// Unpacks a package and all that it needs into `folder/root`.
-    pub(crate) fn fetch(&self, package: &str, folder: &Path) -> Result<(), String> {
+    /// Unpacks what a program comes in, and all that it needs, into `folder/root`.
+    pub(crate) fn fetch(&self, origin: &Origin, folder: &Path) -> Result<(), String> {
         let described = |error: io::Error| format!("{}: {error}", folder.display());
         let packages = folder.join("packages");
         let root = folder.join("root");
         for path in [&packages, &root] {
             fs::create_dir_all(path).map_err(described)?;
         }
-        Apt::at(&self.folder.join("apt"))?.download(package, &packages)?;
-        for package in entries(&packages).map_err(described)? {
-            debian::extract(&package, &root)?;
+        match origin {
+            Origin::Debian(package) => {
+                Apt::at(&self.folder.join("apt"))?.download(package, &packages)?;
+                for package in entries(&packages).map_err(described)? {
+                    debian::extract(&package, &root)?;
+                }
+            }
+            Origin::Npm(pinned, _) => npm::unpack(pinned, &packages, &root)?,
         }
         remove(&packages).map_err(described)
     }
@@ -114,7 +120,10 @@ fn starter(tool: &Tool, libraries: &[String]) -> String {
         lines.push(format!("export {variable}=\"$root/{folder}\""));
     }
     // `exec`, so that a test can stop the program by the id that it started.
-    lines.push(format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program));
+    lines.push(match tool.origin {
+        Origin::Debian(_) => format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program),
+        Origin::Npm(_, file) => format!("exec node \"$root/node_modules/{file}\" \"$@\"\n"),
+    });
     lines.join("\n")
 }
 
@@ -157,7 +166,7 @@ mod tests {
 
     const TOOL: Tool = Tool {
         program: "git",
-        package: "git",
+        origin: Origin::Debian("git"),
         variables: &[("GIT_EXEC_PATH", "usr/lib/git-core")],
     };
 

@@ -7,5 +7,7 @@ pub mod cli;
 pub mod config;
 mod exec;
 pub mod hooks;
+pub mod llm;
 mod mcp;
+mod process;
 mod race;

@@ -47,8 +47,10 @@ impl Machine {
     /// One that lacks nothing but `git`.
     fn without_git() -> Self {
         let answer = "echo version 1";
-        let servers = Self::new().with("redis-server", answer).with("valkey-server", answer);
-        servers.with("python3", PYTHON)
+        let machine = ["redis-server", "valkey-server", "node", "pi-tsc"]
+            .into_iter()
+            .fold(Self::new(), |machine, program| machine.with(program, answer));
+        machine.with("python3", PYTHON)
     }
 
     /// One that has whatever is not a client.

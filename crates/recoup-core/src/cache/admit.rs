@@ -3,7 +3,7 @@
 
 use crate::entry::{Body, Chunks as _, Draft, Identity};
 use crate::error::Result;
-use crate::key::{Id, Part};
+use crate::key::{Id, Kind, Part};
 use crate::secrets::{self, Values};
 
 /// How much of a large body is looked at again with what follows it, so that a
@@ -59,12 +59,15 @@ pub(super) fn named_without_secrets(identity: Identity, withheld: &Values) -> Id
 }
 
 /// The same parts, with no secret in what is shown of them.
-pub(super) fn without_secrets(parts: Vec<Part>, withheld: &Values) -> Vec<Part> {
+pub(super) fn without_secrets(kind: Kind, parts: Vec<Part>, withheld: &Values) -> Vec<Part> {
     let redacted = |preview: String| {
         let preview = secrets::redact(&preview).into_owned();
         withheld.redact(&preview).into_owned()
     };
     // What is cut off first could have been what gives a secret away.
-    let cleaned = |part: Part| Part { preview: part.preview.map(redacted), ..part }.kept();
+    let cleaned = |part: Part| {
+        let nature = kind.nature(&part.name);
+        Part { preview: part.preview.map(redacted), ..part }.kept(nature)
+    };
     parts.into_iter().map(cleaned).collect()
 }

@@ -31,7 +31,10 @@ use crate::store::{Claims, Filter, Flow, Info, Store, ThreadClaims, Visit};
 
 pub use crate::base::ttl::Ttl;
 pub use compute::{Computed, How};
-pub use explain::{Cause, Difference, Differs, Explanation, Nearest, Verdict, WordPlace, Wording};
+pub use explain::{
+    Cause, Difference, Differs, Explanation, Nearest, RuleChanges, Side, Verdict, WordPlace,
+    Wording,
+};
 pub use flight::Patience;
 pub use housekeeping::Selection;
 pub use limits::Limits;

@@ -187,7 +187,7 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
         return Ok(Filled::Refused(Refusal::Secret(rule)));
     }
     let now = cache.clock().now();
-    let parts = admit::without_secrets(draft.parts, &draft.withheld);
+    let parts = admit::without_secrets(draft.kind, draft.parts, &draft.withheld);
     let identity = admit::named_without_secrets(draft.identity, &draft.withheld);
     let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;

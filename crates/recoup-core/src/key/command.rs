@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::canonical::canonical_value;
-use super::{Key, Kind, NOT_SET, Nature, Part, Recipe, SET};
+use super::{Key, Kind, NOT_SET, Nature, Part, Recipe, Rules, SET, rules};
 use crate::base::digest::{Digest, hex};
 use crate::error::Result;
 
@@ -33,6 +33,8 @@ pub struct CommandRecipe {
     pub sources: Vec<String>,
     /// Whether it is given a terminal.
     pub tty: bool,
+    /// What an agent that it runs is told by us; none where it is told nothing.
+    pub rules: Option<Rules>,
     /// Whatever else the caller wants to tell apart.
     pub extra: Option<String>,
 }
@@ -63,12 +65,21 @@ impl Recipe for CommandRecipe {
     const KIND: Kind = Kind::Command;
 
     fn key(&self) -> Result<Key> {
-        let Self { executable, arguments, directory, environment, stdin, sources: _, tty, extra } =
-            self;
+        let Self {
+            executable,
+            arguments,
+            directory,
+            environment,
+            stdin,
+            sources: _,
+            tty,
+            rules,
+            extra,
+        } = self;
         let variable = |(name, value): (&String, &Option<OsString>)| {
             (name.clone(), value.as_deref().map_or(Value::Null, lossless))
         };
-        let text = canonical_value(&json!({
+        let mut inputs = json!({
             "v": 1,
             "kind": Self::KIND.as_str(),
             "executable": executable.to_json(),
@@ -79,14 +90,28 @@ impl Recipe for CommandRecipe {
             "sources": self.sorted_sources(),
             "tty": tty,
             "extra": extra,
-        }))?;
+        });
+        // Most commands are told nothing, and their keys do not speak of it.
+        if let Some(Rules { digest, rules: _ }) = rules {
+            inputs["rules"] = json!(digest);
+        }
+        let text = canonical_value(&inputs)?;
         Ok(Key::from_digest(Digest::of(text.as_bytes())))
     }
 
     /// What is always there comes first; what people know a command by, last.
     fn parts(&self) -> Vec<Part> {
-        let Self { executable, arguments, directory, environment, stdin, sources, tty, extra } =
-            self;
+        let Self {
+            executable,
+            arguments,
+            directory,
+            environment,
+            stdin,
+            sources,
+            tty,
+            rules,
+            extra,
+        } = self;
         let mut parts =
             vec![executable.part(), Part::shown("directory", &as_typed(directory.as_os_str()))];
         // Of a value not even the digest: it may be short, and secret.
@@ -101,6 +126,7 @@ impl Recipe for CommandRecipe {
         if *tty {
             parts.push(Part::hidden("terminal", "yes"));
         }
+        parts.extend(rules.as_ref().map(Rules::part));
         parts.extend(extra.as_deref().map(|extra| Part::shown("extra", extra)));
         let words: Vec<_> = arguments.iter().map(|argument| as_typed(argument)).collect();
         parts.push(Part::shown("arguments", &words.join(" ")));
@@ -112,6 +138,7 @@ impl Recipe for CommandRecipe {
             "executable" => Nature::File,
             "sources" => Nature::List(' '),
             "stdin" | "terminal" => Nature::Hidden,
+            rules::PART => Nature::Rules,
             _ if part.starts_with(VARIABLE) => Nature::Switch,
             _ => Nature::Text,
         }

@@ -12,12 +12,14 @@ mod kind;
 mod nature;
 mod part;
 pub mod result;
+mod rules;
 mod scope;
 
 pub use id::{Id, Key};
 pub use kind::Kind;
 pub use nature::{NOT_SET, Nature, SET};
 pub use part::Part;
+pub use rules::{Rule, Rules, rules_in};
 pub use scope::Scope;
 
 use crate::error::Result;

@@ -16,6 +16,9 @@ pub enum Nature {
     Switch,
     /// A file that counts with its size and time; its path is all that is shown.
     File,
+    /// The rules that an agent is given, a line for each: those that are new or gone can be
+    /// named.
+    Rules,
     /// Bytes of which nothing is shown.
     Hidden,
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Nature, rules};
 use crate::base::digest::Digest;
 use crate::base::text::shortened;
 
@@ -30,10 +31,17 @@ impl Part {
         self.preview.as_ref().is_some_and(|preview| Digest::of(preview.as_bytes()) == self.digest)
     }
 
+    /// What people know a question by; the rules that go with it are not its words.
+    pub fn telling(&self) -> Option<&str> {
+        self.preview.as_deref().filter(|_| self.name != rules::PART)
+    }
+
     /// The same with what is kept for people to read.
     #[must_use]
-    pub fn kept(self) -> Self {
-        let short = |preview: String| shortened(&preview, PREVIEW_CHARS).into_owned();
+    pub fn kept(self, nature: Nature) -> Self {
+        // Any of the rules may be the one that differs, and a line has no words.
+        let most = if nature == Nature::Rules { TAKEN_CHARS } else { PREVIEW_CHARS };
+        let short = |preview: String| shortened(&preview, most).into_owned();
         Self { preview: self.preview.map(short), ..self }
     }
 

@@ -33,8 +33,6 @@ struct Log {
     file: File,
     /// How far it has been read.
     read: u64,
-    /// Whether it still has a name.
-    named: bool,
 }
 
 impl Follow {
@@ -57,20 +55,21 @@ impl Follow {
     pub fn news(&mut self) -> Result<Vec<Event>> {
         self.look()?;
         let mut events = Vec::new();
-        for log in self.logs.values_mut() {
+        let mut gone = Vec::new();
+        for (id, log) in &mut self.logs {
+            // Asked first: nobody appends to what has no name, so that it is read to its end.
+            // That a listing did not have it says nothing: it may have been renamed meanwhile.
+            let is_gone = log.file.metadata().is_ok_and(|found| found.nlink() == 0);
             log.take(&mut events)?;
+            gone.extend(is_gone.then_some(*id));
         }
-        // What has no name any more was read to its end: nobody appends to it.
-        self.logs.retain(|_, log| log.named);
+        self.logs.retain(|id, _| !gone.contains(id));
         events.sort_by_key(|event| event.at);
         Ok(events)
     }
 
     /// Finds the logs that there are.
     fn look(&mut self) -> Result<()> {
-        for log in self.logs.values_mut() {
-            log.named = false;
-        }
         for ledger in entries_of(&self.dir)? {
             if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
                 for entry in entries_of(&ledger.path())?.iter().filter(|entry| is_log(entry)) {
@@ -85,18 +84,14 @@ impl Follow {
         // Gone meanwhile, or no file: then there is nothing to read.
         let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
         let id = (there.dev(), there.ino());
-        if let Some(log) = self.logs.get_mut(&id) {
-            log.named = true;
-            return Ok(());
-        }
-        if !there.is_file() {
+        if self.logs.contains_key(&id) || !there.is_file() {
             return Ok(());
         }
         let Ok(file) = File::open(path) else { return Ok(()) };
         // It may have been renamed between the two looks.
         let held = file.metadata().doing(|| format!("looking at {}", path.display()))?;
         let id = (held.dev(), held.ino());
-        self.logs.entry(id).or_insert(Log { file, read: 0, named: true }).named = true;
+        self.logs.entry(id).or_insert(Log { file, read: 0 });
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::private::without_private;
+use super::refuse::refusal;
 use super::{Memory, NoteScope, privacy};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
@@ -33,17 +34,23 @@ impl Checkpoint {
         *self == Self::default()
     }
 
-    /// The same without what is private and without secrets.
+    /// The same without what is private, without secrets, and without words about the agent's
+    /// instructions.
     fn clean(&self) -> Self {
         let clean = |text: &String| secrets::redact(&without_private(text)).trim().to_owned();
         let all = |texts: &[String]| {
-            texts.iter().map(clean).filter(|text| !text.is_empty()).collect::<Vec<_>>()
+            let said = texts.iter().map(clean);
+            said.filter(|text| !text.is_empty() && refusal(text).is_none()).collect::<Vec<_>>()
         };
         Self {
             completed: all(&self.completed),
             remaining: all(&self.remaining),
             blockers: all(&self.blockers),
-            notes: self.notes.as_ref().map(clean).filter(|notes| !notes.is_empty()),
+            notes: self
+                .notes
+                .as_ref()
+                .map(clean)
+                .filter(|notes| !notes.is_empty() && refusal(notes).is_none()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `memory.db`: one file that hooks, commands and servers share. What is in it can't be
 //! had again, so a damaged one is set aside, and what can still be read is taken over.
 
+use std::collections::HashSet;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -24,17 +26,23 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 /// The tables that are worth it, those that others refer to first.
-const RESCUED: [&str; 9] = [
+const RESCUED: [&str; 12] = [
     "notes",
     "evidence",
     "episodes",
     "lessons",
     "sightings",
     "checkpoints",
+    "sweeps",
+    "notices",
+    "pauses",
     "settings",
     "events",
     "injections",
 ];
+
+/// So many numbers are tried: more would take too long.
+const MOST_TRIED: i64 = 1_000_000;
 
 /// Takes over row by row what can still be read: from the beginning until something is
 /// in the way, and from the end back to there.
@@ -45,6 +53,7 @@ fn rescue(damaged: &Connection, fresh: &Connection) -> u64 {
             rows += copy(damaged, fresh, table, order).unwrap_or(0);
         }
     }
+    rows += copy_one_by_one(damaged, fresh);
     // Search is made anew: it says nothing that the notes do not say.
     for kept in rows::many(fresh, "1", []).unwrap_or_default() {
         let _ = search::put(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref());
@@ -70,6 +79,30 @@ fn copy(damaged: &Connection, fresh: &Connection, table: &str, order: &str) -> R
         rows += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
     }
     Ok(rows)
+}
+
+/// Notes between two places that can't be read: each by its number, as far as the largest
+/// that was found.
+fn copy_one_by_one(damaged: &Connection, fresh: &Connection) -> u64 {
+    let largest: i64 = fresh
+        .query_row("SELECT coalesce(max(row), 0) FROM notes", [], |row| row.get(0))
+        .unwrap_or(0);
+    let known: HashSet<i64> = fresh
+        .prepare("SELECT row FROM notes")
+        .and_then(|mut select| select.query_map([], |row| row.get(0))?.collect())
+        .unwrap_or_default();
+    let missing = (1..=largest.min(MOST_TRIED)).filter(|row| !known.contains(row));
+    missing.filter(|row| copy_note(damaged, fresh, *row).unwrap_or(false)).count() as u64
+}
+
+fn copy_note(damaged: &Connection, fresh: &Connection, row: i64) -> rusqlite::Result<bool> {
+    let mut select = damaged.prepare_cached("SELECT * FROM notes WHERE row = ?1")?;
+    let width = select.column_count();
+    let read = |row: &Row<'_>| (0..width).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>();
+    let values = select.query_row([row], read)?;
+    let places = vec!["?"; width].join(", ");
+    let insert = format!("INSERT OR IGNORE INTO notes VALUES ({places})");
+    Ok(fresh.prepare_cached(&insert)?.execute(params_from_iter(values))? > 0)
 }
 
 fn rescuing(error: rusqlite::Error) -> Error {

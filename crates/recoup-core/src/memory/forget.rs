@@ -29,16 +29,33 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     let mut notes = Vec::new();
     for id in ids {
         let kept = keep::demand(connection, id)?;
-        remove_kept(connection, &kept)?;
-        // What clients told us may have the same words.
-        for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
-            connection
-                .execute("DELETE FROM events WHERE instr(detail, ?1) > 0", [words])
-                .map_err(forgetting)?;
-        }
+        forget_kept(connection, &kept)?;
         notes.push(kept.note);
     }
     Ok(notes)
+}
+
+/// Removes a note, and everything that has its words: what clients told us, what it was
+/// learned from, what people are to be told, where work stands.
+fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
+    connection
+        .execute(
+            "DELETE FROM events WHERE detail IN (SELECT error FROM lessons WHERE note = ?1)",
+            [kept.note.id.as_str()],
+        )
+        .map_err(forgetting)?;
+    remove_kept(connection, kept)?;
+    for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
+        for sql in [
+            "DELETE FROM events WHERE instr(detail, ?1) > 0",
+            "DELETE FROM notices WHERE instr(text, ?1) > 0",
+            "DELETE FROM lessons WHERE instr(error, ?1) > 0 OR instr(command, ?1) > 0",
+            "DELETE FROM checkpoints WHERE instr(body, ?1) > 0",
+        ] {
+            connection.execute(sql, [words]).map_err(forgetting)?;
+        }
+    }
+    Ok(())
 }
 
 /// Within one transaction: removes one note, from search too.
@@ -84,7 +101,7 @@ fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
         .map_err(forgetting)?;
     for id in ids {
         if let Some(kept) = rows::by_id(&copy, id)? {
-            remove_kept(&copy, &kept)?;
+            forget_kept(&copy, &kept)?;
         }
     }
     copy.execute_batch("VACUUM").map_err(forgetting)?;

@@ -145,9 +145,11 @@ fn confirm(
     const SQL: &str = "UPDATE notes SET evidence = evidence + 1, updated = ?2, status = ?3,
                        source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
                        THEN NULL ELSE superseded_by END WHERE row = ?1";
-    let revived = statement.first_status() == Status::Active;
+    // Whoever is trusted less brings nothing back that somebody gave up.
+    let revived = statement.first_status() == Status::Active
+        && statement.source.trust() >= known.note.trust();
     let status = if revived { Status::Active } else { known.note.status };
-    let more_trusted = statement.source.trust() > known.note.trust();
+    let more_trusted = !statement.tentative && statement.source.trust() > known.note.trust();
     let (source, quote) = if more_trusted {
         (statement.source, statement.quote.as_ref().or(known.note.quote.as_ref()))
     } else {
@@ -217,11 +219,16 @@ fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
 }
 
 /// Whether nobody has said what it is about.
-fn by_its_words(note: &Note) -> bool {
+pub(super) fn by_its_words(note: &Note) -> bool {
     note.topic == topic(&note.text)
 }
 
-fn supersede(connection: &Connection, kept: &Kept, by: &NoteId, now: Timestamp) -> Result<()> {
+pub(super) fn supersede(
+    connection: &Connection,
+    kept: &Kept,
+    by: &NoteId,
+    now: Timestamp,
+) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE notes SET status = 'superseded', superseded_by = ?2, updated = ?3

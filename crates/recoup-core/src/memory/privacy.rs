@@ -1,5 +1,7 @@
 //! What the user has said about memory itself: paused, or not in this project.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::NoteScope;
@@ -9,6 +11,10 @@ use crate::error::{Error, Result};
 
 /// Until when everything is paused, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
+/// When memory was settled last.
+const SETTLED: &str = "settled";
+/// The scope of a pause that holds everywhere.
+const EVERYWHERE: &str = "";
 /// Begins the names of settings for scopes in which nothing is kept.
 const IGNORED: &str = "ignored ";
 
@@ -21,22 +27,72 @@ pub enum Silence {
     Ignored,
 }
 
-pub(super) fn pause(connection: &Connection, until: Option<Timestamp>) -> Result<()> {
+pub(super) fn pause(
+    connection: &Connection,
+    until: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<()> {
+    begin(connection, EVERYWHERE, now, until)?;
     let until = until.map(|until| until.as_millis().to_string());
     set(connection, PAUSED, until.as_deref().unwrap_or_default())
 }
 
-pub(super) fn ignore(connection: &Connection, scope: &NoteScope) -> Result<()> {
+pub(super) fn ignore(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<()> {
+    begin(connection, &scope.to_string(), now, None)?;
     set(connection, &format!("{IGNORED}{scope}"), "")
 }
 
 /// Whether there was anything to take back.
-pub(super) fn resume(connection: &Connection) -> Result<bool> {
+pub(super) fn resume(connection: &Connection, now: Timestamp) -> Result<bool> {
+    end(connection, EVERYWHERE, now)?;
     unset(connection, PAUSED)
 }
 
-pub(super) fn heed(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+pub(super) fn heed(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<bool> {
+    end(connection, &scope.to_string(), now)?;
     unset(connection, &format!("{IGNORED}{scope}"))
+}
+
+/// One pause at a time: a new one takes the place of what was left of the last.
+fn begin(
+    connection: &Connection,
+    scope: &str,
+    now: Timestamp,
+    until: Option<Timestamp>,
+) -> Result<()> {
+    end(connection, scope, now)?;
+    let values = params![scope, now.as_millis(), until.map(Timestamp::as_millis)];
+    connection
+        .execute("INSERT INTO pauses (scope, began, ended) VALUES (?1, ?2, ?3)", values)
+        .map(drop)
+        .map_err(setting)
+}
+
+fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
+    connection
+        .execute(
+            "UPDATE pauses SET ended = ?2 WHERE scope = ?1 AND (ended IS NULL OR ended > ?2)",
+            params![scope, now.as_millis()],
+        )
+        .map(drop)
+        .map_err(setting)
+}
+
+/// Whether nothing was to be kept in `scope` then.
+pub(super) fn was_silent(
+    connection: &Connection,
+    scope: &NoteScope,
+    then: Timestamp,
+) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
+                       AND began <= ?3 AND (ended IS NULL OR ended > ?3))";
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut select| {
+            let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
+            select.query_row(values, |row| row.get(0))
+        })
+        .map_err(setting)
 }
 
 /// Why nothing is kept in `scope` now.
@@ -53,6 +109,18 @@ pub(super) fn silence(
     }
     let ignored = get(connection, &format!("{IGNORED}{scope}"))?;
     Ok(ignored.map(|_| Silence::Ignored))
+}
+
+/// Whether memory was not settled for so long; from now on it is not.
+pub(super) fn is_due(connection: &Connection, pause: Duration, now: Timestamp) -> Result<bool> {
+    let last = get(connection, SETTLED)?.and_then(|last| last.parse::<i64>().ok());
+    let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+    // A time in the future is a clock that was wrong.
+    let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
+    if last.is_some_and(fresh) {
+        return Ok(false);
+    }
+    set(connection, SETTLED, &now.as_millis().to_string()).map(|()| true)
 }
 
 fn get(connection: &Connection, name: &str) -> Result<Option<String>> {

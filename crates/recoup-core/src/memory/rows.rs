@@ -68,7 +68,8 @@ pub(super) fn one(
         .transpose()
 }
 
-/// All that a condition finds, in its order.
+/// All that a condition finds, in its order. One that can't be read (a word that only a
+/// later version knows, a flipped bit) takes no other along.
 pub(super) fn many(
     connection: &Connection,
     condition: &str,
@@ -77,7 +78,11 @@ pub(super) fn many(
     let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
     let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
     let rows = statement.query_map(values, read).map_err(reading)?;
-    rows.map(|row| row.map_err(reading)?).collect()
+    let mut all = Vec::new();
+    for row in rows {
+        all.extend(row.map_err(reading)?.ok());
+    }
+    Ok(all)
 }
 
 pub(super) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<Kept>> {

@@ -1,5 +1,7 @@
 //! The rules that hold somewhere, without looking at all there are.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, params};
 
 use super::inject::{Budget, Candidate, Moment, by_importance};
@@ -29,6 +31,7 @@ impl Memory {
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
+        nearer_wins(&mut rules);
         rules.sort_by(by_importance);
         Ok(rules)
     }
@@ -98,6 +101,19 @@ impl Memory {
         let meant = notes.filter(|note| note.trust() > Trust::Untrusted && moment.is_for(note));
         Ok(meant.map(|note| Candidate { note, score: 1.0 }).collect())
     }
+}
+
+/// On one topic, what was said about this project counts, and not what holds everywhere.
+fn nearer_wins(rules: &mut Vec<Note>) {
+    let here: HashSet<String> = rules
+        .iter()
+        .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
+        .filter_map(|note| note.topic.clone())
+        .collect();
+    let overruled = |topic: &String| here.contains(topic);
+    rules.retain(|note| {
+        note.scope != NoteScope::Universal || !note.topic.as_ref().is_some_and(overruled)
+    });
 }
 
 /// Reads until the budget is spent: a rule takes more room than its own tokens.

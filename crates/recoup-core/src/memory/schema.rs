@@ -10,6 +10,9 @@
 //! sightings    each time that a failure or its fix was seen, once
 //! injections   which notes a context was given, so that none comes twice
 //! checkpoints  where work stands, one for each project
+//! sweeps       how far each transcript has been read
+//! notices      what was done in the background, until a person is told
+//! pauses       when nothing was to be kept, so that nobody catches up on it later
 //! settings     what the user has said about all of it: paused, ignored projects
 //! ```
 
@@ -43,7 +46,8 @@ pub(super) const RANK: &str =
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
 /// holds for all files; `idle` says that a note is given often and never used. Evidence
 /// with a `detail` counts once. A `context` is what an agent sees: its session, or that of
-/// a sub-agent. Times are milliseconds since 1970.
+/// a sub-agent (each start of a session adds a row for each rule: `injections` has no more
+/// indexes than it must); what it was given and has `lost` may be given again. Times are milliseconds since 1970.
 pub(super) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -93,6 +97,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_at ON events (at);
 CREATE INDEX events_session ON events (session, what, subject, at);
+CREATE INDEX events_context ON events (context, what, at);
 CREATE INDEX events_subject ON events (scope, what, subject, at);
 CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
 
@@ -136,16 +141,36 @@ CREATE TABLE injections (
     context TEXT NOT NULL,
     note INTEGER NOT NULL REFERENCES notes (row) ON DELETE CASCADE,
     at INTEGER NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (context, note)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX injections_at ON injections (at);
-CREATE INDEX injections_note ON injections (note);
 
 CREATE TABLE checkpoints (
     scope TEXT PRIMARY KEY,
     at INTEGER NOT NULL,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sweeps (
+    transcript TEXT PRIMARY KEY,
+    mark TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE notices (
+    row INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX notices_scope ON notices (scope);
+
+CREATE TABLE pauses (
+    scope TEXT NOT NULL,
+    began INTEGER NOT NULL,
+    ended INTEGER
+) STRICT;
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use super::db::LAYOUT;
+use super::dedup::{self, Duplicates};
 use super::forget::{self, Forgotten};
+use super::inject::estimate;
 use super::keep::{self, Details, Recorded};
 use super::privacy::{self, Silence};
 use super::private::without_private;
@@ -14,9 +16,10 @@ use super::refuse::{Refusal, refusal};
 use super::rows::{self, Kept};
 use super::search::Query;
 use super::statement::{Statement, said};
+use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Status, search};
+use super::{Note, NoteId, NoteScope, Source, Status, Trust, paths, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -86,22 +89,26 @@ impl Memory {
 
     /// From now on nothing is kept, until then if that is said.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
-        self.change("pausing memory", |connection| privacy::pause(connection, until))
+        let now = self.now();
+        self.change("pausing memory", |connection| privacy::pause(connection, until, now))
     }
 
     /// Takes a pause back; says whether there was one.
     pub fn resume(&self) -> Result<bool> {
-        self.change("resuming memory", privacy::resume)
+        let now = self.now();
+        self.change("resuming memory", |connection| privacy::resume(connection, now))
     }
 
     /// From now on nothing is kept in that scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
-        self.change("ignoring a project", |connection| privacy::ignore(connection, scope))
+        let now = self.now();
+        self.change("ignoring a project", |connection| privacy::ignore(connection, scope, now))
     }
 
     /// Takes that back; says whether it was so.
     pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
-        self.change("heeding a project", |connection| privacy::heed(connection, scope))
+        let now = self.now();
+        self.change("heeding a project", |connection| privacy::heed(connection, scope, now))
     }
 
     /// Why nothing is kept in `scope` at the moment.
@@ -111,9 +118,65 @@ impl Memory {
         Ok(found.flatten())
     }
 
+    /// Whether nothing was to be kept in `scope` then: whoever catches up later leaves it
+    /// out.
+    pub fn was_silent(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
+        let found = self.read(|connection| privacy::was_silent(connection, scope, then))?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Takes in what another export has, and is not known here.
     pub fn import(&self, notes: &[Note]) -> Result<Imported> {
-        self.change("importing memories", |connection| transfer::import(connection, notes))
+        let now = self.now();
+        self.change("importing memories", |connection| {
+            // Paused means everything, whatever it is about.
+            if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
+                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+            }
+            transfer::import(connection, notes)
+        })
+    }
+
+    /// The user has accepted `rules` of the team in `scope`, after `before`.
+    pub fn accept_team(
+        &self,
+        scope: &NoteScope,
+        rules: &[Rule],
+        before: &[Rule],
+    ) -> Result<team::Accepted> {
+        let now = self.clock.now();
+        self.change("accepting the team's rules", |connection| {
+            if let Some(silence) = privacy::silence(connection, scope, now)? {
+                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+            }
+            team::accept(connection, scope, rules, before, now)
+        })
+    }
+
+    /// The user no longer trusts the team's file: its rules do not count any more.
+    pub fn retire_team(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+        let now = self.clock.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "retiring the team's rules", |connection| {
+                team::retire_all(connection, scope, now)
+            })
+        })
+    }
+
+    /// Whether any of these rules of the team is known in `scope`, whatever became of it.
+    pub fn knows_team(&self, scope: &NoteScope, rules: &[Rule]) -> Result<bool> {
+        let found = self.read(|connection| team::knows_any(connection, scope, rules))?;
+        Ok(found.unwrap_or(false))
+    }
+
+    /// Makes one of those that say the same in these scopes, or in all; says which.
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<Duplicates>> {
+        let now = self.clock.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "merging memories", |connection| {
+                dedup::merge(connection, scopes, now)
+            })
+        })
     }
 
     /// One note.
@@ -159,15 +222,23 @@ impl Memory {
         })
     }
 
-    /// Other words for a note.
-    pub fn edit(&self, id: &NoteId, text: &str) -> Result<Note> {
+    /// Other words for a note; says what gave way to it, because it is about the same now.
+    pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change("changing a memory", |connection| {
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
-            let statement = checked(&Statement::new(kind, text, source, scope))?;
-            reword(connection, &kept, &statement.text, now)?;
-            keep::demand(connection, id).map(|kept| kept.note)
+            // Other words than the team's, or than what was learned, are the user's own.
+            let source = if source.trust() < Trust::Stated { Source::Manual } else { source };
+            let mut statement = checked(&Statement::new(kind, text, source, scope))?;
+            // A topic that was given stays; one that the words said is that of the new ones.
+            if !keep::by_its_words(&kept.note) {
+                statement.topic.clone_from(&kept.note.topic);
+            }
+            reword(connection, &kept, &statement, now)?;
+            let kept = keep::demand(connection, id)?;
+            let instead_of = keep::take_the_topic(connection, &kept, now)?;
+            Ok((keep::demand(connection, id)?.note, instead_of))
         })
     }
 
@@ -221,9 +292,10 @@ fn told(silence: Silence) -> String {
 pub(super) fn reword(
     connection: &Connection,
     kept: &Kept,
-    text: &str,
+    statement: &Statement,
     now: Timestamp,
 ) -> Result<()> {
+    let (text, topic) = (&statement.text, statement.topic.as_deref());
     let said = said(text);
     let scope = kept.note.scope.to_string();
     let paths = kept.note.paths.clone().unwrap_or_default();
@@ -237,17 +309,25 @@ pub(super) fn reword(
     }
     connection
         .execute(
-            "UPDATE notes SET text = ?2, said = ?3, updated = ?4 WHERE row = ?1",
-            params![kept.row, text, said, now.as_millis()],
+            "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
+             source = ?7 WHERE row = ?1",
+            params![
+                kept.row,
+                text,
+                said,
+                now.as_millis(),
+                topic,
+                estimate(text),
+                statement.source.as_str()
+            ],
         )
         .map_err(keep::keeping)?;
-    search::put(connection, kept.row, text, kept.note.topic.as_deref())?;
+    // Contexts that have the old words do not have these.
+    connection
+        .execute("DELETE FROM injections WHERE note = ?1", [kept.row])
+        .map_err(keep::keeping)?;
+    search::put(connection, kept.row, text, topic)?;
     keep::testify(connection, kept, "edited", None, now)
-}
-
-/// Whether nothing speaks against a text.
-pub(super) fn may_be_kept(text: &str) -> bool {
-    refusal(text).is_none()
 }
 
 /// The same on one line and without what is private, if it may be kept.
@@ -263,7 +343,13 @@ pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     }
     let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
     let topic = statement.topic.clone().or_else(|| topic(&text));
-    let more = [quote.as_ref(), topic.as_ref()].into_iter().flatten();
+    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check) {
+        return Err(Error::usage(why));
+    }
+    if topic.as_ref().is_some_and(|topic| topic.trim().is_empty()) {
+        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+    }
+    let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
     if let Some(rule) = more.into_iter().find_map(|text| secrets::detect(text.as_bytes())) {
         return refused(Refusal::Secret(rule).to_string());
     }

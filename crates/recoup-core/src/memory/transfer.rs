@@ -4,9 +4,12 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use super::inject::estimate;
+use super::private::without_private;
+use super::refuse::refusal;
 use super::rows;
 use super::statement::said;
-use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, search};
+use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust, paths, search};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +17,9 @@ use crate::secrets;
 
 /// The form that this code writes. Newer ones are refused.
 const VERSION: u32 = 1;
+
+/// More than anybody says anything; and what is counted up further must still fit.
+const MOST_EVIDENCE: u64 = 1_000_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,9 +116,31 @@ pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported
         insert(connection, note).map_err(|error| fault::explain(error, "importing memories"))?;
         let row = connection.last_insert_rowid();
         search::put(connection, row, &note.text, note.topic.as_deref())?;
+        give_way(connection, note)?;
         imported.added += 1;
     }
     Ok(imported)
+}
+
+/// What counts here already stays: of two on one topic ours does.
+fn give_way(connection: &Connection, note: &Note) -> Result<()> {
+    connection
+        .execute(
+            "UPDATE notes SET status = 'superseded', superseded_by =
+                (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+                 AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
+             WHERE id = ?1 AND status = 'active' AND EXISTS
+                (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+                 AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)",
+            params![
+                note.id.as_str(),
+                note.scope.to_string(),
+                note.paths.clone().unwrap_or_default(),
+                note.topic
+            ],
+        )
+        .map(drop)
+        .map_err(|error| fault::explain(error, "importing memories"))
 }
 
 fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
@@ -173,18 +201,29 @@ impl Line {
             let message = format!("there is a secret in it ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
+        if let Some(refused) = refusal(&self.text) {
+            return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
+        }
+        if let Some(wrong) = self.paths.as_deref().and_then(|glob| paths::check(glob).err()) {
+            return Err(Error::new(ErrorKind::Invalid, wrong));
+        }
+        let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
+        // What a tool wrote never counts, whoever says that it does.
+        let counts = self.source.trust() > Trust::Untrusted;
+        let status =
+            if counts || self.status != Status::Active { self.status } else { Status::Candidate };
         Ok(Note {
             id: NoteId::parse(&self.id)?,
             kind: self.kind,
-            text: self.text,
-            quote: self.quote,
+            quote: self.quote.map(|quote| without_private(&quote).into_owned()),
             source: self.source,
             scope: NoteScope::parse(&self.scope)?,
             paths: self.paths,
             topic: self.topic,
-            status: self.status,
-            evidence: self.evidence,
-            tokens: self.tokens,
+            status,
+            evidence: self.evidence.clamp(1, MOST_EVIDENCE),
+            tokens: estimate(&text),
+            text,
             created: self.created,
             updated: self.updated,
             superseded_by: self.superseded_by.as_deref().map(NoteId::parse).transpose()?,

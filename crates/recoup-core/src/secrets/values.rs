@@ -38,6 +38,17 @@ impl Values {
         Self(values.filter(|value| is_telling(value)).collect())
     }
 
+    /// The same, and as a string of JSON has them.
+    #[must_use]
+    pub fn in_json(&self) -> Self {
+        let escaped = self.0.iter().filter_map(|value| {
+            let json = serde_json::to_string(str::from_utf8(value).ok()?).ok()?;
+            let inner = json.get(1..json.len() - 1)?.as_bytes().to_vec();
+            (inner != *value).then_some(inner)
+        });
+        Self(self.0.iter().cloned().chain(escaped).collect())
+    }
+
     /// The rule that `text` breaks by holding one of them.
     pub fn detect(&self, text: &[u8]) -> Option<&'static str> {
         let held = |value: &Vec<u8>| memmem::find(text, value).is_some();

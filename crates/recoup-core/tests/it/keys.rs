@@ -8,7 +8,7 @@ use recoup_core::ErrorKind;
 use recoup_core::base::digest::Digest;
 use recoup_core::key::agent_run::{AgentRunRecipe, agent_run_key};
 use recoup_core::key::result::ResultRecipe;
-use recoup_core::key::{Id, Key, Kind, Part, Recipe, Scope};
+use recoup_core::key::{Id, Key, Kind, Nature, Part, Recipe, Scope};
 
 use crate::support::scopes;
 
@@ -141,7 +141,7 @@ fn a_preview_is_cut_between_characters() {
         ("ä".repeat(201), format!("{}…", "ä".repeat(200))),
         ("😀".repeat(1_000), format!("{}…", "😀".repeat(200))),
     ] {
-        let part = Part::shown("name", &value).kept();
+        let part = Part::shown("name", &value).kept(Nature::Text);
         assert_eq!(part.preview.as_deref(), Some(&*expected));
         assert_eq!(part.digest, Digest::of(value.as_bytes()), "of all of it");
     }

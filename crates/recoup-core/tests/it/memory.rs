@@ -1,16 +1,26 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
+mod checkpoint;
+mod classify;
 mod damage;
+mod dedup;
 mod forget;
 mod hooked;
 mod inject;
+mod judge;
+mod learn;
+mod lessons;
 mod mind;
 mod privacy;
 mod private;
 mod refuse;
+mod rules;
 mod search;
+mod team;
 mod topic;
 mod transfer;
+mod turn;
+mod used;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +28,9 @@ use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::base::project::ProjectId;
+use recoup_core::memory::topic::topic;
 use recoup_core::memory::{
-    Memory, Note, NoteKind, NoteScope, Recorded, Source, Statement, Status, Waits, Wanted,
+    Memory, Note, NoteId, NoteKind, NoteScope, Recorded, Source, Statement, Status, Waits, Wanted,
 };
 use tempfile::TempDir;
 
@@ -76,4 +87,25 @@ fn stated(text: &str, topic: Option<&str>) -> Statement {
 
 fn project(letter: char) -> NoteScope {
     NoteScope::Project(ProjectId::parse(&letter.to_string().repeat(32)).unwrap())
+}
+
+/// A note that nobody has stored.
+fn active(text: &str) -> Note {
+    Note {
+        id: NoteId::fresh(),
+        kind: NoteKind::Preference,
+        text: text.to_owned(),
+        quote: None,
+        source: Source::Manual,
+        scope: project('a'),
+        paths: None,
+        topic: topic(text),
+        status: Status::Active,
+        evidence: 1,
+        tokens: 1,
+        created: START,
+        updated: START,
+        superseded_by: None,
+        idle: false,
+    }
 }

@@ -13,6 +13,7 @@
 mod command;
 mod condense;
 mod exec;
+mod hooks;
 mod ledger;
 mod library;
 mod mcp;
@@ -39,7 +40,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 21] = [
+    let all: [(&str, Benchmark); 33] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -54,6 +55,18 @@ fn main() {
         ("exec: a hit, noted / not noted", exec::hit_against_unnoted),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
+        ("hook: session start / true", hooks::session_against_true),
+        ("hook: prompt / true", hooks::prompt_against_true),
+        ("hook: before a call / true", hooks::before_call_against_true),
+        ("hook: after a call / true", hooks::after_call_against_true),
+        ("hook: after a failure / true", hooks::failure_against_true),
+        ("hook: stop / true", hooks::stop_against_true),
+        ("hook: session start, 100,000 / 200", hooks::session_flat),
+        ("hook: prompt, 100,000 notes / 200", hooks::prompt_flat),
+        ("hook: before a call, 100,000 / 200", hooks::before_call_flat),
+        ("hook: after a call, 100,000 / 200", hooks::after_call_flat),
+        ("hook: stop, 100,000 notes / 200", hooks::stop_flat),
+        ("hook: stop, 50 MB read / 50 KB", hooks::stop_whatever_the_transcript),
         ("mcp: start to initialize / true", mcp::hello_against_true),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),

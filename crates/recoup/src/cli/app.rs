@@ -1,7 +1,7 @@
 //! What commands share: settings, the project, the cache. The store is opened
 //! when it is first needed, and not before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recoup_core::Result;
@@ -11,12 +11,14 @@ use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::coord::EarlyExit;
 use recoup_core::key::Scope;
 use recoup_core::ledger::{Appends, HitLog, Ledger};
+use recoup_core::memory::judge::account::Account;
 use recoup_core::memory::{Memory, NoteScope, Waits};
 use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
 
 use super::failure::Faults;
 use super::{projects, ui};
-use crate::config::{Near, Overrides, Settings};
+use crate::config::{Near, Overrides, Settings, Unready};
+use crate::llm::{Endpoint, ModelJudge};
 
 /// The directory of early-exit's sessions.
 const EARLY_EXIT: &str = "early-exit";
@@ -155,8 +157,7 @@ impl App {
 
     /// What is remembered, for reading.
     pub(super) fn memory(&self) -> Memory {
-        let path = self.settings.home.join("memory.db");
-        Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
+        memory_in(&self.settings.home)
     }
 
     /// The same for writing: our own directory is made, and made private.
@@ -170,6 +171,30 @@ impl App {
         fsx::ensure_private_dir(&self.settings.home)
     }
 
+    /// The model that memory may ask; or why there is none. Nothing is opened or sent for it.
+    pub(super) fn judge(&self) -> Result<Result<ModelJudge, Unready>> {
+        Ok(self.settings.judge.endpoint()?.map(|endpoint| self.judge_at(endpoint)))
+    }
+
+    /// The same for asking: our own directory is made, and made private.
+    pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, Unready>> {
+        let judge = self.judge()?;
+        if judge.is_ok() {
+            fsx::ensure_private_dir(&self.settings.home)?;
+        }
+        Ok(judge)
+    }
+
+    /// For looking at what was spent, where nobody is asked.
+    pub(super) fn judge_without_key(&self) -> ModelJudge {
+        self.judge_at(self.settings.judge.without_key())
+    }
+
+    fn judge_at(&self, endpoint: Endpoint) -> ModelJudge {
+        let account = Account::at(self.settings.home.join("judge.json"), Arc::new(SystemClock));
+        ModelJudge::new(endpoint, account, self.settings.judge.daily_tokens)
+    }
+
     /// For whom something holds that is said here.
     pub(super) fn note_scope(&self, universal: bool) -> NoteScope {
         if universal {
@@ -177,4 +202,10 @@ impl App {
         }
         NoteScope::Project(self.settings.project.id().clone())
     }
+}
+
+/// What is remembered in the directory `home`, which is ours.
+pub(super) fn memory_in(home: &Path) -> Memory {
+    let path = home.join("memory.db");
+    Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
 }

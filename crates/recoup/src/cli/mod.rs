@@ -9,6 +9,8 @@ mod human;
 mod input;
 mod pretty;
 mod projects;
+mod rules;
+mod team;
 mod ui;
 
 use std::ffi::OsString;
@@ -102,6 +104,6 @@ fn definition() -> clap::Command {
 }
 
 fn environment() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<24} {}", var.name, var.meaning));
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<25} {}", var.name, var.meaning));
     format!("Environment:{}", lines.collect::<String>())
 }

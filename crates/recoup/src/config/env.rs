@@ -11,6 +11,8 @@ use recoup_core::error::IoContext as _;
 use recoup_core::secrets::Values;
 use recoup_core::{Error, Result};
 
+use crate::llm::{ApiKey, Provider, Proxy};
+
 /// A variable that means something to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvVar {
@@ -59,6 +61,28 @@ pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
 const MCP_TOKEN: EnvVar =
     var("RECOUP_MCP_TOKEN", "the token that clients of `mcp --http` must send");
+pub(super) const CLAUDE_CONFIG_DIR: EnvVar =
+    var("CLAUDE_CONFIG_DIR", "where Claude Code keeps its settings (default: ~/.claude)");
+pub(super) const CODEX_HOME: EnvVar =
+    var("CODEX_HOME", "where Codex keeps its settings (default: ~/.codex)");
+pub(super) const PI_CODING_AGENT_DIR: EnvVar =
+    var("PI_CODING_AGENT_DIR", "where Pi keeps its settings (default: ~/.pi/agent)");
+pub(super) const JUDGE_ENABLED: EnvVar =
+    var("RECOUP_JUDGE_ENABLED", "true: a model may read what may be worth remembering");
+pub(super) const JUDGE_PROVIDER: EnvVar =
+    var("RECOUP_JUDGE_PROVIDER", "whose API it has: anthropic or openai (default: anthropic)");
+pub(super) const JUDGE_MODEL: EnvVar = var("RECOUP_JUDGE_MODEL", "which model that is");
+pub(super) const JUDGE_URL: EnvVar = var("RECOUP_JUDGE_URL", "where it is");
+pub(super) const JUDGE_KEY_ENV: EnvVar =
+    var("RECOUP_JUDGE_KEY_ENV", "the variable that has its key");
+pub(super) const JUDGE_DAILY_TOKENS: EnvVar =
+    var("RECOUP_JUDGE_DAILY_TOKENS", "how much it may cost in a day (default: 100000)");
+pub(super) const JUDGE_DEADLINE: EnvVar =
+    var("RECOUP_JUDGE_DEADLINE", "how long its answer may take (default: 20s)");
+const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "the key for judge.provider anthropic");
+const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "the key for judge.provider openai");
+const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy through which a model is reached");
+const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without it");
 pub(super) const CAPTURE_HEADLESS: EnvVar = var(
     "RECOUP_CAPTURE_HEADLESS",
     "true: what is said in a run without a person is remembered as if by one",
@@ -70,7 +94,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 21] = [
+pub const VARIABLES: [EnvVar; 35] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -86,10 +110,24 @@ pub const VARIABLES: [EnvVar; 21] = [
     LEDGER_ENABLED,
     LOG_HITS,
     MCP_TOKEN,
+    JUDGE_ENABLED,
+    JUDGE_PROVIDER,
+    JUDGE_MODEL,
+    JUDGE_URL,
+    JUDGE_KEY_ENV,
+    JUDGE_DAILY_TOKENS,
+    JUDGE_DEADLINE,
+    ANTHROPIC_API_KEY,
+    OPENAI_API_KEY,
+    HTTPS_PROXY,
+    NO_PROXY,
     CAPTURE_HEADLESS,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,
+    CLAUDE_CONFIG_DIR,
+    CODEX_HOME,
+    PI_CODING_AGENT_DIR,
     HOME,
     NO_COLOR,
 ];
@@ -97,6 +135,11 @@ pub const VARIABLES: [EnvVar; 21] = [
 /// A path; an empty value is none.
 pub(super) fn path(variable: &EnvVar) -> Option<PathBuf> {
     std::env::var_os(variable.name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The user's home, as other programs find it: without the variable the system knows.
+pub(super) fn user_home() -> Option<PathBuf> {
+    path(&HOME).or_else(std::env::home_dir).filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Text; an empty value is none.
@@ -138,6 +181,36 @@ pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
     let others = std::env::var(WORKING_ON.name).unwrap_or_default();
     let known = others.split_whitespace().any(|other| other == id);
     (!known).then(|| (WORKING_ON.name, format!("{others} {id}").trim_start().to_owned()))
+}
+
+/// The variable that has a provider's key, unless the user names another.
+pub(super) fn key_variable(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Anthropic => ANTHROPIC_API_KEY.name,
+        Provider::OpenAi => OPENAI_API_KEY.name,
+    }
+}
+
+/// The key in that variable: none where it is not set, an error that does not repeat it
+/// where it is none.
+pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
+    let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let key = value.to_str().and_then(ApiKey::new);
+    let wrong = || Error::usage(format!("{name}: this is no key (it has spaces, or no ASCII)"));
+    key.map(Some).ok_or_else(wrong)
+}
+
+/// The proxy for what is encrypted, in the variables that everybody uses for it; those in
+/// small letters count first, as with curl.
+pub(super) fn proxy() -> Option<Proxy> {
+    let first = |names: &[&str]| {
+        let text = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        names.iter().find_map(text)
+    };
+    let url = first(&["https_proxy", HTTPS_PROXY.name, "all_proxy", "ALL_PROXY"])?;
+    Some(Proxy { url, except: first(&["no_proxy", NO_PROXY.name]) })
 }
 
 /// How Claude Code was started, as it tells those whom it starts.

@@ -1,6 +1,8 @@
 //! The one table of keys. Reading files, variables, `config show`, and the table
 //! in the README (which a test compares) all come from here.
 
+pub(super) mod judge;
+
 use std::path::PathBuf;
 
 use recoup_core::cache::{Freshness, Ttl};
@@ -18,7 +20,7 @@ use super::value::{self, Context, Megabytes};
 pub(super) struct Key<T> {
     pub(super) info: Info,
     pub(super) read: fn(&Raw, &Context<'_>) -> Result<T, Problem>,
-    show: fn(&T) -> Value,
+    pub(super) show: fn(&T) -> Value,
 }
 
 /// What is known about a key whatever its type.
@@ -45,6 +47,10 @@ pub(crate) enum Repository {
     MayForItself,
     /// Set it once the user has said `recoup trust`.
     AfterTrust,
+    /// Only switch it off.
+    MaySwitchOff,
+    /// Nothing: it is the user's alone, and trust is not about it.
+    MayNot,
 }
 
 /// A key whose type does not matter.
@@ -65,7 +71,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 14] = [
+pub(crate) static KEYS: [&dyn AnyKey; 21] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -79,6 +85,13 @@ pub(crate) static KEYS: [&dyn AnyKey; 14] = [
     &EARLY_EXIT_DIR,
     &LEDGER_ENABLED,
     &LOG_HITS,
+    &judge::ENABLED,
+    &judge::PROVIDER,
+    &judge::MODEL,
+    &judge::URL,
+    &judge::KEY_ENV,
+    &judge::DAILY_TOKENS,
+    &judge::DEADLINE,
     &CAPTURE_HEADLESS,
 ];
 

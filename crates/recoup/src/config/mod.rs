@@ -4,12 +4,14 @@
 //! `Gathered` is what was said, with its problems; [`Settings`] is what it
 //! amounts to, with nothing left to interpret. Loading has no side effects.
 
+mod clients;
 mod document;
 pub(crate) mod env;
 mod expand;
 mod files;
 mod gather;
 mod given;
+mod judge;
 mod keys;
 mod origin;
 mod places;
@@ -30,8 +32,10 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
+pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
+pub use judge::{JudgeSettings, Unready};
 pub(crate) use origin::File;
 pub(crate) use places::Places;
 pub use prices::Prices;
@@ -68,6 +72,8 @@ pub struct Settings {
     pub early_exit_dir: Option<PathBuf>,
     /// What is noted of their use.
     pub notes: NoteSettings,
+    /// The model that memory asks.
+    pub judge: JudgeSettings,
     /// What is said in a run without a person counts as said by one.
     pub keeps_headless: bool,
     /// What tokens cost.
@@ -172,6 +178,7 @@ impl Gathered {
         }
         let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
+        let judge = self.judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
@@ -187,6 +194,7 @@ impl Gathered {
             cache: cache?,
             early_exit_dir,
             notes: NoteSettings { ledger: ledger?, hits: hits? },
+            judge: judge?,
             keeps_headless: keeps_headless?,
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),

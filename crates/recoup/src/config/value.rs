@@ -2,17 +2,19 @@
 //! Numeric strings are numbers; nothing else is turned into anything.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use recoup_core::Error;
 use recoup_core::base::text::shortened;
 use recoup_core::cache::{Freshness, Ttl};
 use recoup_core::store::{StoreUrl, without_credentials};
+use recoup_core::{Error, secrets};
 use serde_json::{Number, Value};
 
 use super::given::Raw;
 use super::origin::Origin;
 use super::problem::Problem;
 use super::scope::ScopeChoice;
+use crate::llm::{BaseUrl, Provider};
 
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
@@ -174,6 +176,65 @@ pub(super) fn path(raw: &Raw, context: &Context<'_>) -> Result<PathBuf, Problem>
         (Some(rest), Some(home)) => Ok(home.join(rest)),
         (Some(_), None) => Err(Problem::at(context.origin, "there is no home directory for ~")),
     }
+}
+
+/// One word.
+pub(super) fn word(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) if is_word(text) => Ok(text.clone()),
+        _ => Err(context.refused(raw)),
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) => Provider::parse(text),
+        _ => None,
+    }
+    .ok_or_else(|| context.refused(raw))
+}
+
+pub(super) fn base_url(raw: &Raw, context: &Context<'_>) -> Result<BaseUrl, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) => {
+            BaseUrl::parse(text).map_err(|error| context.failed(&error))
+        }
+        _ => Err(context.refused(raw)),
+    }
+}
+
+/// A variable's name. What is none may be the key itself, so it is not repeated.
+pub(super) fn variable_name(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) if is_variable(text) => Ok(text.clone()),
+        _ => Err(Problem::at(
+            context.origin,
+            format!("expected {}, and never a key itself", context.expected),
+        )),
+    }
+}
+
+fn is_variable(text: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(letters)
+        && secrets::detect(text.as_bytes()).is_none()
+}
+
+pub(super) fn deadline(raw: &Raw, context: &Context<'_>) -> Result<Duration, Problem> {
+    let sensible = Duration::from_millis(100)..=Duration::from_mins(5);
+    let time = ttl(raw, context)?.as_millis().map(Duration::from_millis);
+    time.filter(|time| sensible.contains(time)).ok_or_else(|| context.refused(raw))
+}
+
+/// As it would be written.
+pub(super) fn shown_deadline(time: Duration) -> String {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Ttl::from_millis(millis).unwrap_or(Ttl::Forever).to_string()
 }
 
 fn number(raw: &Raw) -> Option<Number> {

@@ -35,7 +35,6 @@ use recoup_core::{Error, Result};
 pub(crate) use end::End;
 pub(crate) use keep::Keeping;
 pub(crate) use program::Program;
-pub(crate) use refresh::detach;
 pub(crate) use stdin::Stdin;
 
 use keep::Done;

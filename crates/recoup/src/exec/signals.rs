@@ -1,7 +1,6 @@
 //! Signals on their way to the command. We outlive it, so that what it does
 //! about them is what counts.
 
-use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
@@ -13,6 +12,8 @@ use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::exfiltrator::origin::Origin;
 use signal_hook::low_level::siginfo::Cause;
+
+use crate::process::signals::Ignored;
 
 /// Those that ask a command to end: after one of them nothing is kept.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -37,8 +38,8 @@ impl Signals {
     /// From now on signals arrive here. Those that we were started without
     /// (`nohup`, `&` in a script) stay away from the command, too.
     pub(super) fn listen(tty: bool) -> Result<Self> {
-        let ignored = ignored();
-        let heeded = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
+        let ignored = Ignored::at_start();
+        let heeded = |signal: &i32| ignored.lets_through(*signal);
         let passed_on = ENDING.into_iter().chain(OTHERS).filter(heeded);
         let ours = std::iter::once(SIGCHLD).chain(tty.then_some(SIGWINCH));
         let listening = || "listening for signals".to_owned();
@@ -89,12 +90,4 @@ impl Arrived {
             let _ = kill_process(child, signal);
         }
     }
-}
-
-/// The signals that we were started without, one bit each. Where the system
-/// does not tell, none.
-fn ignored() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

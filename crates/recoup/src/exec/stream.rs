@@ -6,14 +6,14 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
+use crate::process::room::{FITS, has_room};
+
 /// How much is read at once.
 const PIECE: usize = 64 << 10;
-/// What fits for sure into a pipe or a terminal that can be written to.
-const FITS: usize = 4096;
 
 /// From where to where.
 #[derive(Debug)]
@@ -91,15 +91,6 @@ impl<'a> Stream<'a> {
         }
         &[]
     }
-}
-
-/// Looked at right before it is used: another stream, or another process, may have
-/// filled the same pipe since.
-fn has_room(sink: BorrowedFd<'_>) -> bool {
-    let mut sinks = [PollFd::from_borrowed_fd(sink, PollFlags::OUT)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // Where that can't be found out, writing says why.
-    poll(&mut sinks, Some(&now)).map_or(true, |ready| ready > 0)
 }
 
 /// How much may be written at once without waiting, where there is room at all.

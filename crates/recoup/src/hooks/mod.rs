@@ -13,15 +13,20 @@ mod headless;
 pub mod lines;
 mod log;
 pub mod mark;
+mod outcome;
 pub mod pi;
 mod reply;
 pub(crate) mod stdin;
 pub mod transcript;
 mod wire;
+pub mod worker;
 
 use std::path::PathBuf;
 
+use recoup_core::base::project::Project;
 use recoup_core::memory::hooked::Client;
+use recoup_core::memory::team::State;
+use recoup_core::secrets::Values;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -41,6 +46,13 @@ pub(crate) struct Surroundings<'a> {
     /// Whether what is said in a run without a person counts as said by one. Asked only
     /// where it matters: it reads files.
     pub(crate) keeps_headless: &'a dyn Fn() -> bool,
+    /// Whether the user has agreed that a model reads what may be a statement. Asked only
+    /// where it matters, too.
+    pub(crate) asks_model: &'a dyn Fn() -> bool,
+    /// How the team's rules in a repository stand to what the user has accepted.
+    pub(crate) team: &'a dyn Fn(&Project) -> State,
+    /// What the environment keeps under a credential's name.
+    pub(crate) hidden: Values,
     /// What went wrong is written down here.
     pub(crate) log: &'a Log,
 }
@@ -54,7 +66,7 @@ pub(crate) struct Told<'a> {
 
 /// The answer to what a client told us, as that client reads it; mostly none.
 pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String> {
-    match read(told) {
+    match read(told, &around.hidden) {
         Err(why) => {
             around.log.note(told.client, "a payload was not understood", &why);
             None
@@ -91,13 +103,18 @@ struct Shape<'a> {
 
 /// None for what is sound and means nothing to us. A fault never repeats what was read:
 /// that may be what the user typed.
-fn read(told: Told<'_>) -> Result<Option<Event>, String> {
+fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err("it is empty".to_owned());
+    if !text.starts_with('{') {
+        let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
+        return Err(why.to_owned());
     }
-    parse(text, told.client).or_else(|_| parse(&wire::mended(text), told.client)).map_err(|error| {
+    let text = wire::without_halves(text);
+    // What a command printed may have them, and no pattern would know them.
+    let hidden = hidden.in_json();
+    let text = hidden.redact(&text);
+    parse(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(
             "it is no JSON that a client sends: {:?} error at {line}:{column}",

@@ -56,10 +56,9 @@ fn is_ready(stdin: BorrowedFd<'_>, deadline: Deadline) -> bool {
         };
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&time)) {
             Ok(0) => return false,
-            Ok(_) => return true,
             Err(Errno::INTR) => {}
             // What can't be waited for can still be read.
-            Err(_) => return true,
+            Ok(_) | Err(_) => return true,
         }
     }
 }

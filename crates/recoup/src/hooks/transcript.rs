@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx::{self, Found, Regular};
 use recoup_core::error::IoContext as _;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::Entry;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -19,25 +20,12 @@ use super::{claude_code, codex, pi};
 /// So much of a file is looked at, from its end.
 const MOST_READ: u64 = 64 << 20;
 
-/// Whose transcript it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex.
-    Codex,
-    /// Pi.
-    Pi,
-}
-
-impl Client {
-    /// What one line of its transcript says, in its order.
-    pub fn entries(self, line: &[u8]) -> Vec<Entry> {
-        match self {
-            Self::ClaudeCode => claude_code::transcript::entries(line),
-            Self::Codex => codex::transcript::entries(line),
-            Self::Pi => pi::transcript::entries(line),
-        }
+/// What one line of a client's transcript says, in its order.
+pub fn entries(client: Client, line: &[u8]) -> Vec<Entry> {
+    match client {
+        Client::ClaudeCode => claude_code::transcript::entries(line),
+        Client::Codex => codex::transcript::entries(line),
+        Client::Pi => pi::transcript::entries(line),
     }
 }
 
@@ -106,7 +94,7 @@ impl Transcript {
         let mut lines = Lines::between(&self.file, floor, self.file.size(), self.most_read);
         let (mut entries, mut complete) = (Vec::new(), true);
         while let Some(line) = lines.next_line()? {
-            for entry in self.client.entries(line.text).into_iter().rev() {
+            for entry in self::entries(self.client, line.text).into_iter().rev() {
                 complete = entries.len() < most;
                 if complete {
                     entries.push(entry);

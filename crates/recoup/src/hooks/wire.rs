@@ -35,11 +35,19 @@ pub(super) struct Block<'a> {
 /// that JSON writes as two halves; such a half is no JSON that Rust reads, and is replaced.
 pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json::Result<T>) -> T {
     let Ok(text) = str::from_utf8(line) else { return T::default() };
-    read(text).or_else(|_| read(&mended(text))).unwrap_or_default()
+    let halves = ["\\ud", "\\uD"].iter().any(|start| text.contains(start));
+    let text = if halves { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) };
+    read(&text).unwrap_or_default()
+}
+
+/// The same where a field that can't be read would only be passed over.
+pub(super) fn without_halves(text: &str) -> Cow<'_, str> {
+    let has = |escape: &str| memchr::memmem::find(text.as_bytes(), escape.as_bytes()).is_some();
+    if has("\\ud") || has("\\uD") { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) }
 }
 
 /// `text` without halves of characters (`\ud83d` alone).
-pub(super) fn mended(text: &str) -> String {
+fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -101,10 +109,10 @@ pub(super) fn text_of(content: &RawValue) -> String {
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
 }
 
-/// A field of a JSON object that is a string. Of the others nothing is kept: they may
-/// be whole files.
+/// A field of a JSON object that is a string. The others are not taken apart: one of them
+/// may be a whole file.
 pub(super) fn field(object: &RawValue, name: &str) -> Option<String> {
-    let fields: HashMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
     let Text(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
     Some(text.into_owned())
 }

@@ -24,5 +24,5 @@ pub(super) fn block(around: &dyn Surroundings, scope: &NoteScope) -> Result<Opti
     // Of another project's files nothing is known here.
     let here = project == Some(around.project().id());
     let stale = StaleCheck::new(around.project().root());
-    Ok(Block::of(&notes, &context, |note| here.then(|| stale.missing(&note.text)).flatten()))
+    Ok(Block::of(&notes, &context, |note| here.then(|| stale.of(note)).flatten()))
 }

@@ -7,13 +7,12 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use recoup_core::{Error, ErrorKind, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+
+use crate::process::room::{FITS, has_room};
 
 /// How much is read at once.
 const PIECE: usize = 64 << 10;
-/// What fits for sure into a pipe or a terminal that can be written to.
-const FITS: usize = 4096;
 /// How much of that is done before somebody else has a turn.
 const TURN: usize = 256;
 
@@ -98,12 +97,4 @@ impl Delivery {
 
 fn failed(doing: &str, error: io::Error) -> Result<()> {
     Err(Error::new(ErrorKind::Io, doing).with_source(error))
-}
-
-/// Looked at right before it is used: others may write there, too.
-fn has_room(sink: BorrowedFd<'_>) -> bool {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // Where that can't be found out, writing says why.
-    poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], Some(&now))
-        .map_or(true, |ready| ready > 0)
 }

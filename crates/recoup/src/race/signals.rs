@@ -11,6 +11,8 @@ use recoup_core::error::IoContext as _;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
 
+use crate::process::signals::Ignored;
+
 /// Those that ask for the end.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
@@ -28,8 +30,8 @@ impl Signals {
         let listening = || "listening for signals".to_owned();
         let (wake, write) = UnixStream::pair().doing(listening)?;
         wake.set_nonblocking(true).doing(listening)?;
-        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), ignored());
-        for signal in ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
+        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), Ignored::at_start());
+        for signal in ENDING.into_iter().filter(|signal| ignored.lets_through(*signal)) {
             // First the flag: whoever is woken must find it.
             let number = usize::try_from(signal).unwrap_or_default();
             flag::register_usize(signal, Arc::clone(&last), number).doing(listening)?;
@@ -57,12 +59,4 @@ impl Signals {
             signal => i32::try_from(signal).ok(),
         }
     }
-}
-
-/// The signals that we were started without, one bit each. Where the system does
-/// not tell, none.
-fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

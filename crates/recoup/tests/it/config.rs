@@ -13,22 +13,29 @@ use crate::config_support::Scene;
 fn show_without_any_configuration() {
     let scene = Scene::new();
     assert_snapshot!(scene.run(&["config", "show"]).out, @"
-    KEY                VALUE
-    store              sqlite:[DIR]/home/cache.db
-    scope              project
-    cache.enabled      true
-    cache.max_size_mb  100
-    cache.max_entries  (none)
-    cache.ttl          30d
-    cache.freshness    mtime
-    cache.notes        (none)
-    near.store         (none)
-    near.ttl           30s
-    early_exit.dir     (none)
-    ledger.enabled     true
-    log.hits           true
-    capture.headless   false
-    prices             built-in, of 2025-11
+    KEY                 VALUE
+    store               sqlite:[DIR]/home/cache.db
+    scope               project
+    cache.enabled       true
+    cache.max_size_mb   100
+    cache.max_entries   (none)
+    cache.ttl           30d
+    cache.freshness     mtime
+    cache.notes         (none)
+    near.store          (none)
+    near.ttl            30s
+    early_exit.dir      (none)
+    ledger.enabled      true
+    log.hits            true
+    judge.enabled       false
+    judge.provider      anthropic
+    judge.model         (none)
+    judge.url           (none)
+    judge.key_env       (none)
+    judge.daily_tokens  100000
+    judge.deadline      20s
+    capture.headless    false
+    prices              built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
 }
@@ -61,6 +68,13 @@ fn show_says_where_everything_comes_from() {
     early_exit.dir  (none)
     ledger.enabled  true  built-in
     log.hits  true  built-in
+    judge.enabled  false  built-in
+    judge.provider  anthropic  built-in
+    judge.model  (none)
+    judge.url  (none)
+    judge.key_env  (none)
+    judge.daily_tokens  100000  built-in
+    judge.deadline  20s  built-in
     capture.headless  false  built-in
     prices  built-in, of 2025-11  built-in
     ");

@@ -11,6 +11,7 @@ mod signals;
 mod stale;
 mod streams;
 mod terminal;
+mod told;
 
 use std::fs;
 use std::thread;

@@ -28,6 +28,7 @@ fn the_program() {
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
       memory       See and change what is remembered
+      judge        See and try the model that helps to remember, if you want one to
       hook         Take in what a client tells, and answer it; clients call this
       pause        Remember nothing for a while
       resume       Remember again
@@ -45,27 +46,41 @@ fn the_program() {
       -V, --version  Print version
 
     Environment:
-      RECOUP_HOME              where recoup keeps its files (default: ~/.recoup)
-      RECOUP_STORE             where entries are kept (default: sqlite:~/.recoup/cache.db)
-      RECOUP_SCOPE             who shares them (default: project)
-      RECOUP_CACHE_ENABLED     false: nothing is kept, and nothing given out
-      RECOUP_CACHE_MAX_SIZE_MB how much is kept, in MB (default: 100)
-      RECOUP_CACHE_MAX_ENTRIES how many entries are kept (default: no limit)
-      RECOUP_CACHE_TTL         how long results are kept (default: 30d)
-      RECOUP_CACHE_FRESHNESS   what counts as a change: mtime or content (default: mtime)
-      RECOUP_CACHE_NOTES       the file that `cache set --synthesize` appends to
-      RECOUP_NEAR_STORE        a store of this machine's own in front of a shared one
-      RECOUP_NEAR_TTL          for how long that one answers alone (default: 30s)
-      RECOUP_EARLY_EXIT_DIR    where early-exit keeps its sessions, on this machine
-      RECOUP_LEDGER_ENABLED    false: nothing is counted, and nothing told to watchers
-      RECOUP_LOG_HITS          false: hits are not written to ~/.recoup/logs (default: true)
-      RECOUP_MCP_TOKEN         the token that clients of `mcp --http` must send
-      RECOUP_CAPTURE_HEADLESS  true: what is said in a run without a person is remembered as if by one
-      LOA_CACHE_ENABLED        as RECOUP_CACHE_ENABLED, which wins
-      LOA_CACHE_MAX_SIZE_MB    as RECOUP_CACHE_MAX_SIZE_MB, which wins
-      LOA_CACHE_TTL_DAYS       as RECOUP_CACHE_TTL, which wins, in days
-      HOME                     the user's home directory
-      NO_COLOR                 when set, output has no colours
+      RECOUP_HOME               where recoup keeps its files (default: ~/.recoup)
+      RECOUP_STORE              where entries are kept (default: sqlite:~/.recoup/cache.db)
+      RECOUP_SCOPE              who shares them (default: project)
+      RECOUP_CACHE_ENABLED      false: nothing is kept, and nothing given out
+      RECOUP_CACHE_MAX_SIZE_MB  how much is kept, in MB (default: 100)
+      RECOUP_CACHE_MAX_ENTRIES  how many entries are kept (default: no limit)
+      RECOUP_CACHE_TTL          how long results are kept (default: 30d)
+      RECOUP_CACHE_FRESHNESS    what counts as a change: mtime or content (default: mtime)
+      RECOUP_CACHE_NOTES        the file that `cache set --synthesize` appends to
+      RECOUP_NEAR_STORE         a store of this machine's own in front of a shared one
+      RECOUP_NEAR_TTL           for how long that one answers alone (default: 30s)
+      RECOUP_EARLY_EXIT_DIR     where early-exit keeps its sessions, on this machine
+      RECOUP_LEDGER_ENABLED     false: nothing is counted, and nothing told to watchers
+      RECOUP_LOG_HITS           false: hits are not written to ~/.recoup/logs (default: true)
+      RECOUP_MCP_TOKEN          the token that clients of `mcp --http` must send
+      RECOUP_JUDGE_ENABLED      true: a model may read what may be worth remembering
+      RECOUP_JUDGE_PROVIDER     whose API it has: anthropic or openai (default: anthropic)
+      RECOUP_JUDGE_MODEL        which model that is
+      RECOUP_JUDGE_URL          where it is
+      RECOUP_JUDGE_KEY_ENV      the variable that has its key
+      RECOUP_JUDGE_DAILY_TOKENS how much it may cost in a day (default: 100000)
+      RECOUP_JUDGE_DEADLINE     how long its answer may take (default: 20s)
+      ANTHROPIC_API_KEY         the key for judge.provider anthropic
+      OPENAI_API_KEY            the key for judge.provider openai
+      HTTPS_PROXY               the proxy through which a model is reached
+      NO_PROXY                  hosts that are reached without it
+      RECOUP_CAPTURE_HEADLESS   true: what is said in a run without a person is remembered as if by one
+      LOA_CACHE_ENABLED         as RECOUP_CACHE_ENABLED, which wins
+      LOA_CACHE_MAX_SIZE_MB     as RECOUP_CACHE_MAX_SIZE_MB, which wins
+      LOA_CACHE_TTL_DAYS        as RECOUP_CACHE_TTL, which wins, in days
+      CLAUDE_CONFIG_DIR         where Claude Code keeps its settings (default: ~/.claude)
+      CODEX_HOME                where Codex keeps its settings (default: ~/.codex)
+      PI_CODING_AGENT_DIR       where Pi keeps its settings (default: ~/.pi/agent)
+      HOME                      the user's home directory
+      NO_COLOR                  when set, output has no colours
     ");
 }
 
@@ -150,7 +165,8 @@ fn running_a_command() {
     source changes.
 
     The same command is: the same executable (path, size, time of change) with the same arguments in the
-    same directory of the project, with the same --env, --stdin, --source and --key-extra.
+    same directory of the project, with the same --env, --stdin, --source and --key-extra; and, for a
+    client that has our hooks, with the same rules in memory.
 
     Usage: recoup exec [OPTIONS] <COMMAND>...
 
@@ -225,6 +241,8 @@ fn running_a_command() {
     Worktrees and clones of a repository share what was run in the same directory, and with --scope
     global all projects do: name what a command reads with --source, and contents tell them apart.
     What is typed is not part of the key: a command that asks questions is not for this.
+    What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
+    env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 
     Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
     125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when

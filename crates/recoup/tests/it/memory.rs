@@ -200,3 +200,89 @@ fn what_speaks_about_the_agents_instructions_is_refused_and_what_is_private_is_c
     add(&home, &["use tabs <private>for the wombat</private>"]);
     assert_eq!(texts(&home, &[]), ["use tabs"]);
 }
+
+#[test]
+fn the_report_tells_what_became_of_each_rule() {
+    let home = Home::new();
+    let empty = memory(&home, &["report"]).expect(0);
+    assert!(empty.stderr.contains("There are no rules here yet"), "{}", empty.stderr);
+    let id = add(&home, &["use tabs"]);
+    let report = memory(&home, &["report", "--json"]).expect(0).json();
+    assert_eq!(report[0]["id"], id);
+    for name in ["given", "cited", "repeated", "succeeded", "failed"] {
+        assert_eq!(report[0][name], 0, "{name}");
+    }
+    let shown = memory(&home, &["report"]).expect(0);
+    let shown = shown.text();
+    assert!(
+        shown.starts_with(
+            "1 rule in the last 90 days: 0 used, 0 repeated by you, 1 never given to an agent\n"
+        ),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_says_the_same_is_shown_first_and_merged_when_asked() {
+    let home = Home::new();
+    add(&home, &["always run `make lint --all` before you push to the shared main branch"]);
+    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No two memories say the same\n");
+    add(&home, &["Before pushing to the shared main branch, run `make lint --all`."]);
+    let found = memory(&home, &["dedup", "--json"]).expect(0).json();
+    assert_eq!(found["merged"], false);
+    assert_eq!(
+        found["duplicates"][0]["stays"]["text"],
+        "Before pushing to the shared main branch, run `make lint --all`."
+    );
+    memory(&home, &["dedup", "--yes"]).expect(0);
+    assert_eq!(listed(&home, &[]).len(), 1);
+    let wide = add(&home, &["be kind"]);
+    let narrow = add(&home, &["--paths", "src/**", "be kind"]);
+    let shown = memory(&home, &["dedup"]).expect(0);
+    assert_eq!(
+        shown.text(),
+        format!("stays  be kind ({wide})\ngoes   be kind [only for src/**] ({narrow})\n")
+    );
+    assert_eq!(listed(&home, &[]).len(), 3);
+    let merged = memory(&home, &["dedup", "--yes", "--json"]).expect(0).json();
+    assert_eq!(merged["merged"], true);
+    assert_eq!(merged["duplicates"][0]["stays"]["evidence"], 2);
+    assert_eq!(listed(&home, &[]).len(), 2);
+    memory(&home, &["restore", &narrow]).expect(0);
+    assert_eq!(listed(&home, &[]).len(), 3);
+}
+
+#[test]
+fn input_that_means_nothing_is_refused() {
+    let home = Home::new();
+    for wrong in [
+        &["add", "--paths", "", "be kind"][..],
+        &["add", "--paths", "a[", "be kind"],
+        &["add", "--paths", "/etc/**", "be kind"],
+        &["add", "--paths", "../x", "be kind"],
+        &["add", "--topic", " ", "be kind"],
+        &["search", " "],
+        &["search", "--limit", "0", "x"],
+    ] {
+        memory(&home, wrong).expect(2);
+    }
+    let id = add(&home, &["be kind"]);
+    let output = memory(&home, &["rules", "--tokens", "5"]).expect(0);
+    assert_eq!(output.stderr, "hint: no rule fits into 5 tokens\n");
+    memory(&home, &["retire", &id]).expect(0);
+    memory(&home, &["retire", &id]).expect(2);
+}
+
+/// Other words are about something else, and a topic that was given stays.
+#[test]
+fn an_edited_memory_is_on_the_topic_of_its_new_words() {
+    let home = Home::new();
+    let id = add(&home, &["use tabs"]);
+    add(&home, &["use npm"]);
+    let output = memory(&home, &["edit", &id, "use", "pnpm"]).expect(0);
+    assert!(output.stderr.contains("Instead of: use npm"), "{}", output.stderr);
+    assert_eq!(texts(&home, &[]), ["use pnpm"]);
+    let id = add(&home, &["--topic", "style", "be kind"]);
+    let note = memory(&home, &["edit", "--json", &id, "be", "brief"]).expect(0).json();
+    assert_eq!((&note["topic"], &note["text"]), (&"style".into(), &"be brief".into()));
+}

@@ -21,6 +21,8 @@ fn the_tour_shows_a_hit_and_a_refusal_and_leaves_nothing_behind() {
     assert!(text.contains("\nmiss: there is no entry\n"), "{text}");
     assert!(text.contains("\n{\"verdict\":\"PASS\",\"findings\":[]}\n"), "{text}");
     assert!(text.contains("\ninvalidated: the source src/auth.rs has changed\n"), "{text}");
+    assert!(text.contains("will remember: put tests in __tests__/"), "{text}");
+    assert!(text.contains("\\nThe user said:\\n- put tests in __tests__/\\n"), "{text}");
     assert_eq!(tree(&home.path("")), before, "nothing is left, in TMPDIR or in HOME");
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::digest::Digest;
-use crate::key::{Kind, NOT_SET, Nature, Part, SET};
+use crate::key::{Kind, NOT_SET, Nature, Part, Rule, SET, rules_in};
 
 /// What stands in place of a secret.
 const REDACTED: &str = "[redacted: ";
@@ -29,6 +29,8 @@ pub enum How {
         /// What only the entry has.
         gone: Vec<String>,
     },
+    /// The agent is told other rules: these are new, and these are gone.
+    Rules(RuleChanges),
     /// A variable that is set now, and was not; or the other way round.
     Switched {
         /// Whether it is set now.
@@ -57,6 +59,30 @@ pub enum How {
         /// The names of the variables.
         of: Vec<String>,
     },
+}
+
+/// Which rules are other ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleChanges {
+    /// What only the question has.
+    pub added: Vec<Rule>,
+    /// What only the entry has.
+    pub gone: Vec<Rule>,
+    /// What both have, in other words.
+    pub reworded: Vec<Rule>,
+    /// Whether there are more than are known one by one, so that others may differ too.
+    pub more: bool,
+    /// Where only one of the two is told any rules: which one.
+    pub only: Option<Side>,
+}
+
+/// One of two that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// What was asked for.
+    Question,
+    /// What is kept.
+    Entry,
 }
 
 /// How one text differs from another.
@@ -106,6 +132,9 @@ pub(super) fn between(kind: Kind, stored: &[Part], asked: &[Part]) -> Vec<Differ
         .iter()
         .filter_map(|now| {
             let how = match was.get(&now.name) {
+                None if kind.nature(&now.name) == Nature::Rules => {
+                    rules("", now.preview.as_deref().unwrap_or_default(), Some(Side::Question))
+                }
                 None => How::Added { now: shown(kind, now) },
                 Some(was) if was.digest == now.digest => return None,
                 Some(was) => compare(kind.nature(&now.name), was, now),
@@ -115,9 +144,14 @@ pub(super) fn between(kind: Kind, stored: &[Part], asked: &[Part]) -> Vec<Differ
         .collect();
     let asked_for = by_name(asked);
     let gone = stored.iter().filter(|part| !asked_for.contains_key(&part.name));
-    differences.extend(gone.map(|part| Difference {
-        part: part.name.clone(),
-        how: How::Gone { was: shown(kind, part) },
+    differences.extend(gone.map(|part| {
+        let how = match kind.nature(&part.name) {
+            Nature::Rules => {
+                rules(part.preview.as_deref().unwrap_or_default(), "", Some(Side::Entry))
+            }
+            _ => How::Gone { was: shown(kind, part) },
+        };
+        Difference { part: part.name.clone(), how }
     }));
     differences
 }
@@ -150,6 +184,7 @@ fn compare(nature: Nature, was: &Part, now: &Part) -> How {
     match nature {
         Nature::Switch => How::Switched { on: is_on(now) },
         Nature::Hidden => How::Hidden,
+        Nature::Rules => rules(before, after, None),
         Nature::File if before == after => How::Replaced { path: after.clone() },
         Nature::List(separator) if was.is_whole() && now.is_whole() => {
             items(separator, before, after)
@@ -158,6 +193,23 @@ fn compare(nature: Nature, was: &Part, now: &Part) -> How {
         _ if before == after && before.contains(REDACTED) => How::Hidden,
         Nature::File | Nature::List(_) | Nature::Text => How::Text(wording(before, after)),
     }
+}
+
+/// Rules are told apart by their hashes, so that the same words are the same rule
+/// whoever recorded them; the same id with another hash has other words.
+fn rules(before: &str, after: &str, only: Option<Side>) -> How {
+    let ((before, all_before), (after, all_after)) = (rules_in(before), rules_in(after));
+    let missing = |these: &[Rule], those: &[Rule], those_are_all: bool| -> Vec<Rule> {
+        let is_there = |rule: &&Rule| those.iter().any(|other| other.hash == rule.hash);
+        // One that may only not be known is not known to be missing.
+        these.iter().filter(|rule| those_are_all && !is_there(rule)).cloned().collect()
+    };
+    let (added, mut gone) =
+        (missing(&after, &before, all_before), missing(&before, &after, all_after));
+    let (reworded, added): (Vec<Rule>, Vec<Rule>) =
+        added.into_iter().partition(|rule| gone.iter().any(|other| other.id == rule.id));
+    gone.retain(|rule| !reworded.iter().any(|other| other.id == rule.id));
+    How::Rules(RuleChanges { added, gone, reworded, more: !(all_before && all_after), only })
 }
 
 fn items(separator: char, before: &str, after: &str) -> How {

@@ -7,7 +7,7 @@ mod nearest;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-pub use difference::{Difference, How as Differs, WordPlace, Wording};
+pub use difference::{Difference, How as Differs, RuleChanges, Side, WordPlace, Wording};
 pub use nearest::Nearest;
 
 use super::lookup::{Request, is_another};
@@ -104,7 +104,7 @@ impl Cache {
     pub fn explain(&self, request: &Request<'_>) -> Explanation {
         // What is shown of the question is without secrets, as what is kept of it.
         let withheld = request.withheld.cloned().unwrap_or_default();
-        let parts = admit::without_secrets(request.parts.to_vec(), &withheld);
+        let parts = admit::without_secrets(request.kind, request.parts.to_vec(), &withheld);
         let request = &Request { parts: &parts, ..request.clone() };
         let (verdict, mut causes) = self.judge_fully(request);
         if verdict == Verdict::Miss

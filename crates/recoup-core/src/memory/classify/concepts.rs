@@ -1,11 +1,12 @@
 //! Words that say what a sentence is, whatever it is about: always, never, from now on,
 //! why, can you. One name for each in eight languages, so that what holds for one
 //! language holds for all.
-//!
-//! A `+` in a phrase of Chinese or Japanese is not needed: these are found anywhere.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
+
+use foldhash::fast::FixedState;
 
 /// What a phrase stands for, and the phrases, parted by `|`.
 const TABLE: &[(&str, &str)] = &[
@@ -31,8 +32,12 @@ const TABLE: &[(&str, &str)] = &[
     ),
     ("NO", "no|nope|nah|naw|nein|nö|nee|いや|いいえ|違う|違います|ちがう|不对|错了|不是这样"),
     (
-        "FROMNOWON",
-        "from now on|from here on|from here on out|from this point on|going forward|moving forward|henceforth|in future|in the future|for the future|for future reference|as of now|as of today|starting now|starting today|from today|onwards|next time|whenever|ab jetzt|ab sofort|von jetzt an|künftig|in zukunft|zukünftig|ab heute|désormais|dorénavant|à partir de maintenant|à l'avenir|a partir de maintenant|de ahora en adelante|a partir de ahora|en adelante|de hoy en adelante|en el futuro|de agora em diante|daqui para frente|daqui pra frente|a partir de agora|d'ora in poi|da ora in poi|d'ora in avanti|in futuro|da adesso in poi|今後|これから|これからは|以後|从现在开始|从现在起|以后|今后|往后|下次",
+        "NOWON",
+        "from now on|from here on|from here on out|from this point on|going forward|moving forward|henceforth|as of now|as of today|starting now|starting today|from today|ab jetzt|ab sofort|von jetzt an|künftig|ab heute|désormais|dorénavant|à partir de maintenant|a partir de maintenant|de ahora en adelante|a partir de ahora|en adelante|de hoy en adelante|de agora em diante|daqui para frente|daqui pra frente|a partir de agora|d'ora in poi|da ora in poi|d'ora in avanti|da adesso in poi|これからは|从现在开始|从现在起|今后|as from now|from today on|from this sprint on|from tomorrow on|今後もずっと|以后都|今後は|以后一律|keep doing that|for good|once and for all|ab sofort immer|künftig immer",
+    ),
+    (
+        "LATER",
+        "in future|in the future|for the future|for future reference|onwards|next time|whenever|in zukunft|zukünftig|à l'avenir|en el futuro|in futuro|今後|これから|以後|以后|往后|下次",
     ),
     (
         "REMEMBER",
@@ -166,7 +171,11 @@ const TABLE: &[(&str, &str)] = &[
     ),
     (
         "UNIVERSAL",
-        "in all my projects|in all our projects|all my projects|all my repos|in all my repos|all projects|all repos|every project|every repo|every repository|any repo|any project|in any repo|in any project|in every project|in every repo|across all|across projects|across all projects|across repos|everywhere|anywhere|whatever the repo|whatever the project|whatever the language|no matter the repo|no matter the project|no matter which project|no matter what project|no matter which repo|regardless of the repo|regardless of the project|regardless of project|not just here|not just this repo|not just this project|not only here|globally|for all projects|for all my projects|for every project|wherever i work|in allen meinen projekten|in allen projekten|allen projekten|allen meinen repos|überall|projektübergreifend|egal welches projekt|egal in welchem projekt|egal welches repo|dans tous mes projets|tous mes projets|tous les projets|partout|quel que soit le projet|en todos mis proyectos|todos mis proyectos|todos los proyectos|en todas partes|en cualquier proyecto|sea cual sea el proyecto|em todos os meus projetos|todos os meus projetos|todos os projetos|em qualquer projeto|em todo lugar|in tutti i miei progetti|tutti i miei progetti|tutti i progetti|ovunque|dappertutto|in qualsiasi progetto|すべてのプロジェクト|全プロジェクト|全てのプロジェクト|どのプロジェクトでも|所有项目|我所有的项目|我的所有项目|任何项目|不管什么项目|不管哪个项目|无论哪个项目",
+        "in all my projects|in all our projects|all my projects|all my repos|in all my repos|all projects|all repos|every project|every repo|every repository|any repo|any project|in any repo|in any project|in every project|in every repo|across projects|across all projects|across repos|whatever the repo|whatever the project|whatever the language|no matter the repo|no matter the project|no matter which project|no matter what project|no matter which repo|regardless of the repo|regardless of the project|regardless of project|not just here|not just this repo|not just this project|for all projects|for all my projects|for every project|wherever i work|in allen meinen projekten|in allen projekten|allen projekten|allen meinen repos|projektübergreifend|egal welches projekt|egal in welchem projekt|egal welches repo|dans tous mes projets|tous mes projets|tous les projets|quel que soit le projet|en todos mis proyectos|todos mis proyectos|todos los proyectos|en cualquier proyecto|sea cual sea el proyecto|em todos os meus projetos|todos os meus projetos|todos os projetos|em qualquer projeto|in tutti i miei progetti|tutti i miei progetti|tutti i progetti|in qualsiasi progetto|すべてのプロジェクト|全プロジェクト|全てのプロジェクト|どのプロジェクトでも|所有项目|我所有的项目|我的所有项目|任何项目|不管什么项目|不管哪个项目|无论哪个项目|everywhere i work|everywhere i go|everywhere not just here|whatever repo|whatever project|whichever repo|whichever project|any repo i|for everything i do|in everything i do|for all my work|all my work|all of my projects|all of my repos|all of my code|all my code|every project of mine|every repo of mine|every codebase|any codebase|all codebases|not just for this repo|not just for this project|for all repos|for all of them|all the repos|every one of my projects|every single project|every single repo|wherever i am|on all my machines|in whatever i|not only in this repo|not only this repo|not only for this project|不管在哪个项目|所有的项目|全部项目|每个项目|すべての案件|全リポジトリ|jedem projekt|in jedem projekt|jedem repo|alle meine projekte|allen repos|chaque projet|tous mes dépôts|tous les dépôts|cada proyecto|todos mis repos|todos los repos|cada projeto|todos os repos|todos os meus repos|ogni progetto|tutti i repo|tutti i miei repo|egal in welchem repo",
+    ),
+    (
+        "EVERYWHERE",
+        "across all|anywhere|dappertutto|em todo lugar|en todas partes|everywhere|globally|not only here|ovunque|partout|überall",
     ),
     (
         "SAYS",
@@ -214,7 +223,7 @@ const TABLE: &[(&str, &str)] = &[
     ),
     (
         "ACTUALLY",
-        "actually|wait|hold on|hmm|hm|eigentlich|moment|warte|en fait|attends|en realidad|espera|de hecho|na verdade|peraí|aspetta|in realtà|待って|实际上|其实|等等|等一下",
+        "actually|i'd say|id say|i would say|i must say|let's just say|wait|hold on|hmm|hm|eigentlich|moment|warte|en fait|attends|en realidad|espera|de hecho|na verdade|peraí|aspetta|in realtà|待って|实际上|其实|等等|等一下",
     ),
     (
         "OK",
@@ -269,12 +278,16 @@ again too very really super pretty already soon later ever anymore";
 /// What a phrase of a text stands for.
 pub(super) type Concept = &'static str;
 
-/// The phrases by their first word, the longest first; and those that are found anywhere.
+/// A phrase, how many words it has, and what it stands for.
+type Phrase = (&'static str, usize, Concept);
+
+/// The phrases by their first word, the longest first; and those that are found anywhere,
+/// by their first character.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    by_word: HashMap<&'static str, Vec<(Vec<&'static str>, Concept)>, foldhash::fast::FixedState>,
-    by_char: HashMap<char, Vec<(&'static str, Concept)>, foldhash::fast::FixedState>,
-    small: HashMap<&'static str, (), foldhash::fast::FixedState>,
+    by_word: HashMap<&'static str, Vec<Phrase>, FixedState>,
+    by_char: HashMap<char, Vec<(&'static str, Concept)>, FixedState>,
+    small: HashSet<&'static str, FixedState>,
 }
 
 /// Chinese and Japanese: no spaces between words.
@@ -291,21 +304,18 @@ impl Lexicon {
 
     fn build() -> Self {
         let mut it = Self {
-            by_word: HashMap::default(),
-            by_char: HashMap::default(),
-            small: SMALL.split_whitespace().map(|word| (word, ())).collect(),
+            by_word: HashMap::with_capacity_and_hasher(2_048, FixedState::default()),
+            by_char: HashMap::with_capacity_and_hasher(512, FixedState::default()),
+            small: SMALL.split_whitespace().collect(),
         };
         for (concept, phrases) in TABLE {
             for phrase in phrases.split('|') {
                 it.add(phrase, concept);
             }
         }
-        it.by_word
-            .values_mut()
-            .for_each(|all| all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
-        it.by_char
-            .values_mut()
-            .for_each(|all| all.sort_by_key(|(text, _)| std::cmp::Reverse(text.len())));
+        let longest_first = |all: &mut Vec<Phrase>| all.sort_by_key(|it| Reverse(it.1));
+        it.by_word.values_mut().for_each(longest_first);
+        it.by_char.values_mut().for_each(|all| all.sort_by_key(|it| Reverse(it.0.len())));
         it
     }
 
@@ -315,8 +325,9 @@ impl Lexicon {
             self.by_char.entry(first).or_default().push((phrase, concept));
             return;
         }
-        let words: Vec<&str> = phrase.split(' ').collect();
-        self.by_word.entry(words[0]).or_default().push((words, concept));
+        let first = phrase.split(' ').next().unwrap_or(phrase);
+        let words = phrase.split(' ').count();
+        self.by_word.entry(first).or_default().push((phrase, words, concept));
     }
 
     /// The longest phrase that begins with the first of these words: all that it stands
@@ -325,12 +336,12 @@ impl Lexicon {
         let Some(all) = words.first().and_then(|word| self.by_word.get(word)) else {
             return (0, Vec::new());
         };
-        let fits =
-            |phrase: &[&str]| words.len() >= phrase.len() && words[..phrase.len()] == *phrase;
-        let longest =
-            all.iter().find(|(phrase, _)| fits(phrase)).map_or(0, |(phrase, _)| phrase.len());
-        let concepts = all.iter().filter(|(phrase, _)| phrase.len() == longest && fits(phrase));
-        (longest, concepts.map(|(_, concept)| *concept).collect())
+        let fits = |(phrase, count, _): &&Phrase| {
+            words.len() >= *count && phrase.split(' ').eq(words[..*count].iter().copied())
+        };
+        let longest = all.iter().find(fits).map_or(0, |it| it.1);
+        let concepts = all.iter().filter(|it| it.1 == longest).filter(fits);
+        (longest, concepts.map(|it| it.2).collect())
     }
 
     /// The longest phrase that a text without spaces begins with.
@@ -342,6 +353,6 @@ impl Lexicon {
     }
 
     pub(super) fn is_small(&self, word: &str) -> bool {
-        self.small.contains_key(word)
+        self.small.contains(word)
     }
 }

@@ -48,12 +48,13 @@ fn is_question(text: &str) -> bool {
     !tag.is_some_and(|before| before.ends_with([' ', ',']) && before.trim().contains(' '))
 }
 
-/// "Summarize this:", "the error is:": what follows is somebody else's. Rules may follow
-/// "from now on:" and "our conventions:".
+/// "Summarize this:", "the error is:": what follows is somebody else's, unless rules or
+/// facts are announced: "from now on:", "our conventions:", "a few things:".
 fn is_about_a_text(header: &[Token]) -> bool {
-    let has = |concept: &str| header.iter().any(|token| token.is(concept));
-    let announces = [
-        "FROMNOWON",
+    let has = |concepts: &[&str]| concepts.iter().any(|it| header.iter().any(|token| token.is(it)));
+    let announced = has(&[
+        "NOWON",
+        "LATER",
         "ASARULE",
         "REMEMBER",
         "ALWAYS",
@@ -62,17 +63,36 @@ fn is_about_a_text(header: &[Token]) -> bool {
         "UNIVERSAL",
         "INREPO",
         "WANT",
-    ];
-    if announces.iter().any(|it| has(it)) && !has("SAYS") {
-        return false;
-    }
-    has("SAYS")
-        || has("ONEOFFV")
-        || has("WHAT")
-        || has("WHY")
-        || has("HOW")
-        || has("CANYOU")
-        || has("STILL")
-        || has("THIS")
-        || has("SOURCE")
+        "NO",
+        "STOP",
+    ]) || header.iter().any(|token| ANNOUNCES.contains(&token.word.as_str()));
+    !announced
+        || has(&["SAYS", "SOURCE", "WHAT", "HOW", "CANYOU", "WAS"])
+        || header.iter().any(|token| token.class == "?")
 }
+
+/// Words above a list of things to know.
+const ANNOUNCES: &[&str] = &[
+    "few",
+    "couple",
+    "things",
+    "notes",
+    "preferences",
+    "style",
+    "know",
+    "facts",
+    "context",
+    "basics",
+    "setup",
+    "conventions",
+    "regeln",
+    "hinweise",
+    "règles",
+    "reglas",
+    "regras",
+    "regole",
+    "points",
+    "remarks",
+    "background",
+    "info",
+];

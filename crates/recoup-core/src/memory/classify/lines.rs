@@ -7,6 +7,8 @@ pub(super) enum Line {
     Blank,
     Prose,
     Item,
+    /// In a fence: what stands above it announced this, and nothing behind it.
+    Code,
     Foreign,
 }
 
@@ -181,14 +183,14 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
             if plain.starts_with(mark) {
                 fence = None;
             }
-            all.push((line, Line::Foreign));
+            all.push((line, Line::Code));
             continue;
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| plain.starts_with(mark)) {
             // A fence that opens and closes in one line.
             let closed = plain[mark.len()..].contains(mark);
             fence = (!closed).then_some(mark);
-            all.push((line, Line::Foreign));
+            all.push((line, Line::Code));
             continue;
         }
         // A fence that opens behind words: they are prose, what is in it is not.
@@ -203,6 +205,7 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
         }
         all.push((line, kind(line)));
     }
+    mark_diffs(&mut all);
     mark_chats(&mut all);
     mark_records(&mut all);
     all
@@ -297,6 +300,10 @@ fn is_log(plain: &str) -> bool {
     };
     let bracketed = bytes.first() == Some(&b'[') && (clock(1) || digits(1..5));
     let first = plain.split_whitespace().next().unwrap_or("");
+    let tagged = first.len() > 2
+        && first.starts_with('[')
+        && first.ends_with(']')
+        && first.len() < plain.len();
     let place = first.matches(':').count() >= 1
         && first
             .trim_end_matches(':')
@@ -312,6 +319,7 @@ fn is_log(plain: &str) -> bool {
     });
     date || clock(0)
         || bracketed
+        || tagged
         || place
         || level
         || plain.contains("Error: ")
@@ -328,6 +336,22 @@ fn is_commit_subject(plain: &str) -> bool {
     known.contains(&kind)
         && !tail.is_empty()
         && (head.len() == kind.len() || head.ends_with([')', '!']))
+}
+
+/// In a diff what was added and taken away is no list, and between the marks of a
+/// conflict nothing is prose.
+fn mark_diffs(all: &mut [(&str, Line)]) {
+    let is_diff = all.iter().any(|(line, _)| {
+        line.starts_with("diff --git") || line.starts_with("@@ ") || line.starts_with("+++ ")
+    });
+    let mut in_conflict = false;
+    for (line, kind) in all.iter_mut() {
+        in_conflict |= line.starts_with("<<<<<<<");
+        if in_conflict || (is_diff && line.starts_with(['+', '-'])) {
+            *kind = Line::Foreign;
+        }
+        in_conflict &= !line.starts_with(">>>>>>>");
+    }
 }
 
 /// Who is said to speak at the beginning of a line: "Priya:", "[10:02] Tom:".

@@ -65,16 +65,9 @@ fn without_tags(text: &str) -> Cow<'_, str> {
         let (before, tag) = rest.split_at(at);
         let begins_line = kept_ends_line(&kept, before);
         kept.push_str(before);
-        match region(tag, begins_line) {
-            Some(length) => {
-                kept.push('\n');
-                rest = &tag[length..];
-            }
-            None => {
-                kept.push('<');
-                rest = &tag[1..];
-            }
-        }
+        let cut = region(tag, begins_line);
+        kept.push(if cut.is_some() { '\n' } else { '<' });
+        rest = &tag[cut.unwrap_or(1)..];
     }
     kept.push_str(rest);
     Cow::Owned(kept)

@@ -19,7 +19,9 @@ mod model;
 mod openers;
 mod outline;
 mod reach;
+mod secret;
 mod sentences;
+mod signs;
 mod statement;
 mod tokens;
 pub mod training;
@@ -28,16 +30,21 @@ use super::NoteKind;
 use super::private;
 use super::refuse::{self, Refusal};
 use super::topic;
-use crate::secrets;
 
 pub use model::Model;
 use model::{NONE, Odds, RE_ASK};
 use outline::Outline;
+use signs::Sign;
 
 /// From here on a sentence is kept.
-const SURE: f32 = 0.5;
+const SURE: f32 = 0.45;
+/// From here on it may be worth keeping.
+const MAYBE: f32 = 0.25;
+/// What is left of doubts where the form of a sentence says that it lasts.
+const LIKELY: f32 = 0.55;
+const CLEAR: f32 = 0.53;
 /// From here on something has to be done again.
-const ASKED_AGAIN: f32 = 0.5;
+const ASKED_AGAIN: f32 = 0.35;
 /// One prompt says no more than that.
 const MOST_SAYINGS: usize = 4;
 
@@ -56,7 +63,10 @@ pub struct Reading {
     pub re_ask: bool,
     /// What is worth keeping, the surest first.
     pub sayings: Vec<Saying>,
-    /// Why nothing of it is kept, whatever it says.
+    /// What may be worth keeping: not sure enough to be kept by itself.
+    pub doubtful: Vec<Saying>,
+    /// Why nothing of it is kept, though something would have been: it has a secret, or
+    /// speaks about the agent's instructions.
     pub refused: Option<Refusal>,
 }
 
@@ -87,8 +97,8 @@ pub fn classify(prompt: &str) -> Reading {
 /// The same with other weights.
 pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let open = private::without_private(prompt);
-    if let Some(refusal) = refused(&open) {
-        return Reading { refused: Some(refusal), ..Reading::default() };
+    if let Some(rule) = secret::detect(&open) {
+        return Reading { refused: Some(Refusal::Secret(rule)), ..Reading::default() };
     }
     let outline = Outline::of(&open);
     if outline.units.is_empty() {
@@ -98,29 +108,59 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let odds: Vec<Odds> =
         (0..outline.units.len()).map(|at| model.odds(&features::of(&outline, &read, at))).collect();
     let universal = reach::is_universal(&read);
-    let mut sayings: Vec<Saying> = (0..outline.units.len())
-        .filter(|at| memory(&odds[*at]) >= SURE && !doubt::stands_against(&outline, &read, *at))
-        .filter_map(|at| saying(&outline, at, &odds[at], universal))
+    let mut found: Vec<Saying> = (0..outline.units.len())
+        .filter(|at| !doubt::stands_against(&outline, &read, *at))
+        .map(|at| (at, worth(&odds[at], &read, at)))
+        .filter(|(_, worth)| *worth >= MAYBE)
+        .filter_map(|(at, worth)| saying(&outline, at, &odds[at], worth, universal))
         .collect();
-    sayings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
+    let (sayings, doubtful) = (distinct(sayings), distinct(doubtful));
+    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
+    if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&outline) {
+        let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
+        return Reading { re_ask, refused, ..Reading::default() };
+    }
+    Reading { re_ask, sayings, doubtful, refused: None }
+}
+
+/// Each once, and not too many.
+fn distinct(sayings: Vec<Saying>) -> Vec<Saying> {
     let mut kept: Vec<Saying> = Vec::new();
     for it in sayings {
         if kept.len() < MOST_SAYINGS && kept.iter().all(|other| other.text != it.text) {
             kept.push(it);
         }
     }
-    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
-    Reading { re_ask, sayings: kept, refused: None }
+    kept
 }
 
-/// How likely it is that a sentence is worth keeping.
-fn memory(odds: &Odds) -> f32 {
-    1.0 - odds[NONE] - odds[RE_ASK]
+/// How likely it is that a sentence is worth keeping. What says by its form that it lasts
+/// needs less from the weights.
+fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
+    let memory = 1.0 - odds[NONE] - odds[RE_ASK];
+    let doubted = match signs::of(&read.tokens[at]) {
+        Sign::None => return memory,
+        Sign::Likely => LIKELY,
+        Sign::Clear => CLEAR,
+    };
+    1.0 - (1.0 - memory) * doubted
 }
 
-fn saying(outline: &Outline, at: usize, odds: &Odds, universal: bool) -> Option<Saying> {
+fn saying(
+    outline: &Outline,
+    at: usize,
+    odds: &Odds,
+    worth: f32,
+    universal: bool,
+) -> Option<Saying> {
     let quote = &outline.units[at].text;
     let text = statement::of(quote)?;
+    // That something is not right yet is no rule.
+    if text.to_lowercase().starts_with("still ") {
+        return None;
+    }
     if refuse::refusal(&text).is_some() {
         return None;
     }
@@ -131,25 +171,17 @@ fn saying(outline: &Outline, at: usize, odds: &Odds, universal: bool) -> Option<
         universal,
         paths: reach::paths(&text),
         topic: topic::topic(&text),
-        confidence: memory(odds),
+        confidence: worth,
         text,
     })
 }
 
-/// Whether a prompt has a secret or speaks about the agent's instructions: then nothing
-/// of it is kept. Of long ones the beginning and the end are looked at, as for all else.
-fn refused(prompt: &str) -> Option<Refusal> {
-    let (head, tail) = outline::window(prompt);
-    for part in [head, tail] {
-        if let Some(rule) = secrets::detect(part.as_bytes()) {
-            return Some(Refusal::Secret(rule));
-        }
-        for line in part.split('\n').filter(|line| !line.trim().is_empty()) {
-            let end = line.char_indices().nth(refuse::MOST_CHARS).map_or(line.len(), |(at, _)| at);
-            if refuse::refusal(&line[..end]) == Some(Refusal::Instructions) {
-                return Some(Refusal::Instructions);
-            }
-        }
-    }
-    None
+/// Whether a prompt speaks about the agent's instructions: then nothing of it is kept, not
+/// even what is harmless by itself. Of what is foreign nothing is kept anyway.
+fn speaks_of_instructions(outline: &Outline) -> bool {
+    outline.units.iter().any(|unit| {
+        let text = &unit.text;
+        let end = text.char_indices().nth(refuse::MOST_CHARS).map_or(text.len(), |(at, _)| at);
+        refuse::refusal(&text[..end]) == Some(Refusal::Instructions)
+    })
 }

@@ -71,7 +71,6 @@ impl Outline {
 
     fn read(&mut self, text: &str) {
         let text = machine::without(text);
-        self.pasted |= text.len() < 1;
         let read = lines::read(&text);
         let mut paragraph = self.units.last().map_or(0, |unit| unit.paragraph + 1);
         let mut header: Option<(usize, bool)> = None;
@@ -88,6 +87,11 @@ impl Outline {
                     }
                 }
                 Line::Foreign => self.pasted = true,
+                Line::Code => {
+                    self.pasted = true;
+                    // That was what the header announced.
+                    header = None;
+                }
                 Line::Prose | Line::Item => {
                     let is_item = kind == Line::Item;
                     let above = header.map(|(at, _)| at);

@@ -83,7 +83,7 @@ pub(super) fn split(line: &str) -> Vec<String> {
                 push(&mut pieces, &line[from..at + c.len_utf8()]);
                 from = at + c.len_utf8();
             }
-            '.' | '!' | '?' | '…' | ';' => {
+            '.' | '!' | '?' | '…' => {
                 let ends =
                     chars.peek().is_none_or(|(_, next)| next.is_whitespace() || *next > '\u{2fff}');
                 if ends && !(c == '.' && is_abbreviated(&line[from..at])) {
@@ -129,9 +129,9 @@ fn push(pieces: &mut Vec<String>, piece: &str) {
     let piece = piece.trim().trim_end_matches([',', ';', '—', '–']).trim_end();
     if piece.chars().any(char::is_alphanumeric) {
         pieces.push(piece.to_owned());
-    } else if let Some(last) = pieces.last_mut() {
-        // "what ?!" and "ok ..." belong to what stands before.
-        last.push_str(piece);
+    } else if let Some(last) = pieces.last_mut().filter(|_| piece.contains(['?', '？'])) {
+        // "what ! ?" asks.
+        last.push('?');
     }
 }
 

@@ -146,6 +146,13 @@ fn later_clause(text: &str) -> Option<&str> {
     let found =
         marks.iter().filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len()))).min()?;
     let rest = text[found.1..].trim_start_matches(BETWEEN);
+    // "…, don't write them": what they are was said before.
+    let points_back = rest
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|it| matches!(it, "them" | "it" | "those" | "these"));
+    if points_back && rest.split_whitespace().count() < 7 {
+        return strip(text, "i ");
+    }
     (rest.split_whitespace().count() >= 2).then_some(rest)
 }
 

@@ -34,3 +34,19 @@ pub fn sentences(prompt: &str) -> Vec<Sentence> {
     };
     (0..outline.units.len()).map(sentence).collect()
 }
+
+/// How likely it is that something of a prompt is worth keeping, whatever the threshold.
+pub fn worth(prompt: &str, model: &super::Model) -> f32 {
+    let open = private::without_private(prompt);
+    if super::secret::detect(&open).is_some() {
+        return 0.0;
+    }
+    let outline = Outline::of(&open);
+    let read = Read::of(&outline);
+    let fits = |at: &usize| {
+        !super::doubt::stands_against(&outline, &read, *at)
+            && super::statement::of(&outline.units[*at].text).is_some()
+    };
+    let odds = |at| super::worth(&model.odds(&features::of(&outline, &read, at)), &read, at);
+    (0..outline.units.len()).filter(fits).map(odds).fold(0.0, f32::max)
+}

@@ -13,7 +13,7 @@ mod select;
 mod stale;
 
 pub use block::{Block, Budget, Context, Included};
-pub use digest::{Change, RulesDigest};
+pub use digest::told;
 pub(super) use escape::is_unseen;
 pub use escape::one_line;
 pub use estimate::estimate;

@@ -3,11 +3,15 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::command::{hides_its_end, without_passwords};
+use super::settle;
 use crate::base::clock::Timestamp;
+use crate::base::digest::Digest;
 use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::inject::one_line;
+use crate::memory::rows::Kept;
 use crate::memory::turn::{Happened, Of, Turn, kept};
 use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
 
@@ -73,6 +77,9 @@ impl Turn<'_> {
         if !self.happened(Happened::Succeeded, Of::call(ran.kind, ran.call))? {
             return Ok(None);
         }
+        if hides_its_end(ran.command) {
+            return Ok(None);
+        }
         let Some((lesson, failed_at)) = self.open_failure(ran.kind)? else { return Ok(None) };
         let Some(fix) = self.fix(&lesson, ran, failed_at)? else {
             return self.see(&lesson, "passed", ran.call).map(|()| None);
@@ -88,10 +95,10 @@ impl Turn<'_> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
-                           ON CONFLICT (scope, kind, signature) DO UPDATE SET updated = ?6
+                           ON CONFLICT (scope, kind, signature) DO UPDATE SET updated = max(updated, ?6)
                            RETURNING row, command, error, fix, note";
         let scope = self.occasion.scope.to_string();
-        let (command, now) = (readable(&kept(ran.command)), self.now.as_millis());
+        let (command, now) = (shown(ran.command), self.now.as_millis());
         self.connection
             .prepare_cached(SQL)
             .and_then(|mut insert| {
@@ -118,7 +125,8 @@ impl Turn<'_> {
             })
             .map_err(learning)?;
         let Some((lesson, at)) = latest else { return Ok(None) };
-        let open = self.now.as_millis() - at <= SOON && !self.has_worked_since(&lesson, at)?;
+        let since = self.now.as_millis() - at;
+        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, at)?;
         Ok(open.then_some((lesson, Timestamp::from_millis(at))))
     }
 
@@ -138,9 +146,10 @@ impl Turn<'_> {
     /// What made the difference: another command, or changes to files. None where nothing
     /// is known to have changed.
     fn fix(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Option<String>> {
-        let command = readable(&kept(ran.command));
+        let command = shown(ran.command);
         if command != lesson.command {
-            return Ok(Some(format!("{} works", quoted(&command))));
+            let fix = format!("{} works", quoted(&command));
+            return Ok(is_about_the_same(&lesson.command, &command).then_some(fix));
         }
         let files = self.edited_since(since)?;
         let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
@@ -166,7 +175,7 @@ impl Turn<'_> {
         self.connection.execute(forget_fix, [lesson.row]).map_err(learning)?;
         self.connection
             .execute(
-                "UPDATE lessons SET fix = ?2, updated = ?3 WHERE row = ?1",
+                "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
                 params![lesson.row, fix, self.now.as_millis()],
             )
             .map(drop)
@@ -200,6 +209,11 @@ impl Turn<'_> {
                 Ok((note.status == Status::Active).then_some(Learned::Promoted(note)))
             }
             (Status::Candidate, false) => Ok(Some(Learned::Candidate(before))),
+            // It had retired by itself, and is met again.
+            (Status::Retired, true) if settle::has_expired(self.connection, &before.id)? => {
+                keep::promote(self.connection, &before.id, self.now)?;
+                Ok(Some(Learned::Promoted(keep::demand(self.connection, &before.id)?.note)))
+            }
             _ => Ok(None),
         }
     }
@@ -226,20 +240,13 @@ impl Turn<'_> {
         if let Some(known) = known
             && let Some(kept) = rows::by_id(self.connection, &known)?
         {
-            let may_change = kept.note.source == Source::Extraction && kept.note.text != text;
-            if may_change && store::may_be_kept(&text) {
-                match store::reword(self.connection, &kept, &text, self.now) {
-                    // Another lesson says the same by now.
-                    Err(error) if error.kind() == ErrorKind::Usage => {}
-                    done => done?,
-                }
+            if kept.note.source == Source::Extraction && kept.note.text != text {
+                self.reword(&kept, text)?;
             }
             return Ok(Some(keep::demand(self.connection, &known)?.note));
         }
-        let scope = self.occasion.scope.clone();
-        let topic = Some(format!("failure {}", lesson.row));
-        let statement = Statement::new(NoteKind::Failure, text, Source::Extraction, scope);
-        let recorded = match self.record(&Statement { topic, ..statement }) {
+        let topic = Some(lesson.topic());
+        let recorded = match self.record(&Statement { topic, ..self.statement(text) }) {
             Err(error) if error.kind() == ErrorKind::Invalid => return Ok(None),
             recorded => recorded?,
         };
@@ -252,9 +259,33 @@ impl Turn<'_> {
             .map_err(learning)?;
         Ok(Some(note))
     }
+
+    /// Says it with what is known by now, if that may be kept.
+    fn reword(&self, kept: &Kept, text: String) -> Result<()> {
+        let topic = kept.note.topic.clone();
+        let statement = Statement { topic, ..self.statement(text) };
+        let reworded = store::checked(&statement)
+            .and_then(|statement| store::reword(self.connection, kept, &statement, self.now));
+        match reworded {
+            // Another lesson says the same by now, or a tool wrote what must not be kept.
+            Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
+            reworded => reworded,
+        }
+    }
+
+    fn statement(&self, text: String) -> Statement {
+        let scope = self.occasion.scope.clone();
+        Statement::new(NoteKind::Failure, text, Source::Extraction, scope)
+    }
 }
 
 impl Lesson {
+    /// Its own, wherever it goes: no other lesson is about the same.
+    fn topic(&self) -> String {
+        let print = Digest::of(format!("{}\n{}", self.command, signature(&self.error)).as_bytes());
+        format!("failure {}", &print.to_hex()[..12])
+    }
+
     /// What failed, the error, and what worked.
     fn text(&self) -> String {
         let (command, error) = (quoted(&self.command), quoted(&self.error));
@@ -273,6 +304,22 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
         fix: row.get(3)?,
         note: row.get(4)?,
     })
+}
+
+/// Whether a command names everything that the one which failed does, flags aside: what
+/// works for something else is no fix.
+fn is_about_the_same(failed: &str, worked: &str) -> bool {
+    let named = |command: &str| -> Vec<String> {
+        let words = command.split_whitespace().filter(|word| !word.starts_with('-'));
+        words.map(str::to_owned).collect()
+    };
+    let worked = named(worked);
+    named(failed).iter().all(|word| worked.contains(word))
+}
+
+/// A command as it may be shown.
+fn shown(command: &str) -> String {
+    readable(&kept(&without_passwords(command)))
 }
 
 /// On one line, and short.

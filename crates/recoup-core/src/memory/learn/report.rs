@@ -1,7 +1,9 @@
 //! Does it help? For each rule: how often it was given, used, repeated by the user, and
 //! what came after it.
 
-use rusqlite::{Connection, params};
+use std::collections::HashMap;
+
+use rusqlite::Connection;
 
 use crate::database::fault;
 use crate::error::{Error, Result};
@@ -31,8 +33,9 @@ impl Memory {
     pub fn report(&self, wanted: &Wanted) -> Result<Vec<Helped>> {
         let found = self.read(|connection| {
             let all = rows::many(connection, "1 ORDER BY created, row", [])?;
+            let counts = Counts::of(connection)?;
             let meant = all.into_iter().filter(|kept| wanted.means(&kept.note));
-            meant.map(|kept| helped(connection, kept)).collect::<Result<Vec<_>>>()
+            Ok(meant.map(|kept| counts.helped(kept)).collect::<Vec<_>>())
         })?;
         let mut report = found.unwrap_or_default();
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
@@ -40,40 +43,43 @@ impl Memory {
     }
 }
 
-fn helped(connection: &Connection, kept: Kept) -> Result<Helped> {
-    let evidence = |what: &str| {
-        count(
-            connection,
-            "SELECT count(*) FROM evidence WHERE note = ?1 AND what = ?2",
-            params![kept.row, what],
-        )
-    };
-    let after = |what: &str| {
-        count(
-            connection,
-            "SELECT count(*) FROM injections JOIN events ON events.session = injections.context
-             AND events.context = injections.context AND events.what = ?2
-             AND events.at >= injections.at WHERE injections.note = ?1",
-            params![kept.row, what],
-        )
-    };
-    let given = "SELECT count(*) FROM injections WHERE note = ?1";
-    Ok(Helped {
-        given: count(connection, given, [kept.row])?,
-        cited: evidence("cited")?,
-        repeated: evidence("repeated")?,
-        succeeded: after("succeeded")?,
-        failed: after("failed")?,
-        note: kept.note,
-    })
-}
+/// What happened how often to which note: each table is read once.
+struct Counts(HashMap<(i64, String), u64>);
 
-fn count(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<u64> {
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut select| select.query_row(values, |row| row.get::<_, i64>(0)))
-        .map(|n| n.max(0).cast_unsigned())
-        .map_err(reporting)
+impl Counts {
+    fn of(connection: &Connection) -> Result<Self> {
+        const SQL: &str = "
+            SELECT note, 'given', sum(times) FROM injections GROUP BY note
+            UNION ALL
+            SELECT note, what, count(*) FROM evidence WHERE what IN ('cited', 'repeated')
+            GROUP BY note, what
+            UNION ALL
+            SELECT injections.note, events.what, count(*) FROM injections
+            JOIN events ON events.context = injections.context AND events.at >= injections.at
+            WHERE events.what IN ('succeeded', 'failed') GROUP BY injections.note, events.what";
+        let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let count: i64 = row.get(2)?;
+            Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
+        };
+        let counts = select.query_map([], read).map_err(reporting)?;
+        counts.collect::<rusqlite::Result<_>>().map(Self).map_err(reporting)
+    }
+
+    fn helped(&self, kept: Kept) -> Helped {
+        let count = |what: &str| {
+            let counted = self.0.get(&(kept.row, what.to_owned()));
+            counted.copied().unwrap_or_default()
+        };
+        Helped {
+            given: count("given"),
+            cited: count("cited"),
+            repeated: count("repeated"),
+            succeeded: count("succeeded"),
+            failed: count("failed"),
+            note: kept.note,
+        }
+    }
 }
 
 fn reporting(error: rusqlite::Error) -> Error {

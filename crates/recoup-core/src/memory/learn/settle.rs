@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::lessons;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, forget, rows};
+use crate::memory::{Memory, NoteId, Status, forget, keep, privacy, rows};
 
 const DAY: Duration = Duration::from_hours(24);
 /// What clients told us is kept for so long.
@@ -18,6 +18,8 @@ const EVENTS: Duration = Duration::from_secs(90 * DAY.as_secs());
 const CANDIDATES: Duration = Duration::from_secs(7 * DAY.as_secs());
 /// A rule that so many contexts were given, and nobody ever used, is idle.
 const OFTEN: i64 = 40;
+/// What is written down of a lesson that retires by itself.
+const EXPIRED: &str = "expired";
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,6 +35,14 @@ pub struct Settled {
 }
 
 impl Memory {
+    /// The same, if that was not done for a day.
+    pub fn settle_daily(&self) -> Result<Option<Settled>> {
+        let now = self.now();
+        let due =
+            self.change("settling memory", |connection| privacy::is_due(connection, DAY, now))?;
+        due.then(|| self.settle()).transpose()
+    }
+
     /// Brings everything up to date.
     pub fn settle(&self) -> Result<Settled> {
         let now = self.now();
@@ -60,6 +70,8 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
         "DELETE FROM events WHERE at < ?1",
         "DELETE FROM injections WHERE at < ?1",
         "DELETE FROM sightings WHERE at < ?1",
+        "DELETE FROM sweeps WHERE at < ?1",
+        "DELETE FROM notices WHERE at < ?1",
         "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
     ] {
         gone += connection.execute(sql, [then]).map_err(settling)?;
@@ -67,11 +79,12 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
     Ok(gone)
 }
 
-/// Only what was inferred: what the user said or brought in stays until the user says.
+/// What was inferred, and what a script said in the user's place. What the user brought in
+/// stays until the user says.
 fn drop_candidates(connection: &Connection, then: Timestamp) -> Result<usize> {
     let old = rows::many(
         connection,
-        "status = 'candidate' AND source IN ('extraction', 'tool') AND updated < ?1",
+        "status = 'candidate' AND source <> 'import' AND updated < ?1",
         [then.as_millis()],
     )?;
     for kept in &old {
@@ -83,17 +96,33 @@ fn drop_candidates(connection: &Connection, then: Timestamp) -> Result<usize> {
 
 /// What was learned, and neither met nor used for as long as anything is known about.
 fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> Result<usize> {
-    connection
-        .execute(
-            "UPDATE notes SET status = 'retired', updated = ?2
-             WHERE status = 'active' AND source = 'extraction' AND updated < ?1
-             AND NOT EXISTS (SELECT 1 FROM lessons
-                             WHERE lessons.note = notes.id AND lessons.updated >= ?1)
-             AND NOT EXISTS (SELECT 1 FROM evidence
-                             WHERE evidence.note = notes.row AND evidence.at >= ?1)",
-            params![then.as_millis(), now.as_millis()],
-        )
-        .map_err(settling)
+    let old = rows::many(
+        connection,
+        "status = 'active' AND source = 'extraction' AND updated < ?1
+         AND NOT EXISTS (SELECT 1 FROM lessons
+                         WHERE lessons.note = notes.id AND lessons.updated >= ?1)
+         AND NOT EXISTS (SELECT 1 FROM evidence
+                         WHERE evidence.note = notes.row AND evidence.at >= ?1)",
+        params![then.as_millis()],
+    )?;
+    for kept in &old {
+        keep::set_status(connection, &kept.note.id, Status::Retired, EXPIRED, now)?;
+    }
+    Ok(old.len())
+}
+
+/// Whether a note that does not count was retired by nobody.
+pub(super) fn has_expired(connection: &Connection, id: &NoteId) -> Result<bool> {
+    const SQL: &str = "SELECT evidence.what FROM evidence JOIN notes ON notes.row = evidence.note
+                       WHERE notes.id = ?1 AND evidence.what IN ('retired', 'taken back', ?2)
+                       ORDER BY evidence.at DESC, evidence.rowid DESC LIMIT 1";
+    let last: Option<String> = connection
+        .prepare_cached(SQL)
+        .and_then(|mut select| {
+            select.query_row([id.as_str(), EXPIRED], |row| row.get(0)).optional()
+        })
+        .map_err(settling)?;
+    Ok(last.as_deref() == Some(EXPIRED))
 }
 
 /// Used means cited, or said more than once.
@@ -101,7 +130,7 @@ fn mark_idle(connection: &Connection) -> Result<usize> {
     connection
         .execute(
             "UPDATE notes SET idle = 1 WHERE idle = 0 AND status = 'active' AND evidence = 1
-             AND (SELECT count(*) FROM injections WHERE injections.note = notes.row) >= ?1
+             AND row IN (SELECT note FROM injections GROUP BY note HAVING sum(times) >= ?1)
              AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
                              AND evidence.what IN ('cited', 'repeated'))",
             [OFTEN],

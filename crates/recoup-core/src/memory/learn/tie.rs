@@ -6,8 +6,10 @@ use super::citation::is_cited;
 use crate::base::digest::Digest;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::inject::one_line;
 use crate::memory::rows::{self, Kept};
 use crate::memory::search::{self, FITS, Query};
+use crate::memory::transcript::bounded;
 use crate::memory::turn::{Happened, Of, Turn};
 use crate::memory::{Note, Wanted};
 
@@ -18,10 +20,8 @@ impl Turn<'_> {
     /// The user says that something is still not right. The rule that this repeats, where
     /// this context was given one, has failed: it is returned.
     pub fn reasked(&self, prompt: &str) -> Result<Option<Note>> {
-        let id = Digest::of(prompt.as_bytes()).to_string();
-        if !self.happened(Happened::Reasked, Of { call: Some(&id), ..Of::default() })? {
-            return Ok(None);
-        }
+        self.happened(Happened::Reasked, Of::default())?;
+        let id = self.now.as_millis().to_string();
         let Some(kept) = self.given_that_fits(prompt)? else { return Ok(None) };
         self.testify_once(&kept, "repeated", &id)?;
         Ok(Some(kept.note))
@@ -42,10 +42,11 @@ impl Turn<'_> {
         if rules.is_empty() {
             return Ok(0);
         }
-        let id = Digest::of(answer.as_bytes()).to_string();
+        // A transcript has it without the spaces around it, and its middle cut out if it is long.
+        let id = Digest::of(bounded(answer.trim()).as_bytes()).to_string();
         let mut known = 0;
         for kept in self.holding_here()? {
-            if rules.iter().any(|rule| is_cited(rule, &kept.note.text))
+            if rules.iter().any(|rule| is_cited(rule, &one_line(&kept.note.text)))
                 && self.testify_once(&kept, "cited", &id)?
             {
                 self.count(&kept)?;

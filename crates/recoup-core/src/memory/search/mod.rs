@@ -24,6 +24,7 @@ use crate::error::Result;
 
 pub(in crate::memory) use index::WORDS;
 pub use index::{put, remove};
+pub(in crate::memory) use split::Sort;
 
 /// What is looked for, and where.
 #[derive(Debug, Clone)]
@@ -98,6 +99,29 @@ pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
     hits.retain(|hit| hit.fit >= FITS);
     hits.truncate(query.limit);
     Ok(hits)
+}
+
+/// A word as search knows it, for those who compare what two texts say.
+#[derive(Debug)]
+pub(in crate::memory) struct Word {
+    /// Folded.
+    pub(in crate::memory) exact: String,
+    /// Where it can have one.
+    pub(in crate::memory) stem: Option<String>,
+    pub(in crate::memory) sort: Sort,
+    /// Whether every sentence has it.
+    pub(in crate::memory) is_small: bool,
+}
+
+/// The words of a text, in order.
+pub(in crate::memory) fn words(text: &str) -> Vec<Word> {
+    let forms = forms::Forms::default();
+    let mut words = Vec::new();
+    split::split(text, |word, sort| {
+        let stem = forms.stem(word, sort).map(std::borrow::Cow::into_owned);
+        words.push(Word { exact: word.to_owned(), stem, sort, is_small: stop::is_stop(word) });
+    });
+    words
 }
 
 /// An empty memory that lives as long as its connection, for measuring search alone.

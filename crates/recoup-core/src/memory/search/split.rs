@@ -18,7 +18,7 @@ const LONGEST: usize = 64;
 
 /// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(in crate::memory) enum Sort {
     /// It stands alone.
     Plain,
     /// A part of an identifier.

@@ -44,6 +44,21 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     same_topic || same_words
 }
 
+/// What a statement is about by its words alone, whether they are asked for or ruled out:
+/// two that share it are the same, or opposites.
+pub(in crate::memory) fn by_words(statement: &str) -> Option<String> {
+    of_words(&words::of(statement))
+}
+
+/// Whether one of two statements asks for a thing that the other rules out.
+pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
+    let (one, other) = (words::of(one), words::of(other));
+    let opposes = |a: &Word, b: &Word| {
+        a.has_meaning() && a.text == b.text && a.text != "use" && a.polarity != b.polarity
+    };
+    one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
+}
+
 /// The one family that all named values are of.
 fn of_family(words: &[Word]) -> Option<String> {
     let named: Vec<&Word> =

@@ -65,8 +65,26 @@ pub enum Action {
     Agent,
     /// Looks how far something in the background has come.
     Wait,
+    /// Says what is to be done.
+    Plan(Plan),
     /// Anything else; the tool's name says what.
     Other,
+}
+
+/// A change to the list of what is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// All of it, and whether each is done.
+    Whole(Vec<(String, bool)>),
+    /// One more; the outcome of the call says its number.
+    Add(String),
+    /// The one of that number is done, or not done after all, or no longer wanted.
+    Mark {
+        /// Its number.
+        id: String,
+        /// Whether it is done; none where it is no longer wanted.
+        done: Option<bool>,
+    },
 }
 
 /// What came of a call.
@@ -155,6 +173,8 @@ impl Call {
     }
 }
 
+/// So many tasks of a plan are known.
+const MOST_TASKS: usize = 50;
 /// So many files of one change are named.
 const MOST_FILES: usize = 20;
 
@@ -167,7 +187,30 @@ impl Action {
             }
             Self::Write(path) => Self::Write(named(&path)),
             Self::Read(path) => Self::Read(named(&path)),
+            Self::Plan(plan) => Self::Plan(plan.bounded()),
             other => other,
+        }
+    }
+}
+
+impl Plan {
+    /// What is to be done, in its words.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Whole(tasks) => tasks.iter_mut().map(|(task, _)| task).collect(),
+            Self::Add(task) => vec![task],
+            Self::Mark { .. } => Vec::new(),
+        }
+    }
+
+    fn bounded(self) -> Self {
+        match self {
+            Self::Whole(tasks) => {
+                let tasks = tasks.iter().take(MOST_TASKS).map(|(task, done)| (named(task), *done));
+                Self::Whole(tasks.collect())
+            }
+            Self::Add(task) => Self::Add(named(&task)),
+            Self::Mark { id, done } => Self::Mark { id: named(&id), done },
         }
     }
 }

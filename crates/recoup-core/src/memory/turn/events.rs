@@ -6,6 +6,7 @@ use super::Turn;
 use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::private::without_private;
 use crate::memory::words::words;
 use crate::secrets;
 
@@ -17,6 +18,8 @@ words! {
     Happened: "event" {
         /// A session began, or went on.
         Began = "began",
+        /// A context was given all rules that it did not have.
+        Given = "given",
         /// The user typed something.
         Prompted = "prompted",
         /// The user said that something is still not right.
@@ -29,6 +32,8 @@ words! {
         Refused = "refused",
         /// The user did not allow a tool call.
         Denied = "denied",
+        /// The agent was stuck, went back, or did the same again and again.
+        Trouble = "trouble",
         /// A file was changed.
         Edited = "edited",
         /// A sub-agent or a background task came to its end.
@@ -91,9 +96,10 @@ impl Turn<'_> {
     fn is_known(&self, what: Happened, call: Option<&str>) -> Result<bool> {
         let Some(call) = call else { return Ok(false) };
         self.connection
-            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND session = ?3")
+            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3")
             .and_then(|mut select| {
-                let values = params![call, what.as_str(), self.occasion.session];
+                // A fork has the calls of the session that it comes from.
+                let values = params![call, what.as_str(), self.occasion.scope.to_string()];
                 select.query_row(values, |_| Ok(())).optional()
             })
             .map(|found| found.is_some())
@@ -136,7 +142,7 @@ impl Turn<'_> {
 
 /// As much of a text as may be kept, without its secrets.
 pub(in crate::memory) fn kept(text: &str) -> String {
-    shortened(&secrets::redact(text), LONGEST).into_owned()
+    shortened(&secrets::redact(&without_private(text)), LONGEST).into_owned()
 }
 
 fn noting(error: rusqlite::Error) -> Error {

@@ -3,7 +3,8 @@
 
 mod events;
 mod given;
-mod mark;
+mod notices;
+mod sweeps;
 
 use rusqlite::Connection;
 
@@ -14,7 +15,7 @@ use super::hooked::Client;
 use super::keep::{self, Details, Recorded};
 use super::statement::Statement;
 use super::store::checked;
-use super::{Memory, NoteScope, privacy};
+use super::{Memory, Note, NoteId, NoteScope, Status, privacy, rows};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
@@ -62,6 +63,38 @@ impl Turn<'_> {
     #[must_use]
     pub fn at(&self, then: Timestamp) -> Self {
         Self { now: then.min(self.now), ..*self }
+    }
+
+    /// The conversation.
+    pub fn session(&self) -> &str {
+        &self.occasion.session
+    }
+
+    /// For whom something holds that is said here.
+    pub fn scope_for(&self, universal: bool) -> NoteScope {
+        if universal { NoteScope::Universal } else { self.occasion.scope.clone() }
+    }
+
+    /// What was said was no statement: the note that was made of it counts no longer, and
+    /// what had given way to it does again. None where it was said before, or again, or is
+    /// gone.
+    pub fn take_back(&self, id: &NoteId) -> Result<Option<Note>> {
+        let Some(kept) = rows::by_id(self.connection, id)? else { return Ok(None) };
+        if kept.note.evidence > 1 || kept.note.status != Status::Active {
+            return Ok(None);
+        }
+        let (note, _) =
+            keep::set_status(self.connection, id, Status::Retired, "taken back", self.now)?;
+        let gave_way = rows::many(
+            self.connection,
+            "superseded_by = ?1 AND status = 'superseded'",
+            [id.as_str()],
+        )?;
+        for other in gave_way {
+            let id = &other.note.id;
+            keep::set_status(self.connection, id, Status::Active, "restored", self.now)?;
+        }
+        Ok(Some(note))
     }
 
     /// Remembers a statement of this session; an error says why it must not be kept.

@@ -9,23 +9,23 @@ use super::judge::{self, Fault};
 
 /// How often something was said, was right, and was there to be said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// How often it was said.
-    pub said: usize,
+    pub(crate) said: usize,
     /// How often that was right.
-    pub right: usize,
+    pub(crate) right: usize,
     /// How often it should have been said.
-    pub wanted: usize,
+    pub(crate) wanted: usize,
 }
 
 impl Tally {
     /// Of what was said, how much was right.
-    pub fn precision(self) -> f64 {
+    pub(crate) fn precision(self) -> f64 {
         share(self.right, self.said)
     }
 
     /// Of what should have been said, how much was.
-    pub fn recall(self) -> f64 {
+    pub(crate) fn recall(self) -> f64 {
         share(self.right, self.wanted)
     }
 
@@ -37,31 +37,31 @@ impl Tally {
 }
 
 /// A share of one; of nothing everything is right.
-pub fn share(part: usize, whole: usize) -> f64 {
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "counts of a corpus")]
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
 /// All that is counted on a set of prompts.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// How many prompts there are.
-    pub prompts: usize,
+    pub(crate) prompts: usize,
     /// Whether something is to be kept at all.
-    pub memory: Tally,
+    pub(crate) memory: Tally,
     /// The same, where only a statement that is right in kind, words, negation and scope counts.
-    pub strict: Tally,
+    pub(crate) strict: Tally,
     /// By label.
-    pub by_label: BTreeMap<String, Tally>,
+    pub(crate) by_label: BTreeMap<String, Tally>,
     /// Whether something is to be kept, by language.
-    pub by_language: BTreeMap<String, Tally>,
+    pub(crate) by_language: BTreeMap<String, Tally>,
     /// How often each fault was found.
-    pub faults: BTreeMap<&'static str, usize>,
+    pub(crate) faults: BTreeMap<&'static str, usize>,
 }
 
 impl Figures {
     /// Counts one prompt.
-    pub fn add(&mut self, prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
+    pub(crate) fn add(&mut self, prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
         let faults = judge::faults(prompt, reading);
         let found = judge::label(reading);
         let (said, wanted) = (!reading.sayings.is_empty(), prompt.is_memory());

@@ -6,7 +6,7 @@ use super::Prompt;
 
 /// What is wrong with a reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Something was kept that is nothing to remember.
     Kept,
     /// What is to be remembered was not seen.
@@ -24,7 +24,7 @@ pub enum Fault {
 }
 
 /// What a prompt was taken for.
-pub fn label(reading: &Reading) -> &'static str {
+pub(crate) fn label(reading: &Reading) -> &'static str {
     match reading.sayings.first() {
         Some(saying) => saying.kind.as_str(),
         None if reading.re_ask => "re-ask",
@@ -33,7 +33,7 @@ pub fn label(reading: &Reading) -> &'static str {
 }
 
 /// Everything that is wrong.
-pub fn faults(prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
+pub(crate) fn faults(prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
     let found = label(reading);
     let mut faults = Vec::new();
     if !reading.sayings.is_empty() && prompt.why == "secret" {
@@ -177,7 +177,7 @@ const DENIALS_ASIAN: &[&str] = &[
 ];
 
 /// Whether a text denies or forbids something.
-pub fn denies(text: &str) -> bool {
+pub(crate) fn denies(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     let padded: String = lower
         .chars()

@@ -3,9 +3,9 @@
 //! and by the program that makes the weights.
 #![allow(dead_code, reason = "each of those who use it needs a part")]
 
-pub mod figures;
-pub mod judge;
-pub mod train;
+pub(crate) mod figures;
+pub(crate) mod judge;
+pub(crate) mod train;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,46 +14,46 @@ use serde::Deserialize;
 
 /// A prompt and what a person would want remembered of it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     /// What it is called by.
-    pub id: String,
+    pub(crate) id: String,
     /// As it was typed.
-    pub text: String,
+    pub(crate) text: String,
     /// Its kind: correction, preference, project-knowledge, devops, re-ask or none.
-    pub label: String,
+    pub(crate) label: String,
     /// What should be stored, as a guide.
     #[serde(default)]
-    pub statement: String,
+    pub(crate) statement: String,
     /// Whether that forbids or denies.
     #[serde(default)]
-    pub negated: bool,
+    pub(crate) negated: bool,
     /// What the stored statement must hold, in small letters.
     #[serde(default)]
-    pub must: Vec<String>,
+    pub(crate) must: Vec<String>,
     /// `universal` or `project`.
     #[serde(default)]
-    pub scope: String,
+    pub(crate) scope: String,
     /// The language.
-    pub lang: String,
+    pub(crate) lang: String,
     /// Why it is nothing to remember.
     #[serde(default)]
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Prompt {
     /// Whether something of it is to be stored.
-    pub fn is_memory(&self) -> bool {
+    pub(crate) fn is_memory(&self) -> bool {
         !matches!(self.label.as_str(), "none" | "re-ask")
     }
 }
 
 /// Where a corpus lies.
-pub fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/classify").join(name)
 }
 
 /// The prompts of a file.
-pub fn prompts(name: &str) -> Vec<Prompt> {
+pub(crate) fn prompts(name: &str) -> Vec<Prompt> {
     let path = path(name);
     let text =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -61,7 +61,7 @@ pub fn prompts(name: &str) -> Vec<Prompt> {
 }
 
 /// The prompts of a text with one in each line.
-pub fn parse(text: &str) -> Vec<Prompt> {
+pub(crate) fn parse(text: &str) -> Vec<Prompt> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {

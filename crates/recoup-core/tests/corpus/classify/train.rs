@@ -1,4 +1,4 @@
-//! Makes the weights: a softmax over the features of sentences, by AdaGrad, always in the
+//! Makes the weights: a softmax over the features of sentences, by `AdaGrad`, always in the
 //! same order. A prompt's label is its sentence's that says it; the others are nothing.
 
 use recoup_core::memory::classify::Model;
@@ -8,17 +8,20 @@ use super::Prompt;
 
 const ROUNDS: usize = 25;
 const STEP: f32 = 0.15;
-const DECAY: f32 = 2e-5;
+const DECAY: f32 = 2e-4;
+/// Behind all buckets stands what every sentence has.
+#[allow(clippy::cast_possible_truncation, reason = "a small number")]
+const BIAS: u32 = BUCKETS as u32;
 
 /// A sentence to learn from.
-pub struct Lesson {
+pub(crate) struct Lesson {
     features: Vec<Feature>,
     class: usize,
     weight: f32,
 }
 
 /// What there is to learn from a prompt.
-pub fn lessons(prompt: &Prompt) -> Vec<Lesson> {
+pub(crate) fn lessons(prompt: &Prompt) -> Vec<Lesson> {
     let sentences = training::sentences(&prompt.text);
     let class = LABELS.iter().position(|label| *label == prompt.label).expect("a known label");
     let none = |features| Lesson { features, class: 0, weight: 1.0 };
@@ -65,7 +68,7 @@ fn fit(sentence: &str, prompt: &Prompt) -> f32 {
 }
 
 /// The bytes of a model that has learnt from these.
-pub fn train(lessons: &[&Lesson]) -> Vec<u8> {
+pub(crate) fn train(lessons: &[&Lesson]) -> Vec<u8> {
     let mut weights = vec![0.0_f32; (BUCKETS + 1) * CLASSES];
     let mut squares = vec![1e-3_f32; (BUCKETS + 1) * CLASSES];
     let mut order: Vec<usize> = (0..lessons.len()).collect();
@@ -81,11 +84,11 @@ pub fn train(lessons: &[&Lesson]) -> Vec<u8> {
 
 fn learn(lesson: &Lesson, weights: &mut [f32], squares: &mut [f32]) {
     let mut scores = [0.0_f32; CLASSES];
-    let with_bias = || lesson.features.iter().copied().chain([(BUCKETS as u32, 1.0)]);
+    let with_bias = || lesson.features.iter().copied().chain([(BIAS, 1.0)]);
     for (bucket, value) in with_bias() {
         let row = bucket as usize * CLASSES;
-        for class in 0..CLASSES {
-            scores[class] += weights[row + class] * value;
+        for (score, weight) in scores.iter_mut().zip(&weights[row..row + CLASSES]) {
+            *score += weight * value;
         }
     }
     let highest = scores.iter().copied().fold(f32::MIN, f32::max);
@@ -93,11 +96,10 @@ fn learn(lesson: &Lesson, weights: &mut [f32], squares: &mut [f32]) {
     let sum: f32 = raised.iter().sum();
     for (bucket, value) in with_bias() {
         let row = bucket as usize * CLASSES;
-        for class in 0..CLASSES {
+        for (class, likely) in raised.iter().enumerate() {
             let wanted = f32::from(u8::from(class == lesson.class));
             let at = row + class;
-            let slope =
-                (raised[class] / sum - wanted) * value * lesson.weight + DECAY * weights[at];
+            let slope = (likely / sum - wanted) * value * lesson.weight + DECAY * weights[at];
             squares[at] += slope * slope;
             weights[at] -= STEP * slope / squares[at].sqrt();
         }
@@ -134,7 +136,7 @@ fn pack(weights: &[f32]) -> Vec<u8> {
 
 /// Each prompt of `tested` read by a model that has not seen it: learnt from all the
 /// others of `tested`, and from `more`.
-pub fn cross_validate(tested: &[Prompt], more: &[Prompt], folds: usize) -> Vec<Model> {
+pub(crate) fn cross_validate(tested: &[Prompt], more: &[Prompt], folds: usize) -> Vec<Model> {
     let own: Vec<Vec<Lesson>> = tested.iter().map(lessons).collect();
     let extra: Vec<Lesson> = more.iter().flat_map(lessons).collect();
     (0..folds)

@@ -1,5 +1,7 @@
 //! Why a look-up is a hit or a miss, and what the nearest entry has otherwise.
 
+mod rules;
+
 use std::fs;
 
 use recoup_core::cache::{

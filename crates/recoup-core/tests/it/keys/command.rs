@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use recoup_core::ErrorKind;
 use recoup_core::base::digest::Digest;
 use recoup_core::key::command::{CommandRecipe, Executable};
-use recoup_core::key::{Kind, Recipe as _};
+use recoup_core::key::{Kind, Nature, Recipe as _, Rule, Rules, rules_in};
 
 fn recipe() -> CommandRecipe {
     CommandRecipe {
@@ -27,6 +27,7 @@ fn recipe() -> CommandRecipe {
         stdin: None,
         sources: vec!["src/**/*.rs".to_owned()],
         tty: false,
+        rules: None,
         extra: None,
     }
 }
@@ -47,9 +48,16 @@ fn the_key_is_the_digest_of_canonical_json() {
     assert_eq!(CommandRecipe::KIND, Kind::Command);
 }
 
+/// Rules of these texts.
+fn rules(texts: &[&str]) -> Rules {
+    let rule = |(at, text): (usize, &&str)| Rule::new(&format!("note-{at}"), text);
+    let digest = Digest::of(texts.join("\n").as_bytes());
+    Rules { digest, rules: texts.iter().enumerate().map(rule).collect() }
+}
+
 #[test]
 fn every_field_counts() {
-    let changes: [fn(&mut CommandRecipe); 15] = [
+    let changes: [fn(&mut CommandRecipe); 17] = [
         |it| it.executable.path = "/bin/claude".into(),
         |it| it.executable.target = "/opt/claude-2/bin/claude".into(),
         |it| it.executable.size += 1,
@@ -64,6 +72,8 @@ fn every_field_counts() {
         |it| it.stdin = Some(Digest::of(b"")),
         |it| it.sources.push("Cargo.toml".into()),
         |it| it.tty = true,
+        |it| it.rules = Some(rules(&[])),
+        |it| it.rules = Some(rules(&["use npm"])),
         |it| it.extra = Some(String::new()),
     ];
     let mut keys = vec![key(&recipe())];
@@ -133,6 +143,40 @@ fn parts_have_names_and_never_a_variables_value() {
     let model = &parts[3];
     assert_eq!((&model.preview, model.digest), (&None, Digest::of(b"set")));
     assert_eq!(parts[2].digest, Digest::of(b"not set"));
+}
+
+#[test]
+fn of_rules_neither_words_nor_the_end_of_a_long_list_are_kept() {
+    let mut told = recipe();
+    told.rules = Some(rules(&["don't use var", "use npm"]));
+    let part = told.parts().into_iter().find(|part| part.name == "rules").unwrap();
+    assert_eq!(CommandRecipe::nature("rules"), Nature::Rules);
+    assert_eq!(part.digest, Digest::of(b"don't use var\nuse npm"));
+    assert_eq!(part.telling(), None);
+    let kept = part.kept(Nature::Rules).preview.unwrap();
+    assert!(!kept.contains("use"), "{kept}");
+    let (rules_again, all) = rules_in(&kept);
+    assert_eq!((Some(rules_again), all), (told.rules.map(|it| it.rules), true));
+
+    let many: Vec<String> = (0..5_000).map(|n| format!("rule {n}")).collect();
+    told.rules = Some(rules(&many.iter().map(String::as_str).collect::<Vec<_>>()));
+    let part = told.parts().into_iter().find(|part| part.name == "rules").unwrap();
+    let (some, all) = {
+        let kept = part.kept(Nature::Rules).preview.unwrap();
+        assert!(kept.len() < 20_000);
+        let (some, all) = rules_in(&kept);
+        (some.len(), all)
+    };
+    assert_eq!((some, all), (700, false));
+}
+
+#[test]
+fn the_ids_of_rules_are_nobody_elses() {
+    let (mut one, mut other) = (recipe(), recipe());
+    one.rules = Some(rules(&["use npm"]));
+    other.rules = one.rules.clone();
+    other.rules.as_mut().unwrap().rules[0].id = "another".into();
+    assert_eq!(key(&one), key(&other));
 }
 
 fn word() -> impl Strategy<Value = OsString> {

@@ -22,6 +22,16 @@ fn with_many_notes() -> Scene {
     scene
 }
 
+/// A leaf of a table begins with 13.
+fn damage_page_with(scene: &Scene, text: &str) {
+    let bytes = fs::read(scene.path()).unwrap();
+    let holds =
+        |page: &[u8]| page[0] == 13 && page.windows(text.len()).any(|part| part == text.as_bytes());
+    let number = bytes.chunks(4_096).position(holds).unwrap() as u64;
+    let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
+    file.write_all_at(&[0xa5; 4_096], number * 4_096).unwrap();
+}
+
 fn set_aside(scene: &Scene) -> usize {
     let names = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().contains(".damaged-")).count()
@@ -30,13 +40,13 @@ fn set_aside(scene: &Scene) -> usize {
 #[test]
 fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     let scene = with_many_notes();
-    // A page in the middle of the notes.
-    let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
-    let len = file.metadata().unwrap().len();
-    file.write_all_at(&vec![0xa5; 8_192], len / 2 / 4_096 * 4_096).unwrap();
-    drop(file);
+    // Two pages with notes: what is between them can only be found one by one.
+    for text in ["statement number 100:", "statement number 200:"] {
+        damage_page_with(&scene, text);
+    }
     let notes = scene.memory().notes(&Wanted::default()).unwrap();
-    assert!(notes.len() > 50, "{} were taken over", notes.len());
+    assert!(notes.len() > 250, "{} were taken over", notes.len());
+    assert!(notes.iter().any(|note| note.text.starts_with("statement number 150:")));
     assert_eq!(set_aside(&scene), 1);
     let told = scene.faults.take();
     let rescued = |text: &str| text.contains("rows of it are in a fresh one");

@@ -1,5 +1,6 @@
 //! Which clients call us, by their settings.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -163,17 +164,155 @@ fn codex_has_a_file_for_its_hooks() {
 }
 
 #[test]
-fn pi_has_an_extension() {
-    let extension = r#"import { spawn } from "node:child_process"; spawn("recoup", ["hook"]);"#;
+fn codex_has_hooks_among_its_settings_too() {
+    let tables = |command: &str| {
+        format!(
+            "model = 'x'\n[[hooks.Stop]]\nmatcher = ''\n[[hooks.Stop.hooks]]\ntype = 'command'\n{command}\ntimeout = 5\n[hooks.state.'a:b']\nenabled = true\n"
+        )
+    };
+    for (command, ours) in [
+        ("command = 'recoup hook'", true),
+        ("command = \"'/opt/my tools/recoup' hook\"", true),
+        ("command = '/opt/my tools/recoup'\nargs = ['hook', '--x']", true),
+        ("command = 'recoup'\nargs = ['memory']", false),
+        ("command = 'recoup-old hook'", false),
+        ("command = 7", false),
+    ] {
+        for path in ["home/.codex/config.toml", "project/.codex/config.toml"] {
+            let scene = Scene::new().with(path, tables(command));
+            assert_eq!(scene.has(Client::Codex), ours, "{path} {command}");
+            assert!(!scene.has(Client::ClaudeCode), "{path}");
+        }
+    }
+    let inline =
+        r#"hooks = { Stop = [{ hooks = [{ type = "command", command = "recoup hook" }] }] }"#;
+    assert!(Scene::new().with("home/.codex/config.toml", inline).has(Client::Codex));
+}
+
+#[test]
+fn what_is_broken_in_codex_says_no_and_hides_nothing_else() {
+    let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let contents: [&[u8]; 8] = [
+        b"",
+        b"hooks",
+        b"hooks = 1",
+        b"[hooks]\nStop = 'recoup hook'",
+        b"[[hooks]]\ncommand = 'recoup hook'",
+        b"\xff\xfe",
+        b"[hooks]\n[hooks]",
+        deep.as_bytes(),
+    ];
+    for content in contents {
+        let scene = Scene::new().with("home/.codex/config.toml", content);
+        assert!(!scene.has(Client::Codex));
+        let scene = scene.with("home/.codex/hooks.json", string_form("recoup hook"));
+        assert!(scene.has(Client::Codex));
+    }
+}
+
+const EXTENSION: &str = r#"import { spawn } from "node:child_process"; spawn("recoup", ["hook"]);"#;
+
+#[test]
+fn pi_has_extensions() {
     for path in [
         "home/.pi/agent/extensions/recoup.ts",
+        "home/.pi/agent/extensions/memory.js",
         "project/.pi/extensions/recoup.ts",
         "project/.pi/extensions/recoup/index.ts",
     ] {
-        assert!(Scene::new().with(path, extension).has(Client::Pi), "{path}");
-        assert!(!Scene::new().with(path, "// nothing yet").has(Client::Pi), "{path}");
+        assert!(Scene::new().with(path, EXTENSION).has(Client::Pi), "{path}");
+        for other in ["// nothing yet", "the recoups of hooks", "recoup memory", "a hook", "\0"] {
+            assert!(!Scene::new().with(path, other).has(Client::Pi), "{path} {other}");
+        }
+        assert!(!Scene::new().with(path, EXTENSION).has(Client::ClaudeCode), "{path}");
     }
-    assert!(!Scene::new().with("project/.pi/extensions/other.ts", extension).has(Client::Pi));
+    for path in [
+        "home/.pi/agent/extensions/README.md",
+        "home/.pi/agent/extensions/x/node_modules/recoup/index.js",
+        "home/.pi/agent/recoup.ts",
+        "home/.pi/extensions/recoup.ts",
+    ] {
+        assert!(!Scene::new().with(path, EXTENSION).has(Client::Pi), "{path}");
+    }
+}
+
+#[test]
+fn pi_lists_extensions_in_its_settings() {
+    for (settings, list) in [
+        ("home/.pi/agent/settings.json", r#"["../../my/tool.ts"]"#),
+        ("home/.pi/agent/settings.json", r#"["~/my/tool.ts"]"#),
+        ("home/.pi/agent/settings.json", r#"["~/other.ts", "+~/my"]"#),
+        ("home/.pi/agent/settings.json", r#"["~/my/*.ts", "!~/my/x.ts"]"#),
+        ("project/.pi/settings.json", r#"["../../home/my"]"#),
+    ] {
+        let scene = Scene::new().with("home/my/tool.ts", EXTENSION);
+        assert!(!scene.has(Client::Pi));
+        let scene = scene.with(settings, format!(r#"{{"extensions": {list}}}"#));
+        assert!(scene.has(Client::Pi), "{settings} {list}");
+    }
+    for list in ["[]", "3", "[null, 7]", r#"["!~/my/tool.ts"]"#, r#"["~/nowhere"]"#, "["] {
+        let scene = Scene::new()
+            .with("home/my/tool.ts", EXTENSION)
+            .with("home/.pi/agent/settings.json", format!(r#"{{"extensions": {list}}}"#));
+        assert!(!scene.has(Client::Pi), "{list}");
+    }
+    let package = Scene::new()
+        .with("home/my/src/deep/tool.ts", EXTENSION)
+        .with("home/my/package.json", r#"{"pi": {"extensions": ["./src/deep/tool.ts", "."]}}"#)
+        .with("home/.pi/agent/settings.json", r#"{"extensions": ["~/my"]}"#);
+    assert!(package.has(Client::Pi));
+}
+
+#[test]
+fn settings_on_the_way_to_the_root_count() {
+    let scene = Scene::new().with("project/a/.claude/settings.json", string_form("recoup hook"));
+    let (home, root) = (scene.dir.path().join("home"), scene.dir.path().join("project"));
+    let from = |cwd: &str| {
+        let cwd = root.join(cwd);
+        let places = Places { cwd: Some(&cwd), ..Places::new(&home, &root) };
+        has_our_hooks(Client::ClaudeCode, &places)
+    };
+    assert!(!scene.has(Client::ClaudeCode));
+    assert!(from("a"));
+    assert!(from("a/b/c"));
+    assert!(!from("b"));
+    assert!(!from(""));
+    // Which of them a client reads depends on its version: one that has hooks is enough.
+    let scene = scene.with("project/.claude/settings.json", r#"{"disableAllHooks": true}"#);
+    assert!(from("a/b") && !scene.has(Client::ClaudeCode));
+}
+
+#[test]
+fn a_command_is_a_client_behind_wrappers_too() {
+    use Client::{ClaudeCode, Codex, Pi};
+    let of = |program: &str, words: &[&str]| {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Client::of_command(Path::new(program), &words)
+    };
+    for (words, clients) in [
+        (&["claude", "-p", "ask codex"][..], &[ClaudeCode][..]),
+        (&["./node_modules/.bin/codex", "exec"], &[Codex]),
+        (&["env", "-i", "A=1", "claude"], &[ClaudeCode]),
+        (&["/usr/bin/env", "pi"], &[Pi]),
+        (&["timeout", "60", "nice", "/opt/claude", "-p", "x"], &[ClaudeCode]),
+        (&["npx", "-y", "@anthropic-ai/claude-code@2.1", "-p"], &[ClaudeCode]),
+        (&["bunx", "@openai/codex"], &[Codex]),
+        (&["node", "/l/node_modules/@mariozechner/pi-coding-agent/cli.js"], &[Pi]),
+        (&["sh", "-c", "cd src && claude -p x | codex exec -"], &[ClaudeCode, Codex]),
+        (&["bash", "-c", "claude&&claude"], &[ClaudeCode]),
+        (&["echo", "claude"], &[]),
+        (&["git", "commit", "-m", "pi"], &[]),
+        (&["npx", "@openai/codex-tools"], &[]),
+        (&["sh", "review.sh"], &[]),
+        (&["env"], &[]),
+        (&[""], &[]),
+        (&[], &[]),
+    ] {
+        assert_eq!(of("/bin/x", words), clients, "{words:?}");
+    }
+    let behind = "/l/node_modules/@anthropic-ai/claude-code/cli.js";
+    assert_eq!(of(behind, &["cc", "-p"]), [ClaudeCode], "a link by another name");
+    assert_eq!(of("/opt/codex", &["assistant"]), [Codex]);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn other_words_keep_the_id_and_may_not_be_anothers() {
     let scene = Scene::new();
     let id = scene.say("use tabs", None).note().id.clone();
     let other = scene.say("use spaces", None).note().id.clone();
-    assert_eq!(scene.memory().edit(&id, "use tabs  in Go").unwrap().text, "use tabs in Go");
+    assert_eq!(scene.memory().edit(&id, "use tabs  in Go").unwrap().0.text, "use tabs in Go");
     let error = scene.memory().edit(&id, "Use spaces.").unwrap_err();
     assert!(error.to_string().contains(other.as_str()), "{error}");
     assert!(scene.memory().edit(&id, " ").is_err());
@@ -231,4 +231,26 @@ proptest! {
             prop_assert_eq!(active, expected);
         }
     }
+}
+
+/// What the user gave up does not come back because a team wants it.
+#[test]
+fn the_team_brings_nothing_back_that_the_user_gave_up() {
+    let scene = Scene::new();
+    scene.say("use yarn", Some("package manager"));
+    scene.say("use pnpm", Some("package manager"));
+    let team = Statement { source: Source::Team, ..stated("use yarn", Some("package manager")) };
+    scene.memory().record(&team).unwrap();
+    assert_eq!(scene.active(), ["use pnpm"]);
+    assert_eq!(scene.find("use yarn").status, Status::Superseded);
+}
+
+#[test]
+fn a_run_without_a_person_makes_nothing_the_users_word() {
+    let scene = Scene::new();
+    let team = Statement { source: Source::Team, ..stated("use pnpm", None) };
+    scene.memory().record(&team).unwrap();
+    let tentative = Statement { tentative: true, ..stated("use pnpm", None) };
+    scene.memory().record(&tentative).unwrap();
+    assert_eq!(scene.find("use pnpm").source, Source::Team);
 }

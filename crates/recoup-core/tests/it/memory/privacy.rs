@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::{NoteScope, Silence, Statement};
 
 use super::{Scene, project, stated};
+use crate::support::START;
 
 #[test]
 fn nothing_is_kept_while_memory_is_paused() {
@@ -27,7 +29,7 @@ fn nothing_is_kept_while_memory_is_paused() {
 fn a_pause_ends_by_itself_when_that_was_said() {
     let scene = Scene::new();
     let memory = scene.memory();
-    memory.pause(Some(super::START.plus_millis(1_000))).unwrap();
+    memory.pause(Some(START.plus_millis(1_000))).unwrap();
     assert!(memory.record(&stated("use tabs", None)).is_err());
     scene.clock.advance(Duration::from_secs(1));
     memory.record(&stated("use tabs", None)).unwrap();
@@ -43,4 +45,40 @@ fn an_ignored_project_is_silent_and_others_are_not() {
     memory.record(&here('b')).unwrap();
     assert!(memory.heed(&project('a')).unwrap());
     memory.record(&here('a')).unwrap();
+}
+
+#[test]
+fn it_is_known_afterwards_when_nothing_was_to_be_kept() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let was_silent = |seconds: i64| {
+        let then = Timestamp::from_millis(START.as_millis() + seconds * 1_000);
+        (
+            memory.was_silent(&project('a'), then).unwrap(),
+            memory.was_silent(&project('b'), then).unwrap(),
+        )
+    };
+    let pass = || scene.clock.advance(Duration::from_secs(10));
+    pass();
+    memory.pause(None).unwrap();
+    pass();
+    memory.resume().unwrap();
+    pass();
+    memory.ignore(&project('a')).unwrap();
+    pass();
+    memory.heed(&project('a')).unwrap();
+    pass();
+    memory.pause(Some(Timestamp::from_millis(START.as_millis() + 60_000))).unwrap();
+    let expected = [
+        (5, (false, false)),
+        (15, (true, true)),
+        (25, (false, false)),
+        (35, (true, false)),
+        (45, (false, false)),
+        (55, (true, true)),
+        (65, (false, false)),
+    ];
+    for (seconds, silent) in expected {
+        assert_eq!(was_silent(seconds), silent, "after {seconds} s");
+    }
 }

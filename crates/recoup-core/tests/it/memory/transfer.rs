@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Imported, NoteKind, Source, Statement, Wanted, export, parse};
+use recoup_core::memory::{Imported, NoteKind, Source, Statement, Status, Wanted, export, parse};
 
 use super::{Scene, project, stated};
 
@@ -80,4 +80,29 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
         assert!(error.starts_with("line 2: "), "{error}");
         assert!(!error.contains(&token), "{error}");
     }
+}
+
+#[test]
+fn what_comes_in_is_checked_like_what_is_said() {
+    let scene = Scene::new();
+    scene.say("use pnpm", Some("package manager"));
+    let lines = export(&scene.memory().notes(&Wanted::default()).unwrap());
+    let changed = |from: &str, to: &str| {
+        let line = lines.lines().nth(1).unwrap().replace(from, to);
+        let id = scene.find("use pnpm").id.to_string();
+        let line = line.replace(&id, recoup_core::memory::NoteId::fresh().as_str());
+        parse(&format!("{}\n{line}\n", lines.lines().next().unwrap()))
+    };
+    // Ours stays.
+    let other = changed("use pnpm", "use yarn").unwrap();
+    scene.memory().import(&other).unwrap();
+    assert_eq!(scene.active(), ["use pnpm"]);
+    let tool = changed("\"source\":\"user\"", "\"source\":\"tool\"").unwrap();
+    assert_eq!(tool[0].status, Status::Candidate);
+    let private = changed("use pnpm", "use <private>it</private> pnpm").unwrap();
+    assert_eq!(private[0].text, "use pnpm");
+    let often = changed("\"evidence\":1", "\"evidence\":18446744073709551615").unwrap();
+    assert_eq!(often[0].evidence, 1_000_000);
+    scene.memory().pause(None).unwrap();
+    assert!(scene.memory().import(&other).is_err());
 }

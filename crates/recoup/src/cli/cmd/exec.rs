@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::project::Origin;
-use recoup_core::cache::{Explanation, Mode, Ttl};
+use recoup_core::cache::{Mode, Ttl};
 use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
-use recoup_core::key::{Id, Recipe as _};
+use recoup_core::key::{Id, Recipe as _, Rules};
 use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -22,6 +22,7 @@ use crate::cli::failure::{self, Failure};
 use crate::cli::{Answer, ui};
 use crate::config::env;
 use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
+use crate::process::detached;
 
 /// How long output is kept unless told otherwise: using `exec` is asking for it.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
@@ -102,6 +103,8 @@ Examples:
 Worktrees and clones of a repository share what was run in the same directory, and with --scope
 global all projects do: name what a command reads with --source, and contents tell them apart.
 What is typed is not part of the key: a command that asks questions is not for this.
+What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
+env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 
 Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
 125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
@@ -125,10 +128,10 @@ impl ExecArgs {
         let spoken = Spoken { verbose: self.verbose };
         let explain = self.explain;
         match self.prepare(&spoken)? {
-            Ok(exec) => {
-                let explanation = if explain { exec.explain() } else { None };
-                if let Some(explanation) = explanation {
-                    Report::new(&explanation).lines().iter().for_each(ui::say);
+            Ok(Prepared { exec, app }) => {
+                let report = if explain { report(&exec, app) } else { None };
+                if let Some(report) = report {
+                    report.lines().iter().for_each(ui::say);
                 }
                 Ok(exec.perform()?)
             }
@@ -137,19 +140,19 @@ impl ExecArgs {
     }
 
     fn refresh(self) -> Result<End, Failure> {
-        exec::detach();
+        detached::leave_session();
         match self.prepare(&Spoken { verbose: false })? {
-            Ok(exec) => Ok(exec.perform_refresh()?),
+            Ok(Prepared { exec, .. }) => Ok(exec.perform_refresh()?),
             Err(end) => Ok(end),
         }
     }
 
     /// Why it would be replayed or run, or the exit code when there is no such command.
-    pub(in crate::cli) fn explain(self) -> Result<Result<Explanation, i32>, Failure> {
+    pub(in crate::cli) fn explain(self) -> Result<Result<Report, i32>, Failure> {
         let spoken = Spoken { verbose: self.verbose };
         match (Self { asks: true, ..self }).prepare(&spoken)? {
-            Ok(exec) => match exec.explain() {
-                Some(explanation) => Ok(Ok(explanation)),
+            Ok(Prepared { exec, app }) => match report(&exec, app) {
+                Some(report) => Ok(Ok(report)),
                 None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
             },
             Err(end) => Ok(Err(end.leave())),
@@ -157,7 +160,7 @@ impl ExecArgs {
     }
 
     /// Everything that is needed, or the end when there is no such command.
-    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Exec<'_>, End>, Failure> {
+    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Prepared<'_>, End>, Failure> {
         let limits = self.limits()?;
         let keeping = self.keeping()?;
         let mode = self.mode(&keeping);
@@ -179,7 +182,8 @@ impl ExecArgs {
             Some(app) => self.slot(app, &mut job, environment, &limits, spoken)?,
             None => None,
         };
-        Ok(Ok(Exec { job, slot, outlets: ui::outlets(), teller: spoken }))
+        let exec = Exec { job, slot, outlets: ui::outlets(), teller: spoken };
+        Ok(Ok(Prepared { exec, app }))
     }
 
     /// The settings; none where there is no place for anything, which stops nobody.
@@ -214,6 +218,16 @@ impl ExecArgs {
         spoken: &Spoken,
     ) -> Result<Option<Slot>> {
         job.keeping.limit = app.settings.cache.max_size.bytes();
+        let rules = match rules_of(job, app) {
+            Ok(rules) => rules,
+            Err(error) if self.asks => return Err(error),
+            // What its agent would be told is part of the question: without it nothing is
+            // known to be the answer.
+            Err(error) => {
+                spoken.warn(&error.context("not cached"));
+                return Ok(None);
+            }
+        };
         let recipe = CommandRecipe {
             executable: job.program.executable.clone(),
             arguments: job.program.words(),
@@ -222,6 +236,7 @@ impl ExecArgs {
             stdin: job.stdin.digest(),
             sources: self.sources.clone(),
             tty: self.tty,
+            rules,
             extra: self.key_extra,
         };
         let id = Id::new(app.scope(), recipe.key()?);
@@ -295,6 +310,28 @@ impl ExecArgs {
         let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
         // Off says that nothing is kept, and not that nothing is good.
         Ok(Limits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
+    }
+}
+
+/// Ready to be performed or explained.
+struct Prepared<'a> {
+    exec: Exec<'a>,
+    /// None where there is no place for anything.
+    app: Option<&'static App>,
+}
+
+/// Why it would be replayed or run; none where nothing is looked up.
+fn report(exec: &Exec<'_>, app: Option<&App>) -> Option<Report> {
+    Some(Report::naming(&exec.explain()?, &app?.rule_names()))
+}
+
+/// What the command tells its agent, if it is one that does, and this is asked for.
+fn rules_of(job: &Job, app: &App) -> Result<Option<Rules>> {
+    match job.mode {
+        Mode::Bypass => Ok(None),
+        _ => app
+            .rules_told_by(&job.program)
+            .map_err(|error| error.context("reading what its agent would be told")),
     }
 }
 

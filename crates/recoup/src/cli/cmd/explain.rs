@@ -60,19 +60,18 @@ impl ExplainArgs {
             return Err(Error::usage("explain either a KEY, or what its key is made from").into());
         }
         let app = || App::load(&place.overrides());
-        let explanation = match (asked, entry) {
+        let report = match (asked, entry) {
             (Some(Asked::Exec(args)), _) => match args.explain()? {
-                Ok(explanation) => explanation,
+                Ok(report) => report,
                 Err(end) => return Ok(Answer::Exit(end)),
             },
-            (Some(Asked::AgentRun(args)), _) => explain(app()?, &args.recipe()?)?,
-            (None, Some(key)) => explain_typed(app()?, &key)?,
-            (None, None) => match named.resolve()? {
+            (Some(Asked::AgentRun(args)), _) => Report::new(&explain(app()?, &args.recipe()?)?),
+            (None, Some(key)) => Report::new(&explain_typed(app()?, &key)?),
+            (None, None) => Report::new(&match named.resolve()? {
                 named if named.parts.is_empty() => explain_key(app()?, named.key),
                 named => explain_parts(app()?, named.key, &named.parts, Kind::Result),
-            },
+            }),
         };
-        let report = Report::new(&explanation);
         if json {
             ui::json(&report)?;
         } else {

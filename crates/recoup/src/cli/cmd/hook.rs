@@ -10,11 +10,17 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::clock::Deadline;
+use recoup_core::base::project::ProjectId;
 use recoup_core::memory::hooked::Client;
+use recoup_core::memory::judge::Judge;
 
-use crate::cli::{Answer, Ended, YES, ui};
-use crate::config::{Overrides, Places, Settings, env};
+use crate::cli::app::App;
+use crate::cli::{Answer, YES, ui};
+use crate::config::{Overrides, Places, Settings, env, trust};
+use crate::hooks::worker::queue::Queue;
+use crate::hooks::worker::{self, Worker};
 use crate::hooks::{self, Entry, Log, Surroundings, Told};
+use crate::process::detached;
 
 /// A client writes its payload at once.
 const FOR_INPUT: Duration = Duration::from_secs(1);
@@ -35,10 +41,10 @@ pub(in crate::cli) struct HookArgs {
 }
 
 impl HookArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> Answer {
         let client = self.client.into_iter().flat_map(|it| ["--client".into(), it.into()]);
         let args: Vec<OsString> = client.chain(self.payload).collect();
-        Ok(Answer::Exit(run(&args)))
+        Answer::Exit(run(&args))
     }
 }
 
@@ -51,6 +57,12 @@ pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
 pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     let Ok(places) = Places::find() else { return YES };
     let log = Log::below(&places.home);
+    if let [flag, project] = args
+        && flag == worker::FLAG
+    {
+        guarded(&log, || work(&project.to_string_lossy(), &log));
+        return YES;
+    }
     watch(&log);
     let answered = guarded(&log, || answer(args, places, &log));
     if let Some(answer) = answered.flatten() {
@@ -106,11 +118,15 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
             &read
         }
     };
+    let home = places.home.clone();
     let around = Surroundings {
         home: places.home,
         cwd: places.cwd,
         entry: Entry(env::claude_code_entrypoint()),
         keeps_headless: &keeps_headless,
+        asks_model: &asks_model,
+        team: &|project| trust::team_state(&home, project),
+        hidden: env::credentials(),
         log,
     };
     hooks::answer(Told { client: given.client, payload }, &around)
@@ -119,6 +135,31 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
 /// Configuration that can't be read says no.
 fn keeps_headless() -> bool {
     Settings::load(&Overrides::default()).is_ok_and(|settings| settings.keeps_headless)
+}
+
+/// The same.
+fn asks_model() -> bool {
+    Settings::load(&Overrides::default()).is_ok_and(|settings| settings.judge.enabled)
+}
+
+/// Does what hooks have left for later in a project.
+fn work(project: &str, log: &Log) {
+    detached::leave_session();
+    let worked = App::load(&Overrides::default()).and_then(|app| {
+        let project = ProjectId::parse(project)?;
+        // Without a model, the rest is done all the same.
+        let judge = app.judge_for_asking().ok().and_then(Result::ok);
+        let worker = Worker {
+            memory: &app.memory_for_writing()?,
+            judge: judge.as_ref().map(|judge| judge as &dyn Judge),
+            hidden: &env::credentials(),
+            log: &|line| log.note(None, "the worker", line),
+        };
+        worker.work(&Queue::of(&app.settings.home, &project))
+    });
+    if let Err(error) = worked {
+        log.note(None, "the worker", &error.to_string());
+    }
 }
 
 /// What the arguments say. Nothing is an error: another version of us may have been
@@ -144,10 +185,29 @@ impl Given {
                 Some(name) => given.client = Client::named(name).or(given.client),
                 None if text.trim_start().starts_with('{') => given.payload = Some(arg.clone()),
                 None => {
-                    log.note(given.client, "a hook", "an argument is not known, and passed over")
+                    log.note(given.client, "a hook", "an argument is not known, and passed over");
                 }
             }
         }
         given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_line_that_says_where_and_not_what() {
+        let home = tempfile::tempdir().unwrap();
+        let log = Log::below(home.path());
+        let done: Option<()> = guarded(&log, || panic!("wombats"));
+        let _ = panic::take_hook();
+        assert_eq!(done, None);
+        let line = std::fs::read_to_string(home.path().join("logs/hooks.log")).unwrap();
+        assert!(line.contains("a hook panicked: crates/recoup/src/cli/cmd/hook.rs:"), "{line}");
+        assert!(!line.contains("wombat"), "{line}");
+        assert_eq!(guarded(&log, || 7), Some(7));
+        let _ = panic::take_hook();
     }
 }

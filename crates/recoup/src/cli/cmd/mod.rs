@@ -8,6 +8,7 @@ mod early_exit;
 mod exec;
 mod explain;
 pub(super) mod hook;
+mod judge;
 mod key;
 mod man;
 mod mcp;
@@ -34,7 +35,7 @@ pub(super) enum Command {
     ///
     /// The same command is: the same executable (path, size, time of change) with the same
     /// arguments in the same directory of the project, with the same --env, --stdin, --source and
-    /// --key-extra.
+    /// --key-extra; and, for a client that has our hooks, with the same rules in memory.
     Exec(exec::ExecArgs),
     /// Say why something is a hit or a miss
     Explain(explain::ExplainArgs),
@@ -50,6 +51,8 @@ pub(super) enum Command {
     Watch(watch::WatchArgs),
     /// See and change what is remembered
     Memory(memory::MemoryArgs),
+    /// See and try the model that helps to remember, if you want one to
+    Judge(judge::JudgeArgs),
     /// Take in what a client tells, and answer it; clients call this
     ///
     /// Reads an event of Claude Code, Codex or Pi from stdin (or, for Codex's `notify`, from an
@@ -87,7 +90,8 @@ impl Command {
             Self::Stats(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
-            Self::Hook(args) => args.run(),
+            Self::Judge(args) => args.run(),
+            Self::Hook(args) => Ok(args.run()),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),

@@ -26,6 +26,11 @@ const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
 const AGENT: &str = "sleep 1\necho \"$(wc -l < src/auth.rs) lines reviewed, nothing found\"\n";
 const EXEC: [&str; 6] = ["exec", "--source", SOURCE, "--", "sh", "agent.sh"];
 
+/// What Claude Code hands to `recoup hook`.
+const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"monday","prompt":"no, put tests in __tests__/"}"#;
+const NEXT_SESSION: &str =
+    r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
+
 impl TourArgs {
     pub(super) fn run(self) -> Ended {
         let Self {} = self;
@@ -49,8 +54,9 @@ impl Tour<'_> {
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
         self.commands()?;
         self.results()?;
+        self.said()?;
         tell(
-            "That is all there is to it. `recoup exec --help` and `recoup cache --help` have the rest.",
+            "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
         )?;
         Ok(Answer::Yes)
     }
@@ -75,6 +81,15 @@ impl Tour<'_> {
         tell("Somebody edits the file. The old answer is no longer true, and is not given out:")?;
         self.edit("fn login(name: &str) { query(name) }\n")?;
         self.cache(&["get"], 1)
+    }
+
+    fn said(&self) -> Result<(), Failure> {
+        tell("A client that has our hooks hands on what its user says, here a correction:")?;
+        self.step(&["hook", CORRECTION], 0)?;
+        tell("Its next session, tomorrow, is told before it begins:")?;
+        self.step(&["hook", NEXT_SESSION], 0)?;
+        tell("What is remembered is yours to see and to change:")?;
+        self.step(&["memory", "list"], 0)
     }
 
     fn edit(&self, contents: &str) -> Result<()> {
@@ -115,6 +130,8 @@ impl Tour<'_> {
             .args(args)
             .current_dir(self.dir.join("project"))
             .env("RECOUP_HOME", self.dir.join("home"))
+            // A person is there, whoever has started us.
+            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             .stdin(Stdio::null())
             .output()
             .doing(|| "starting recoup".to_owned())

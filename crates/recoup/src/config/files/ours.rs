@@ -3,7 +3,7 @@
 
 use super::section::Reader;
 use crate::config::document::{Node, Value};
-use crate::config::keys::{self, KEYS};
+use crate::config::keys::{self, Info, KEYS, Repository};
 use crate::config::prices;
 
 pub(super) fn walk(document: &Node, reader: &mut Reader) {
@@ -42,9 +42,25 @@ fn models(node: &Node, reader: &mut Reader) {
 
 fn entry(full: &str, node: &Node, reader: &mut Reader) {
     match keys::find(full) {
+        Some(key) if !reader.is_users() && !may_say(key, &node.value) => {
+            let message = match key.repository {
+                Repository::MaySwitchOff => "a repository may only switch it off (false)",
+                _ => "this belongs into your own configuration file (`recoup config path`)",
+            };
+            reader.problem(full, node, message);
+        }
         Some(key) => reader.give(key, full, node),
         None if is_table(full) => entries(full, node, reader),
         None => reader.unknown(full, node, KEYS.iter().map(|key| key.info().name)),
+    }
+}
+
+/// Whether a repository's file may say this at all, with trust or without.
+fn may_say(key: &Info, value: &Value) -> bool {
+    match key.repository {
+        Repository::May | Repository::MayForItself | Repository::AfterTrust => true,
+        Repository::MaySwitchOff => matches!(value, Value::Bool(false)),
+        Repository::MayNot => false,
     }
 }
 

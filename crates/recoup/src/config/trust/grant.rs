@@ -6,46 +6,85 @@ use std::time::Duration;
 use recoup_core::base::clock::{Deadline, Timestamp};
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx::{self, FileLock};
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::{Grant, Ledger, copies, copy_path, ledger_path};
-use crate::config::origin::File;
+use super::{Files, Grant, Ledger, copies, copy_path, ledger_path};
 
 /// Long enough for any other `recoup trust` to finish its write.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Trusts these files of the project at `root`, with just this text.
-pub(crate) fn grant(
-    home: &Path,
-    root: &Path,
-    files: &[(File, &str)],
-    now: Timestamp,
-) -> Result<()> {
+/// A file with just this text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Granted<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a [u8],
+    /// The project for all of whose worktrees and clones it speaks, if it does.
+    pub(crate) project: Option<&'a ProjectId>,
+}
+
+/// Trusts these files of the project at `root`.
+pub(crate) fn grant(home: &Path, root: &Path, files: &[Granted<'_>], now: Timestamp) -> Result<()> {
     let root = root.to_str().ok_or_else(|| {
         let message = format!("{} can't be trusted: its path is no text", root.display());
         Error::new(ErrorKind::Invalid, message)
     })?;
     changed(home, |ledger| {
-        let grants = ledger.projects.entry(root.to_owned()).or_default();
-        for (file, text) in files {
-            let sha256 = Digest::of(text.as_bytes());
-            fsx::write_atomic(&copy_path(home, sha256), text.as_bytes())?;
-            grants.insert(file.name().to_owned(), Grant { sha256, at: now });
+        for Granted { name, text, project } in files {
+            let sha256 = Digest::of(text);
+            fsx::write_atomic(&copy_path(home, sha256), text)?;
+            if let Some(project) = project {
+                drop_from(ledger, project, Some(name));
+            }
+            let project = project.map(ToString::to_string);
+            let grants = ledger.projects.entry(root.to_owned()).or_default();
+            grants.insert((*name).to_owned(), Grant { sha256, at: now, project });
         }
         Ok(())
     })
 }
 
 /// Takes back all trust in the project at `root`; says in which files.
-pub(crate) fn revoke(home: &Path, root: &Path) -> Result<Vec<String>> {
-    let Some(root) = root.to_str() else { return Ok(Vec::new()) };
-    if !Ledger::read(home)?.projects.contains_key(root) {
+pub(crate) fn revoke(home: &Path, project: &Project) -> Result<Vec<String>> {
+    let root = project.root().to_str().unwrap_or_default();
+    let concerns = |(at, files): (&String, &Files)| {
+        at == root || files.values().any(|grant| grant.is_for(project.id()))
+    };
+    if !Ledger::read(home)?.projects.iter().any(concerns) {
         return Ok(Vec::new());
     }
     changed(home, |ledger| {
-        let files = ledger.projects.remove(root).unwrap_or_default();
-        Ok(files.into_keys().collect())
+        let mut names: Vec<String> =
+            ledger.projects.remove(root).unwrap_or_default().into_keys().collect();
+        names.extend(drop_from(ledger, project.id(), None));
+        names.sort();
+        names.dedup();
+        Ok(names)
     })
+}
+
+/// Takes back the trust in the file of that name, in all worktrees and clones.
+pub(crate) fn withdraw(home: &Path, project: &ProjectId, name: &str) -> Result<()> {
+    changed(home, |ledger| {
+        drop_from(ledger, project, Some(name));
+        Ok(())
+    })
+}
+
+/// Drops what speaks for a whole project, of that name if one is said; says which.
+fn drop_from(ledger: &mut Ledger, project: &ProjectId, name: Option<&str>) -> Vec<String> {
+    let mut dropped = Vec::new();
+    for files in ledger.projects.values_mut() {
+        files.retain(|file, grant| {
+            let goes = grant.is_for(project) && name.is_none_or(|name| name == file);
+            if goes {
+                dropped.push(file.clone());
+            }
+            !goes
+        });
+    }
+    ledger.projects.retain(|_, files| !files.is_empty());
+    dropped
 }
 
 /// Changes the ledger as one step, and drops the copies that nothing refers to

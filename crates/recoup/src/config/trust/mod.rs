@@ -3,8 +3,11 @@
 //! `trust.json` in our own directory holds a SHA-256 for each file of each
 //! project's root; `trusted/SHA256` beside it holds the text, so that a later
 //! change can be shown as one. It is read only where there is something to trust.
+//! The team's rules belong to a project and not to one root of it, because the notes
+//! that they become do: a grant for them says which project it is.
 
 mod grant;
+mod team;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,12 +15,14 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx;
+use recoup_core::base::project::ProjectId;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::origin::File;
 
-pub(crate) use grant::{grant, revoke};
+pub(crate) use grant::{Granted, grant, revoke, withdraw};
+pub(crate) use team::{accepted_text, team_state};
 
 const VERSION: u32 = 1;
 
@@ -42,8 +47,11 @@ pub(crate) enum Verdict {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     version: u32,
-    pub(crate) projects: BTreeMap<String, BTreeMap<String, Grant>>,
+    pub(crate) projects: BTreeMap<String, Files>,
 }
+
+/// The trusted files of one root, by name.
+type Files = BTreeMap<String, Grant>;
 
 /// One file, as it was trusted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,6 +59,9 @@ pub(crate) struct Grant {
     pub(crate) sha256: Digest,
     /// When, in milliseconds since 1970.
     pub(crate) at: Timestamp,
+    /// For a file that speaks for all worktrees and clones of a project: which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
 }
 
 impl Ledger {
@@ -83,6 +94,18 @@ impl Ledger {
             Some(grant) => Verdict::Changed(grant.sha256),
             None => Verdict::Unknown,
         }
+    }
+
+    /// What was trusted of the file of that name in any worktree or clone of a project.
+    pub(crate) fn of_project(&self, project: &ProjectId, name: &str) -> Option<Digest> {
+        let grants = self.projects.values().filter_map(|files| files.get(name));
+        grants.filter(|grant| grant.is_for(project)).map(|grant| grant.sha256).next()
+    }
+}
+
+impl Grant {
+    fn is_for(&self, project: &ProjectId) -> bool {
+        self.project.as_deref() == Some(project.as_str())
     }
 }
 

@@ -11,9 +11,9 @@ use crate::hooks::reply::Reply;
 /// A sub-agent sees nothing of what its parent was given.
 pub(super) fn began(here: &Here<'_>) -> Reply {
     let block = here.rules(&here.known(), Budget::default());
+    here.take_in(|turn| turn.give_all(block.as_ref()));
     let mut reply = Reply::default();
     if let Some(block) = &block {
-        here.take_in(|turn| turn.give(block));
         reply.tell(block.text());
     }
     reply

@@ -9,7 +9,6 @@ mod prompt;
 mod session;
 mod standing;
 mod stop;
-mod sweep;
 mod tool;
 
 use std::collections::HashSet;
@@ -21,12 +20,19 @@ use recoup_core::base::clock::{SystemClock, Timestamp};
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::learn::Learned;
+use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
 use super::Surroundings;
 use super::event::{Event, What};
+use super::headless::nobody_is_there;
+use super::outcome;
 use super::reply::Reply;
+use super::worker;
+use super::worker::job::{self, From, Job, Why};
+use super::worker::queue::Queue;
 
 /// What the user said is worth waiting for.
 const FOR_WORDS: Duration = Duration::from_millis(1_500);
@@ -72,7 +78,7 @@ struct Here<'a> {
     occasion: Occasion,
 }
 
-/// What a context has been given, and when it was last given anything.
+/// What a context has been given, and when it was last given all that it did not have.
 #[derive(Default)]
 struct Known {
     notes: HashSet<NoteId>,
@@ -147,16 +153,15 @@ impl<'a> Here<'a> {
     }
 
     fn known(&self) -> Known {
-        let context = &self.occasion.context;
-        let notes = self.read("what was given", self.memory.given(context));
-        if notes.is_empty() {
-            return Known::default();
+        let Occasion { session, context, .. } = &self.occasion;
+        Known {
+            notes: self.read("what was given", self.memory.given(context)),
+            last: self.read("what was given", self.memory.last_given(session, context)),
         }
-        Known { notes, last: self.read("what was given", self.memory.last_given(context)) }
     }
 
     /// The rules that a context does not have: all of them, or those that are new since it
-    /// was last given any. What there was no room for then is not new.
+    /// was last given all. What there was no room for then is not new.
     fn rules(&self, known: &Known, budget: Budget) -> Option<Block> {
         let found = match known.last {
             None => self.memory.rules(self.scope(), budget),
@@ -165,15 +170,56 @@ impl<'a> Here<'a> {
         let notes = self.read("the rules", found);
         let stale = StaleCheck::new(self.project.root());
         let context = self.context_of(&known.notes, budget);
-        Block::of(&notes, &context, |note: &Note| stale.missing(&note.text))
+        Block::of(&notes, &context, |note: &Note| stale.of(note))
     }
 
     fn context_of<'c>(&'c self, given: &'c HashSet<NoteId>, budget: Budget) -> Context<'c> {
         Context { project: Some(self.project.id()), given, budget }
     }
 
+    /// Writes down what came of a call.
+    fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
+        outcome::learn(turn, call, outcome, &|path| self.in_project(path))
+    }
+
+    /// Leaves something slow to the worker; what is silent now stays so.
+    fn later(&self, what: job::What) {
+        let from = From::of(&self.occasion, self.project.root().to_owned());
+        let queue = Queue::of(&self.around.home, self.project.id());
+        // Also where the queue is full: then a worker is what it needs.
+        let left = queue.put(&Job { from, what }, &SystemClock);
+        for done in [left, worker::start(&queue, &self.project)] {
+            if let Err(error) = done {
+                self.fault("something was not left to the worker", &error);
+            }
+        }
+    }
+
+    /// What an earlier worker has left is done.
+    fn catch_up(&self) {
+        let queue = Queue::of(&self.around.home, self.project.id());
+        if queue.is_empty().is_ok_and(|empty| !empty)
+            && let Err(error) = worker::start(&queue, &self.project)
+        {
+            self.fault("the worker was not started", &error);
+        }
+    }
+
+    /// Whether a person is there to be told something.
+    fn has_reader(&self) -> bool {
+        !nobody_is_there(self.event, &self.around.entry)
+    }
+
+    /// The transcript is to be read on, if there is one.
+    fn read_on(&self, why: Why) {
+        if let Some(transcript) = &self.event.transcript {
+            let transcript = self.around.cwd.join(transcript);
+            self.later(job::What::Sweep { transcript, why });
+        }
+    }
+
     /// A path as the project knows it; one outside is as it is.
-    fn from_root(&self, path: &str) -> String {
+    fn in_project(&self, path: &str) -> String {
         let whole = self.around.cwd.join(&self.event.cwd).join(path);
         let inside = |path: &Path| {
             path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())

@@ -3,22 +3,28 @@
 
 use std::collections::HashSet;
 
+use recoup_core::base::text::shortened;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
 use recoup_core::memory::{Happened, NoteId, NoteScope, Of, Recorded, Source, Statement, Turn};
-use recoup_core::{ErrorKind, Result};
+use recoup_core::{ErrorKind, Result, secrets};
 
-use super::sweep::Sweep;
 use super::{Here, Taken, notice};
 use crate::hooks::event::Prompt;
 use crate::hooks::headless::nobody_is_there;
 use crate::hooks::reply::Reply;
 use crate::hooks::wire;
+use crate::hooks::worker::job::What;
+
+/// As much of a prompt as a model is asked about.
+const LONGEST_ASKED: usize = 4_000;
 
 /// What came of a prompt.
 #[derive(Default)]
 struct Came {
+    /// What was done in the background, for the person.
+    told: Vec<String>,
     recorded: Vec<Recorded>,
     block: Option<Block>,
 }
@@ -28,26 +34,32 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let reading = classify::classify(&text);
     let statements = statements(here, &reading);
     let found = fitting(here, &text);
-    let sweep = Sweep::look(here);
-    let once = prompt.turn.as_ref().map(|turn| format!("{turn}/{}", wire::print(&prompt.text)));
+    // Known by what it is, which must not be readable.
+    let session = &here.occasion.session;
+    let once = prompt
+        .turn
+        .as_ref()
+        .map(|turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text)));
     let taken = here.take_in(|turn| {
         let of = Of { call: once.as_deref(), ..Of::default() };
         if !turn.happened(Happened::Prompted, of)? {
             return Ok(Came::default());
-        }
-        if let Some(sweep) = &sweep {
-            sweep.take_in(here, turn)?;
         }
         if reading.re_ask {
             turn.reasked(&text)?;
         }
         let recorded = record(turn, &statements)?;
         let block = still_fitting(here, turn, &found, &recorded)?;
-        Ok(Came { recorded, block })
+        let told = if here.has_reader() { turn.told()? } else { Vec::new() };
+        Ok(Came { told, recorded, block })
     });
     let mut reply = Reply::default();
     match taken {
-        Taken::Done(Came { recorded, block }) => {
+        Taken::Done(Came { told, recorded, block }) => {
+            ask_model(here, &text, &reading, &recorded);
+            for line in &told {
+                reply.notice(line);
+            }
             recorded.iter().filter_map(notice::remembered).for_each(|line| reply.notice(&line));
             if let Some(block) = block {
                 reply.tell(block.text());
@@ -61,13 +73,31 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     reply
 }
 
+/// Where the user has agreed to that, a model is asked about what may be a statement. Its
+/// "none" is final.
+fn ask_model(here: &Here<'_>, text: &str, reading: &Reading, recorded: &[Recorded]) {
+    let may_be_one = !recorded.is_empty() || !reading.doubtful.is_empty();
+    if !may_be_one || !(here.around.asks_model)() {
+        return;
+    }
+    let stored = recorded.iter().filter(|it| matches!(it, Recorded::Stored { .. }));
+    here.later(What::Judge {
+        prompt: shortened(&secrets::redact(text), LONGEST_ASKED).into_owned(),
+        kept: stored.map(|it| it.note().id.to_string()).collect(),
+        tentative: is_tentative(here),
+    });
+}
+
+fn is_tentative(here: &Here<'_>) -> bool {
+    nobody_is_there(here.event, &here.around.entry) && !(here.around.keeps_headless)()
+}
+
 /// What was said, as it would be kept. Where nobody was there to say it, it only waits.
 fn statements(here: &Here<'_>, reading: &Reading) -> Vec<Statement> {
     if reading.sayings.is_empty() {
         return Vec::new();
     }
-    let tentative =
-        nobody_is_there(here.event, &here.around.entry) && !(here.around.keeps_headless)();
+    let tentative = is_tentative(here);
     let statement = |saying: &Saying| Statement {
         kind: saying.kind,
         text: saying.text.clone(),
@@ -134,5 +164,5 @@ pub(super) fn concerning(
 ) -> Option<Block> {
     let stale = StaleCheck::new(here.project.root());
     let context = here.context_of(known, budget);
-    inject::concerning(found, Moment::default(), &context, |note| stale.missing(&note.text))
+    inject::concerning(found, Moment::default(), &context, |note| stale.of(note))
 }

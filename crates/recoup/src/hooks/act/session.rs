@@ -15,14 +15,24 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let budget = standing::beside(stands.as_deref());
     let block = here.rules(&known, budget);
     // The agent is told, whether that can be written down or not.
-    here.take_in(|turn| {
+    let told = here.take_in(|turn| {
         if how.is_empty() {
             turn.lose()?;
         }
         turn.begin(how.as_str())?;
-        block.as_ref().map_or(Ok(0), |block| turn.give(block))
+        turn.give_all(block.as_ref())?;
+        if here.has_reader() { turn.told() } else { Ok(Vec::new()) }
     });
+    here.catch_up();
     let mut reply = Reply::default();
+    for line in told.done().unwrap_or_default() {
+        reply.notice(&line);
+    }
+    if how == How::Startup
+        && let Some(line) = (here.around.team)(&here.project).advice()
+    {
+        reply.notice(&line);
+    }
     if let Some(block) = &block {
         reply.tell(block.text());
         if how == How::Compact {
@@ -55,15 +65,17 @@ pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
     known.notes.extend(rules.iter().flat_map(Block::included).map(|rule| rule.id.clone()));
     let found = prompt::fitting(here, text);
     let some = prompt::concerning(here, &found, &known.notes, Budget::default());
-    let blocks: Vec<&Block> = rules.iter().chain(&some).collect();
     let mut reply = Reply::default();
-    if blocks.is_empty() && stands.is_none() {
+    if !is_new && rules.is_none() && some.is_none() {
         return reply;
     }
-    let taken = here.take_in(|turn| blocks.iter().try_for_each(|it| turn.give(it).map(drop)));
+    let taken = here.take_in(|turn| {
+        turn.give_all(rules.as_ref())?;
+        some.as_ref().map_or(Ok(0), |some| turn.give(some))
+    });
     // What can't be written down would come again with every prompt.
-    if is_new || matches!(taken, Taken::Done(())) {
-        blocks.iter().for_each(|block| reply.tell(block.text()));
+    if is_new || matches!(taken, Taken::Done(_)) {
+        rules.iter().chain(&some).for_each(|block| reply.tell(block.text()));
         if let Some(stands) = stands {
             reply.tell(&stands);
         }

@@ -3,10 +3,10 @@
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::{Happened, Of};
 
-use super::sweep::Sweep;
 use super::{Here, prompt};
 use crate::hooks::event::Stop;
 use crate::hooks::reply::Reply;
+use crate::hooks::worker::job::Why;
 
 /// The rules that an answer cites are counted. Nothing is said to the agent: it would go on.
 pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
@@ -16,38 +16,34 @@ pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
     }
     let answer = stop.answer.as_deref();
     let cited = answer.map(citations).unwrap_or_default();
-    let sweep = Sweep::look(here);
     here.take_in(|turn| {
         let (call, subject) = (stop.turn.as_deref(), stop.failed.as_deref());
         turn.happened(Happened::Stopped, Of { subject, call, detail: None })?;
-        if let Some(sweep) = &sweep {
-            sweep.take_in(here, turn)?;
-        }
         answer.map_or(Ok(0), |answer| turn.cited(answer, &cited))
     });
+    here.read_on(Why::Stop);
     Reply::default()
 }
 
 /// Before a context is compacted.
 pub(super) fn compacting(here: &Here<'_>) -> Reply {
     here.take_in(|turn| turn.happened(Happened::Compacted, Of::default()));
+    here.read_on(Why::Compaction);
     Reply::default()
 }
 
 /// A context was compacted: what it was given is gone.
 pub(super) fn compacted(here: &Here<'_>) -> Reply {
-    here.take_in(|turn| turn.lose());
+    here.take_in(|turn| {
+        turn.lose()?;
+        turn.happened(Happened::Compacted, Of { subject: Some("done"), ..Of::default() })
+    });
     Reply::default()
 }
 
 /// A session ended.
 pub(super) fn ended(here: &Here<'_>, how: &str) -> Reply {
-    let sweep = Sweep::look(here);
-    here.take_in(|turn| {
-        if let Some(sweep) = &sweep {
-            sweep.take_in(here, turn)?;
-        }
-        turn.end(how)
-    });
+    here.take_in(|turn| turn.end(how));
+    here.read_on(Why::End);
     Reply::default()
 }

@@ -3,19 +3,18 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Call, Notification, What};
+use recoup_core::memory::transcript::{Action, Call, Notification, Plan, What};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::outcome;
+use super::outcome::{self, INTERRUPTED};
 use super::transcript::Line;
 use crate::hooks::wire::{self, Block, tagged};
 
 pub(super) const NOTIFICATION: &str = "<task-notification>";
-const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// What the client itself says in a user's place begins so.
-const CLIENT_SAYS: [&str; 9] = [
+const CLIENT_SAYS: [&str; 10] = [
     "<command-",
     "<local-command-",
     "<bash-input>",
@@ -25,6 +24,7 @@ const CLIENT_SAYS: [&str; 9] = [
     "Caveat: The messages below",
     "This session is being continued from a previous",
     "<tool_use_error>",
+    "Stop hook feedback:",
 ];
 
 /// What the client adds to a prompt stands in such tags.
@@ -69,13 +69,18 @@ fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<Wha
     if text.starts_with(INTERRUPTED) {
         return Some(What::Interruption);
     }
-    if !is_human(origin) || CLIENT_SAYS.iter().any(|start| text.starts_with(start)) {
+    if !is_human(origin) {
         return None;
     }
-    if in_sub_agent {
-        return What::sub_agent(text);
-    }
-    What::prompt(&without_added(text))
+    let typed = typed(text)?;
+    if in_sub_agent { What::sub_agent(&typed) } else { What::prompt(&typed) }
+}
+
+/// What was typed of a text in the user's place; none where the client says it itself.
+pub(super) fn typed(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    let machine = CLIENT_SAYS.iter().chain([&INTERRUPTED]).any(|start| text.starts_with(start));
+    (!machine).then(|| without_added(text))
 }
 
 /// A prompt without an origin is a person's, or a script's that stands for one.
@@ -174,7 +179,38 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
         "BashOutput" | "TaskOutput" | "AgentOutputTool" | "TaskGet" | "TaskList" => {
             Some(Action::Wait)
         }
+        "TaskCreate" => field("subject").map(|task| Action::Plan(Plan::Add(task))),
+        "TaskUpdate" => marked(input),
+        "TodoWrite" => serde_json::from_str(input.get()).ok().map(Todos::plan),
         _ => None,
     };
     known.unwrap_or(Action::Other)
+}
+
+/// What became of a task; other changes to it are nobody's progress.
+fn marked(input: &RawValue) -> Option<Action> {
+    let (id, status) = (wire::field(input, "taskId")?, wire::field(input, "status")?);
+    let done = (status != "deleted").then_some(status == "completed");
+    Some(Action::Plan(Plan::Mark { id, done }))
+}
+
+/// The list that an older version of the client has.
+#[derive(Deserialize)]
+struct Todos {
+    #[serde(default)]
+    todos: Vec<Todo>,
+}
+
+#[derive(Deserialize)]
+struct Todo {
+    content: String,
+    #[serde(default)]
+    status: String,
+}
+
+impl Todos {
+    fn plan(self) -> Action {
+        let tasks = self.todos.into_iter().map(|it| (it.content, it.status == "completed"));
+        Action::Plan(Plan::Whole(tasks.collect()))
+    }
 }

@@ -11,7 +11,8 @@ use crate::hooks::wire::{self, Block, Text, tagged};
 pub(super) const DENIED: &str = "The user doesn't want to proceed with this tool use";
 const NOT_NOW: &str = "The user doesn't want to take this action right now";
 const REJECTED: &str = "User rejected tool use";
-const INTERRUPTED: &str = "[Request interrupted by user";
+/// What the client writes where a person stopped the agent.
+pub(super) const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// The outcome in a block.
 pub(super) fn of(block: &Block<'_>, line: &Line<'_>) -> Option<What> {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::transcript::{Entry, What, named};
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use super::entries;
 use crate::hooks::wire;
 
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -54,8 +56,16 @@ impl Line<'_> {
     }
 }
 
+/// Every line that says something has one of these words in it, as a value. In a text
+/// their quotes would be escaped, so that a request is dismissed without being parsed.
+const WORDS: [&[u8]; 4] =
+    [b"\"user\"", b"\"assistant\"", b"\"attachment\"", b"\"compact_boundary\""];
+
 /// What a line says.
 pub fn entries(line: &[u8]) -> Vec<Entry> {
+    if !WORDS.iter().any(|word| memmem::find(line, word).is_some()) {
+        return Vec::new();
+    }
     wire::reading(line, |text| serde_json::from_str(text).map(|line| of(&line)))
 }
 

@@ -60,14 +60,14 @@ pub(in crate::hooks) struct Payload<'a> {
 /// One of the calls of a batch.
 #[derive(Deserialize)]
 struct Batched<'a> {
-    #[serde(default, deserialize_with = "lenient")]
-    tool_name: Option<String>,
-    #[serde(borrow, default)]
-    tool_input: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_use_id: Option<String>,
-    #[serde(borrow, default)]
-    tool_response: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient", rename = "tool_name")]
+    tool: Option<String>,
+    #[serde(borrow, default, rename = "tool_input")]
+    input: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient", rename = "tool_use_id")]
+    id: Option<String>,
+    #[serde(borrow, default, rename = "tool_response")]
+    response: Option<&'a RawValue>,
 }
 
 /// The event that a payload tells of; none for those that mean nothing to us.
@@ -123,6 +123,11 @@ fn prompt(payload: &Payload<'_>) -> Option<What> {
     if text.trim_start().starts_with(entries::NOTIFICATION) {
         return entries::task(&text).map(What::Task);
     }
+    // A sub-agent's task was given by an agent.
+    if payload.agent_id.is_some() {
+        return None;
+    }
+    let text = entries::typed(&text)?.into_owned();
     let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
     Some(What::Prompt(Prompt { text, turn }))
 }
@@ -180,15 +185,15 @@ fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
     let read = |call: &&RawValue| {
         let call = *call;
         let batched: Batched<'_> = serde_json::from_str(call.get()).ok()?;
-        let text = wire::text_of(batched.tool_response?);
+        let text = wire::text_of(batched.response?);
         let (ended, why) = match tagged(&text, "tool_use_error") {
             Some(why) if text.trim_start().starts_with("<tool_use_error>") => (Ended::Refused, why),
             _ if text.starts_with(DENIED) => (Ended::Denied, &*text),
             _ => return None,
         };
-        let tool = batched.tool_name?;
-        let input = batched.tool_input?;
-        let id = batched.tool_use_id.unwrap_or_else(|| wire::print(call.get()));
+        let tool = batched.tool?;
+        let input = batched.input?;
+        let id = batched.id.unwrap_or_else(|| wire::print(call.get()));
         let outcome = Outcome::new(&id, ended, why);
         Some((Call::new(&id, &tool, action(&tool, input), input.get().as_bytes()), outcome))
     };

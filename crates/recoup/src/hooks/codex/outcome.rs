@@ -36,18 +36,20 @@ struct Older<'a> {
 }
 
 /// The outcome of `call`.
-pub(super) fn of(call: &str, output: &RawValue) -> Option<What> {
-    let (text, success) = match serde_json::from_str::<Older<'_>>(output.get()) {
-        Ok(Older { content: Some(content), success }) => (wire::text_of(content), success),
+pub(super) fn of(call: &str, output: &RawValue) -> What {
+    let older =
+        output.get().starts_with('{').then(|| serde_json::from_str::<Older<'_>>(output.get()));
+    let (text, success) = match older {
+        Some(Ok(Older { content: Some(content), success })) => (wire::text_of(content), success),
         _ => (wire::text_of(output), None),
     };
     let (ended, output) = read(&text, success);
-    Some(What::Outcome(Outcome::new(call, ended, &output)))
+    What::Outcome(Outcome::new(call, ended, &output))
 }
 
 fn read(text: &str, success: Option<bool>) -> (Ended, Cow<'_, str>) {
     let trimmed = text.trim();
-    if DENIED.iter().any(|words| trimmed == *words) {
+    if DENIED.contains(&trimmed) {
         return (Ended::Denied, Cow::Borrowed(text));
     }
     if trimmed == "aborted" || trimmed.starts_with("aborted by user") {

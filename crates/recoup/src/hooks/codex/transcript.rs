@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Call, Entry, Notification, What};
+use recoup_core::memory::transcript::{Action, Call, Entry, Notification, Plan, What};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -111,7 +111,7 @@ fn item(payload: &Payload<'_>) -> Option<What> {
             called(payload, "local_shell", Action::Shell(action.line()?), payload.action?.get())
         }
         "function_call_output" | "custom_tool_call_output" => {
-            outcome::of(payload.call_id.as_deref()?, payload.output?)
+            Some(outcome::of(payload.call_id.as_deref()?, payload.output?))
         }
         _ => None,
     }
@@ -131,9 +131,24 @@ struct Arguments {
     path: Option<String>,
     #[serde(default)]
     input: Option<String>,
+    #[serde(default)]
+    plan: Vec<Task>,
+}
+
+/// One line of a plan.
+#[derive(Deserialize)]
+struct Task {
+    step: String,
+    #[serde(default)]
+    status: String,
 }
 
 impl Arguments {
+    fn plan(self) -> Action {
+        let tasks = self.plan.into_iter().map(|it| (it.step, it.status == "completed"));
+        Action::Plan(Plan::Whole(tasks.collect()))
+    }
+
     /// The line for a shell; an older form has a list of arguments.
     fn line(&self) -> Option<String> {
         match &self.command {
@@ -174,6 +189,7 @@ fn function(name: &str, arguments: &str) -> Action {
         "read_file" | "view_image" => given.path.map(Action::Read),
         "spawn_agent" => Some(Action::Agent),
         "write_stdin" | "wait" | "wait_agent" => Some(Action::Wait),
+        "update_plan" => Some(given.plan()),
         _ => None,
     };
     known.unwrap_or(Action::Other)

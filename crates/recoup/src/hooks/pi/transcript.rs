@@ -127,6 +127,8 @@ fn by_hand(message: &Message<'_>, id: &str) -> Vec<What> {
     vec![What::Call(call), What::Outcome(outcome)]
 }
 
+const EXITED: &str = "Command exited with code ";
+
 /// What came of a call. The exit code is in the text, as the last that Pi wrote; an
 /// extension may have added more below.
 pub(super) fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
@@ -138,7 +140,6 @@ pub(super) fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
     if !is_error {
         return Outcome::new(call, Ended::Succeeded, text);
     }
-    const EXITED: &str = "Command exited with code ";
     let Some(at) = last(EXITED) else {
         return Outcome::new(call, Ended::Failed { exit: None }, text);
     };

@@ -15,6 +15,8 @@ use named::{Named, Runner};
 use recipes::Recipes;
 use tree::Tree;
 
+use crate::memory::{Note, NoteKind};
+
 /// So many things are looked for; then every memory counts as true.
 const MOST_LOOKS: usize = 200;
 
@@ -40,6 +42,12 @@ impl StaleCheck {
             targets: OnceCell::new(),
             recipes: OnceCell::new(),
         }
+    }
+
+    /// The first thing that a note names and the project no longer has. What failed once
+    /// need not be there.
+    pub fn of(&self, note: &Note) -> Option<String> {
+        if note.kind == NoteKind::Failure { None } else { self.missing(&note.text) }
     }
 
     /// The first thing that a statement names and the project no longer has.

@@ -80,6 +80,6 @@ fn unwrapped(words: &[String], depth: u8) -> Option<Vec<String>> {
     let inner = if depth == 0 { None } else { script::inline(words) };
     match inner {
         Some(line) => within(&line, depth - 1),
-        None => (!words.is_empty()).then(|| words.to_vec()),
+        None => (!program_of(words).is_empty()).then(|| words.to_vec()),
     }
 }

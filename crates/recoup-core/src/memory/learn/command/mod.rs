@@ -3,6 +3,7 @@
 //! `cd crates && cargo test 2>&1 | tail` agree.
 
 mod decide;
+mod mask;
 mod program;
 mod script;
 mod shell;
@@ -10,6 +11,8 @@ mod subs;
 mod wrappers;
 
 use std::fmt;
+
+pub use mask::{hides_its_end, without_passwords};
 
 use crate::base::text::shortened;
 use crate::secrets;

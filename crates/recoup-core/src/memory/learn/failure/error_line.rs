@@ -7,12 +7,29 @@ use super::rules::{Says, says};
 const NEAR: usize = 6;
 
 /// The line of `text` that says most; of several the first, but the last of a Python
-/// traceback and of causes, which is where it began.
+/// traceback and of causes, which is where it began. Where no line says anything, the last.
 pub(super) fn find(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(undecorated).collect();
+    match best(&lines) {
+        (_, Some(at)) => Some(whole(&lines, at)),
+        (_, None) => lines.iter().rfind(|line| !line.trim().is_empty()).map(|it| (*it).to_owned()),
+    }
+}
+
+/// The same, but only a line that really says something.
+pub(super) fn find_certain(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(undecorated).collect();
+    let (found, at) = best(&lines);
+    at.filter(|_| found >= Says::Where).map(|at| whole(&lines, at))
+}
+
+fn best(lines: &[&str]) -> (Says, Option<usize>) {
     let chained = lines.iter().any(|line| line.starts_with("Traceback (most recent call last)"));
     let mut best = (Says::Nothing, None);
     for (at, line) in lines.iter().enumerate() {
+        if at > 0 && lines[at - 1] == *line {
+            continue;
+        }
         let found = says(line);
         let cause = line.trim_start().starts_with("Caused by:")
             || (chained && !line.starts_with([' ', '\t', 'E']));
@@ -21,10 +38,7 @@ pub(super) fn find(text: &str) -> Option<String> {
             best = (found, Some(at));
         }
     }
-    match best {
-        (_, Some(at)) => Some(whole(&lines, at)),
-        (_, None) => lines.iter().rfind(|line| !line.trim().is_empty()).map(|it| (*it).to_owned()),
-    }
+    best
 }
 
 /// A line without what a build tool puts in front of every line.
@@ -59,27 +73,54 @@ fn without_step(line: &str) -> Option<&str> {
 fn whole(lines: &[&str], at: usize) -> String {
     let line = lines[at].trim();
     let line = line.strip_prefix("E  ").map_or(line, str::trim_start);
-    let next = || lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
-    let place = || {
-        let near = lines[at + 1..].iter().take(NEAR).map(|line| line.trim());
-        near.map_while(|line| (!line.is_empty()).then_some(line))
-            .find_map(|line| line.strip_prefix("--> "))
-    };
-    if line.starts_with("error")
-        && let Some(place) = place()
+    let place = if line.starts_with("error") {
+        rust_place(&lines[at + 1..])
+    } else if ["SyntaxError", "IndentationError", "TabError"]
+        .iter()
+        .any(|name| line.starts_with(name))
     {
+        python_place(&lines[..at])
+    } else {
+        None
+    };
+    if let Some(place) = place {
         return format!("{line} ({place})");
     }
+    let line = without_thread_id(line);
     let unfinished = line.ends_with(':')
-        || line.starts_with("● ")
-        || line.starts_with("--- FAIL:")
-        || line.starts_with("Failure/Error:");
-    match next() {
-        Some(next) if unfinished && !next.starts_with("at ") => joined(line, next),
-        _ => line.to_owned(),
+        || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|start| line.starts_with(start));
+    let next = lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
+    match next {
+        Some(next) if unfinished && !next.starts_with("at ") => {
+            format!("{}: {next}", line.trim_end_matches(':'))
+        }
+        _ => line,
     }
 }
 
-fn joined(line: &str, next: &str) -> String {
-    format!("{}: {next}", line.trim_end_matches(':'))
+/// ` --> src/main.rs:4:18` below the message.
+fn rust_place(below: &[&str]) -> Option<String> {
+    let near = below.iter().take(NEAR).map(|line| line.trim());
+    let mut near = near.take_while(|line| !line.is_empty());
+    near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
+}
+
+/// `File "a.py", line 3` above it.
+fn python_place(above: &[&str]) -> Option<String> {
+    above.iter().rev().take(NEAR).find_map(|line| {
+        let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
+        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        Some(format!("{file}:{number}"))
+    })
+}
+
+/// `thread 'x' (1234) panicked`: the number is another in each run.
+fn without_thread_id(line: &str) -> String {
+    let id = || {
+        let (before, rest) = line.strip_prefix("thread ")?.split_once("' (")?;
+        let (id, after) = rest.split_once(") ")?;
+        let number = id.bytes().all(|byte| byte.is_ascii_digit());
+        (number && after.starts_with("panicked")).then(|| format!("thread {before}' {after}"))
+    };
+    id().unwrap_or_else(|| line.to_owned())
 }

@@ -52,6 +52,7 @@ pub fn error_line(output: &str) -> Option<String> {
 
 fn error_or_code(output: &str, exit: Option<i32>) -> String {
     error_line(output).unwrap_or_else(|| match exit {
+        Some(124) => "exit code 124: it timed out".to_owned(),
         Some(code) => format!("exit code {code}, without a word"),
         None => "failed without a word".to_owned(),
     })
@@ -84,6 +85,6 @@ fn tests_failed(call: &Call, outcome: &Outcome) -> Option<Failure> {
     }
     let text = plain(&outcome.output);
     let summary = text.lines().find(|line| summary::says_failed(line))?;
-    let error = error_line::find(&text).unwrap_or_else(|| summary.to_owned());
+    let error = error_line::find_certain(&text).unwrap_or_else(|| summary.to_owned());
     Some(Failure { exit: None, flagged: false, error: tidy(&error) })
 }

@@ -111,9 +111,15 @@ pub(super) fn says(line: &str) -> Says {
     if text.is_empty() || is_noise(text) {
         return Says::Nothing;
     }
-    if is_clutter(text) {
-        return Says::Something;
+    // Most lines say nothing, and the longest table is asked only about the others.
+    match at_first_sight(line, text) {
+        Says::Nothing => Says::Nothing,
+        _ if is_clutter(text) => Says::Something,
+        found => found,
     }
+}
+
+fn at_first_sight(line: &str, text: &str) -> Says {
     let lower = text.to_lowercase();
     if is_exact(text, &lower) {
         Says::Exact
@@ -139,11 +145,23 @@ pub(super) fn is_certain(text: &str) -> bool {
 
 /// Frames of a stack, warnings, advice, and what a compiler draws.
 fn is_noise(text: &str) -> bool {
-    let lower_start: String = text.chars().take(10).collect::<String>().to_lowercase();
+    const STARTS: [&str; 12] = [
+        "warning",
+        "warn ",
+        "note:",
+        "hint:",
+        "help:",
+        "info",
+        "= note",
+        "= help",
+        "debug",
+        "npm warn",
+        "npm notice",
+        "# duration",
+    ];
+    let start = text[..text.floor_char_boundary(12)].to_lowercase();
     text.starts_with("at ") && text.contains(':')
-        || ["warning", "warn ", "note:", "hint:", "help:", "info", "= note", "= help", "debug"]
-            .iter()
-            .any(|start| lower_start.starts_with(start))
+        || STARTS.iter().any(|noise| start.starts_with(noise))
         || text.starts_with('|')
         || text.chars().all(|c| !c.is_alphanumeric())
 }
@@ -214,7 +232,7 @@ fn is_class(name: &str) -> bool {
 
 /// Which test it was: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
 fn is_place(text: &str) -> bool {
-    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "✗ ", "✕ ", "× ", "not ok "]
+    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
         .iter()
         .any(|start| text.starts_with(start))
         || (text.starts_with("test ") && text.ends_with("... FAILED"))

@@ -72,7 +72,7 @@ fn vitest(text: &str) -> bool {
         && some(text, &["failed"])
 }
 
-/// `FAIL` alone, `FAIL	example.com/x	0.3s`, `--- FAIL: TestAdd (0.00s)`
+/// `FAIL` alone or with a package and a time, `--- FAIL: TestAdd (0.00s)`
 fn go(line: &str) -> bool {
     line == "FAIL"
         || line.strip_prefix("FAIL\t").is_some_and(|rest| {
@@ -93,7 +93,7 @@ fn mocha(line: &str) -> bool {
         && words.next().is_none()
 }
 
-/// `5 examples, 1 failure` (rspec), `3 tests, 1 failure` (ExUnit), `5 runs, 7 assertions, 1
+/// `5 examples, 1 failure` (rspec), `3 tests, 1 failure` (`ExUnit`), `5 runs, 7 assertions, 1
 /// failures` (minitest), `5 tests completed, 1 failed` (Gradle).
 fn counted(text: &str) -> bool {
     let begins = text.split_ascii_whitespace().take(2).collect::<Vec<_>>();
@@ -115,7 +115,7 @@ fn dotnet(text: &str) -> bool {
     (text.starts_with("Failed!") && behind(text, "Failed:")) || text == "Test Run Failed."
 }
 
-/// unittest, PHPUnit, Node's own runner, Deno and Bun.
+/// `unittest`, `PHPUnit`, Node's own runner, Deno and Bun.
 fn others(text: &str) -> bool {
     (text.starts_with("FAILED (") && (text.contains("failures=") || text.contains("errors=")))
         || (text.starts_with("Tests: ")

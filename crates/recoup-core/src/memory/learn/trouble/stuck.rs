@@ -43,7 +43,9 @@ pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
     let mut found: Vec<Trouble> = Vec::new();
     for it in tried {
         if changes_files(it) {
-            rows.values_mut().for_each(|row| row.edited = true);
+            for row in rows.values_mut() {
+                row.edited = true;
+            }
         }
         let Some(kind) = it.kind.as_ref().filter(|kind| is_test(kind)) else { continue };
         let key = (it.step.agent, kind);

@@ -78,7 +78,7 @@ impl Report {
 
     /// The previews of its parts: what a person knows it by.
     pub(super) fn about(&self) -> String {
-        let previews = self.parts.iter().rev().filter_map(|part| part.preview.as_deref());
+        let previews = self.parts.iter().rev().filter_map(Part::telling);
         previews.chain(self.tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Request};
 use recoup_core::entry::{Head, Source};
-use recoup_core::key::{Id, Part};
+use recoup_core::key::{Id, Kind, Nature, Part, rules_in};
 use serde::Serialize;
 
 use super::find::find;
@@ -95,8 +95,7 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
         ("hits", report.hits.to_string()),
     ];
     fields.extend(report.full.map(|full| ("full", human::size(full.raw_len))));
-    let preview = |part: &Part| part.preview.clone().unwrap_or_else(|| "(hidden)".to_owned());
-    fields.extend(report.parts.iter().map(|part| (part.name.as_str(), preview(part))));
+    fields.extend(report.parts.iter().map(|part| (part.name.as_str(), preview(report, part))));
     fields.extend(report.tags.iter().map(|tag| ("tag", tag.clone())));
     let patterns = report.sources.patterns.iter();
     fields.extend(patterns.map(|pattern| ("watched", pattern.path.clone())));
@@ -104,6 +103,19 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
     fields.extend(undated.map(|path| ("watched", path.clone())));
     fields.extend(report.sources.files.iter().map(|source| ("source", described(source))));
     fields
+}
+
+/// What people read of a part; of rules the ids, which `recoup memory show` takes.
+fn preview(report: &Report, part: &Part) -> String {
+    let preview = part.preview.as_deref().unwrap_or("(hidden)");
+    match Kind::from_name(&report.kind).map(|kind| kind.nature(&part.name)) {
+        Some(Nature::Rules) => {
+            let (rules, _) = rules_in(preview);
+            let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+            if ids.is_empty() { "none".to_owned() } else { ids.join(" ") }
+        }
+        _ => preview.to_owned(),
+    }
 }
 
 fn expiry(report: &Report) -> String {

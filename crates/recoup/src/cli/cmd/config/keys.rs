@@ -21,7 +21,8 @@ struct Described {
     default: Option<&'static str>,
     variable: &'static str,
     meaning: &'static str,
-    /// Whether a repository's file may set it: `yes`, `for itself` or `after trust`.
+    /// Whether a repository's file may set it: `yes`, `for itself`, `after trust`,
+    /// `to switch it off` or `no`.
     repository: &'static str,
 }
 
@@ -48,6 +49,8 @@ fn described(info: &'static show::Info) -> Described {
             show::Repository::May => "yes",
             show::Repository::MayForItself => "for itself",
             show::Repository::AfterTrust => "after trust",
+            show::Repository::MaySwitchOff => "to switch it off",
+            show::Repository::MayNot => "no",
         },
     }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use recoup_core::memory::{Note, NoteId, Status};
 use recoup_core::{Error, Result};
 
+use super::report::Report;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
 
@@ -16,6 +17,9 @@ pub(super) struct EditArgs {
     /// What it says from now on
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Bring back what was superseded or retired.
@@ -24,6 +28,9 @@ pub(super) struct RestoreArgs {
     /// Its id
     #[arg(value_name = "ID")]
     id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Make a rule of what was only inferred.
@@ -32,6 +39,9 @@ pub(super) struct PromoteArgs {
     /// Its id
     #[arg(value_name = "ID")]
     id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Let it count no longer, and keep it.
@@ -40,57 +50,74 @@ pub(super) struct RetireArgs {
     /// Its id
     #[arg(value_name = "ID")]
     id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl EditArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let id = NoteId::parse(&self.id)?;
-        let note = app.memory_for_writing()?.edit(&id, &self.words.join(" "))?;
-        ui::say(format_args!("Changed: {} ({id})", note.text));
-        Ok(Answer::Yes)
+        let (note, instead_of) = app.memory_for_writing()?.edit(&id, &self.words.join(" "))?;
+        tell("Changed", &note, &instead_of, self.json)
     }
 }
 
 impl RestoreArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        activate(app, &self.id, "restored", "Restored", |status| {
-            matches!(status, Status::Superseded | Status::Retired)
-        })
+        let fits = |status| matches!(status, Status::Superseded | Status::Retired);
+        let (note, instead_of) = activate(app, &self.id, "restored", fits)?;
+        tell("Restored", &note, &instead_of, self.json)
     }
 }
 
 impl PromoteArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        activate(app, &self.id, "promoted", "Promoted", |status| status == Status::Candidate)
+        let fits = |status| status == Status::Candidate;
+        let (note, instead_of) = activate(app, &self.id, "promoted", fits)?;
+        tell("Promoted", &note, &instead_of, self.json)
     }
 }
 
 impl RetireArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let id = NoteId::parse(&self.id)?;
-        let note = app.memory_for_writing()?.retire(&id)?;
-        ui::say(format_args!("Retired: {} ({id})", note.text));
-        Ok(Answer::Yes)
+        let memory = app.memory_for_writing()?;
+        demand(memory.note(&id)?.as_ref(), |status| status != Status::Retired)?;
+        tell("Retired", &memory.retire(&id)?, &[], self.json)
     }
 }
 
-fn activate(app: &App, id: &str, what: &str, word: &str, fits: fn(Status) -> bool) -> Ended {
+fn activate(
+    app: &App,
+    id: &str,
+    what: &str,
+    fits: impl Fn(Status) -> bool,
+) -> Result<(Note, Vec<Note>)> {
     let id = NoteId::parse(id)?;
     let memory = app.memory_for_writing()?;
-    if let Some(note) = memory.note(&id)? {
-        demand(&note, fits)?;
+    demand(memory.note(&id)?.as_ref(), fits)?;
+    memory.activate(&id, what)
+}
+
+/// What is not there is said by whoever looks for it.
+fn demand(note: Option<&Note>, fits: impl Fn(Status) -> bool) -> Result<()> {
+    match note {
+        Some(note) if !fits(note.status) => {
+            Err(Error::usage(format!("{} is {}: there is nothing to do", note.id, note.status)))
+        }
+        _ => Ok(()),
     }
-    let (note, instead_of) = memory.activate(&id, what)?;
-    ui::say(format_args!("{word}: {} ({id})", note.text));
+}
+
+fn tell(word: &str, note: &Note, instead_of: &[Note], json: bool) -> Ended {
+    if json {
+        ui::json(&Report::new(note))?;
+        return Ok(Answer::Yes);
+    }
+    ui::say(format_args!("{word}: {} ({})", note.text, note.id));
     for old in instead_of {
         ui::say(format_args!("Instead of: {} ({})", old.text, old.id));
     }
     Ok(Answer::Yes)
-}
-
-fn demand(note: &Note, fits: fn(Status) -> bool) -> Result<()> {
-    if fits(note.status) {
-        return Ok(());
-    }
-    Err(Error::usage(format!("{} is {}: there is nothing to do", note.id, note.status)))
 }

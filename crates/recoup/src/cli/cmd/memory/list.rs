@@ -48,13 +48,14 @@ impl ListArgs {
 }
 
 fn row(report: &Report) -> Vec<String> {
-    let scope = report.scope.split(':').next().unwrap_or_default().to_owned();
+    let scope = report.scope.split(':').next().unwrap_or_default();
+    let paths = report.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
     vec![
         report.id.clone(),
         report.kind.to_string(),
         report.status.to_string(),
         report.source.to_string(),
-        scope,
+        format!("{scope}{paths}"),
         report.text.clone(),
     ]
 }
@@ -74,7 +75,9 @@ impl ShowArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
-            ui::error(format_args!("there is no memory {id}"));
+            ui::error(format_args!(
+                "there is no memory {id}; `recoup memory list --all` shows them"
+            ));
             return Ok(Answer::No);
         };
         let report = Report::new(&note);

@@ -2,10 +2,13 @@
 
 mod add;
 mod change;
+mod dedup;
 mod forget;
+mod helped;
 mod list;
 mod report;
 mod search;
+mod share;
 mod transfer;
 
 use clap::{Args, Subcommand};
@@ -41,9 +44,13 @@ enum Action {
     Promote(change::PromoteArgs),
     /// Let it count no longer, and keep it
     Retire(change::RetireArgs),
+    /// Find memories that say the same in other words, and merge them
+    Dedup(dedup::DedupArgs),
     /// Remove it for good
     Forget(forget::ForgetArgs),
-    /// Write memories as lines of JSON
+    /// Tell which rules help: given, used, repeated, and what came after
+    Report(helped::ReportArgs),
+    /// Write memories as lines of JSON, or with --team the project's rules for the repository
     Export(transfer::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
     Import(transfer::ImportArgs),
@@ -62,7 +69,9 @@ impl MemoryArgs {
             Action::Restore(args) => args.run(app),
             Action::Promote(args) => args.run(app),
             Action::Retire(args) => args.run(app),
+            Action::Dedup(args) => args.run(app),
             Action::Forget(args) => args.run(app),
+            Action::Report(args) => args.run(app),
             Action::Export(args) => args.run(app),
             Action::Import(args) => args.run(app),
         }

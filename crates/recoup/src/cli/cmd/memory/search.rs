@@ -1,15 +1,17 @@
 //! `recoup memory search` and `rules`.
 
-use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::memory::Wanted;
-use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::inject::Budget;
 use recoup_core::memory::search::Query;
 
 use super::report::Report;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
+use crate::config::trust;
 
 /// Find memories by their words.
 #[derive(Debug, Args)]
@@ -21,8 +23,8 @@ pub(super) struct SearchArgs {
     #[arg(long)]
     all: bool,
     /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
     /// As a JSON array
     #[arg(long)]
     json: bool,
@@ -31,9 +33,12 @@ pub(super) struct SearchArgs {
 impl SearchArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let text = self.words.join(" ");
+        if text.trim().is_empty() {
+            return Err(Error::usage("say what to look for: recoup memory search TEXT").into());
+        }
         let here = Wanted::active_in(&app.note_scope(false)).scopes;
         let scopes = if self.all { &[] } else { &here[..] };
-        let query = Query { scopes, limit: self.limit, ..Query::new(&text) };
+        let query = Query { scopes, limit: self.limit.get(), ..Query::new(&text) };
         let found = app.memory().search(&query)?;
         let reports: Vec<Report> = found.iter().map(|(note, _)| Report::new(note)).collect();
         if self.json {
@@ -60,15 +65,16 @@ pub(super) struct RulesArgs {
 
 impl RulesArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let notes = app.memory().notes(&Wanted::active_in(&app.note_scope(false)))?;
         let budget = Budget { tokens: self.tokens, ..Budget::default() };
-        let project = &app.settings.project;
-        let given = HashSet::new();
-        let context = Context { project: Some(project.id()), given: &given, budget };
-        let stale = StaleCheck::new(project.root());
-        let block = Block::of(&notes, &context, |note| stale.missing(&note.text));
-        if let Some(block) = block {
-            ui::data(&[block.text().as_bytes()])?;
+        match app.rules(budget)? {
+            Some(block) => ui::data(&[block.text().as_bytes()])?,
+            None if !app.memory().rules(&app.note_scope(false), budget)?.is_empty() => {
+                ui::hint(format_args!("no rule fits into {} tokens", self.tokens));
+            }
+            None => {}
+        }
+        if let Some(line) = trust::team_state(&app.settings.home, &app.settings.project).advice() {
+            ui::hint(line);
         }
         Ok(Answer::Yes)
     }

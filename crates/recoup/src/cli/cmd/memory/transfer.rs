@@ -1,17 +1,34 @@
 //! `recoup memory export` and `import`.
 
 use clap::Args;
-use recoup_core::memory::{Wanted, export, parse};
+use recoup_core::memory::{Imported, Wanted, export, parse};
 
+use super::share::Sharing;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
 
-/// Write memories as lines of JSON.
+/// Write memories as lines of JSON, or the project's rules to a file of the repository.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(super) struct ExportArgs {
     /// Everything: other projects too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "team")]
     all: bool,
+    /// Add the project's rules to recoup-rules.md at its root, for review and for the team
+    #[arg(long)]
+    team: bool,
+    /// Only these of the project's rules; each takes the place of what the file says otherwise
+    #[arg(value_name = "ID", requires = "team")]
+    ids: Vec<String>,
+    /// Only show what would be written
+    #[arg(long, requires = "team")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short, requires = "team")]
+    yes: bool,
+    /// Say as JSON what was written
+    #[arg(long, requires = "team")]
+    json: bool,
 }
 
 /// Take in what `export` wrote.
@@ -20,12 +37,19 @@ pub(super) struct ImportArgs {
     /// The file, or - for stdin
     #[arg(value_name = "FILE")]
     file: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl ExportArgs {
     pub(super) fn run(self, app: &App) -> Ended {
+        let Self { all, team, ids, dry_run, yes, json } = self;
+        if team {
+            return Sharing { ids, dry_run, yes, json }.run(app);
+        }
         let here = Wanted { statuses: Vec::new(), ..Wanted::active_in(&app.note_scope(false)) };
-        let wanted = if self.all { Wanted::default() } else { here };
+        let wanted = if all { Wanted::default() } else { here };
         let notes = app.memory().notes(&wanted)?;
         ui::data(&[export(&notes).as_bytes()])?;
         Ok(Answer::Yes)
@@ -36,8 +60,12 @@ impl ImportArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
         let notes = parse(&input::utf8("FILE", bytes)?)?;
-        let imported = app.memory_for_writing()?.import(&notes)?;
-        ui::say(format_args!("Imported {}; {} were known", imported.added, imported.known));
+        let Imported { added, known } = app.memory_for_writing()?.import(&notes)?;
+        if self.json {
+            ui::json(&serde_json::json!({ "added": added, "known": known }))?;
+        } else {
+            ui::say(format_args!("Imported {added}; {known} were known"));
+        }
         Ok(Answer::Yes)
     }
 }

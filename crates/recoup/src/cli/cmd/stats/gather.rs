@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use recoup_core::base::clock::day_to_date;
 use recoup_core::cache::Cache;
 use recoup_core::entry::{Happening, Head, Saved, Tally, day_of};
-use recoup_core::key::{Id, Scope};
+use recoup_core::key::{self, Id, Scope};
 use recoup_core::store::Flow;
 use recoup_core::{Error, Result};
 use serde::Serialize;
@@ -194,7 +194,7 @@ fn keep_best(best: &mut Vec<Valued>, top: usize) {
 
 fn one(id: &Id, head: &Head) -> Valued {
     let header = &head.header;
-    let previews = header.parts.iter().rev().filter_map(|part| part.preview.as_deref());
+    let previews = header.parts.iter().rev().filter_map(key::Part::telling);
     let about = previews.chain(header.tags.iter().map(String::as_str)).collect::<Vec<_>>();
     Valued {
         key: id.key.to_string(),

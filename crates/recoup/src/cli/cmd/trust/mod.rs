@@ -3,23 +3,29 @@
 
 mod change;
 mod list;
+mod team;
 
 use std::path::Path;
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::memory::NoteScope;
 use serde::Serialize;
 
+use crate::cli::app::memory_in;
 use crate::cli::{Answer, Ended, ui};
-use crate::config::trust::{self, Ledger, Verdict};
-use crate::config::{Delicate, File, Gathered, Overrides, Places};
+use crate::config::trust::{self, Granted, Ledger, Verdict};
+use crate::config::{Delicate, Gathered, Overrides, Places};
 use change::Change;
+use team::Team;
 
-/// Let this repository's files say where entries are kept.
+/// Let this repository's files say where entries are kept, and what agents keep to.
 ///
 /// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may say how long things are
 /// kept. Where they are kept, who shares them, and which variables are read counts only once you
-/// have said so here, and only until the file changes.
+/// have said so here, and only until the file changes. So do the team's rules in
+/// recoup-rules.md: what you accept becomes instructions for the agents that work here, and of a
+/// file that has changed what you accepted before stays in force until you accept the change.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
@@ -43,12 +49,18 @@ struct Report<'a> {
     /// Whether all of it is trusted now.
     trusted: bool,
     files: &'a [Change],
+    /// The team's rules, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<&'a Team>,
 }
 
 #[derive(Serialize)]
-struct Revoked {
+struct TakenBack {
     root: String,
     revoked: Vec<String>,
+    /// The ids of memories that were the team's rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    retired: Vec<String>,
 }
 
 impl TrustArgs {
@@ -63,28 +75,35 @@ impl TrustArgs {
     fn trust(&self, gathered: &Gathered) -> Ended {
         let (home, root) = (&gathered.places.home, gathered.project.root());
         // What can't be read can't be added to: better to know before answering.
-        Ledger::read(home)?;
+        let ledger = Ledger::read(home)?;
         let changes: Vec<Change> =
             gathered.delicate.iter().map(|file| Change::new(home, file)).collect();
+        let team = Team::look(home, &gathered.project, &ledger)?;
         let open = |file: &&Delicate| file.verdict != Verdict::Trusted;
         let asked: Vec<&Delicate> = gathered.delicate.iter().filter(open).collect();
-        let granted = asked.is_empty() || self.consent(root, &changes);
+        let rules = team.as_ref().filter(|team| team.is_open());
+        let nothing = asked.is_empty() && rules.is_none();
+        team.iter().for_each(Team::tell_faults);
+        let granted = nothing || self.consent(root, &changes, rules);
         if granted {
-            grant(home, root, &asked)?;
+            grant(gathered, &asked, rules)?;
         }
+        let sound = team.as_ref().is_none_or(Team::is_sound);
         if self.json {
             let root = root.display().to_string();
-            ui::json(&Report { root, trusted: granted, files: &changes })?;
-        } else if asked.is_empty() {
+            let trusted = granted && sound;
+            ui::json(&Report { root, trusted, files: &changes, rules: team.as_ref() })?;
+        } else if nothing && sound {
             ui::say("Nothing in this repository waits for your trust.");
         }
-        Ok(if granted { Answer::Yes } else { Answer::No })
+        Ok(if granted && sound { Answer::Yes } else { Answer::No })
     }
 
     /// Shows what it is about, and asks. Where nobody can be asked, only `--yes`
     /// is a yes.
-    fn consent(&self, root: &Path, changes: &[Change]) -> bool {
+    fn consent(&self, root: &Path, changes: &[Change], rules: Option<&Team>) -> bool {
         changes.iter().for_each(Change::tell);
+        rules.into_iter().for_each(Team::tell);
         if self.yes {
             return true;
         }
@@ -101,28 +120,46 @@ impl TrustArgs {
     }
 
     fn revoke(&self, gathered: &Gathered) -> Ended {
-        let root = gathered.project.root();
-        let revoked = trust::revoke(&gathered.places.home, root)?;
-        let root = root.display().to_string();
+        let (home, project) = (&gathered.places.home, &gathered.project);
+        let revoked = trust::revoke(home, project)?;
+        let retired = memory_in(home).retire_team(&NoteScope::Project(project.id().clone()))?;
+        let root = project.root().display().to_string();
         if self.json {
-            ui::json(&Revoked { root, revoked })?;
-        } else if revoked.is_empty() {
+            let retired = retired.iter().map(|note| note.id.to_string()).collect();
+            ui::json(&TakenBack { root, revoked, retired })?;
+            return Ok(Answer::Yes);
+        }
+        if revoked.is_empty() && retired.is_empty() {
             ui::say(format_args!("Nothing was trusted in {root}"));
-        } else {
+        } else if !revoked.is_empty() {
             ui::say(format_args!("No longer trusted: {}", revoked.join(", ")));
+        }
+        for note in retired {
+            ui::say(format_args!("No longer a rule: {} ({})", note.text, note.id));
         }
         Ok(Answer::Yes)
     }
 }
 
-fn grant(home: &Path, root: &Path, asked: &[&Delicate]) -> recoup_core::Result<()> {
-    if asked.is_empty() {
+fn grant(
+    gathered: &Gathered,
+    asked: &[&Delicate],
+    rules: Option<&Team>,
+) -> recoup_core::Result<()> {
+    let (home, project) = (&gathered.places.home, &gathered.project);
+    // Rules that could not be kept are not trusted either.
+    rules.map_or(Ok(()), |team| team.accept(home, project))?;
+    let files = asked.iter().map(|file| {
+        let text = file.text.as_bytes();
+        Granted { name: file.file.name(), text, project: None }
+    });
+    let files: Vec<Granted<'_>> =
+        files.chain(rules.and_then(|team| team.granted(project))).collect();
+    if files.is_empty() {
         return Ok(());
     }
-    let files: Vec<(File, &str)> =
-        asked.iter().map(|file| (file.file, file.text.as_str())).collect();
-    trust::grant(home, root, &files, SystemClock.now())?;
-    let names: Vec<_> = files.iter().map(|(file, _)| file.name()).collect();
+    trust::grant(home, project.root(), &files, SystemClock.now())?;
+    let names: Vec<_> = files.iter().map(|file| file.name).collect();
     ui::say(format_args!("Trusted: {}", names.join(", ")));
     Ok(())
 }

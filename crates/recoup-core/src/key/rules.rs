@@ -1,0 +1,70 @@
+//! The rules that an agent is given, as a part of the key of its run: another rule is
+//! another question, and which one it is can be told afterwards.
+//!
+//! ```text
+//! 3c5daf63 k3x9w2ma      what is kept of the part: a line for each rule, with a short
+//! 91ba20c7 0h7d1vqz      hash of its text and the id by which memory knows it
+//! ```
+//!
+//! The words are not kept: entries may be shared, what the user said in private is not,
+//! and whoever forgets a rule wants it gone from here as well.
+
+use super::Part;
+use crate::base::digest::Digest;
+
+/// The name of the part.
+pub(super) const PART: &str = "rules";
+
+/// So many rules are kept one by one: they fit into a part.
+const MOST: usize = 700;
+/// As many digits of a rule's digest as tell it from others.
+const DIGITS: usize = 8;
+/// Ends a list that is not whole.
+const MORE: char = '…';
+
+/// The rules that hold for a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// Of what an agent is told.
+    pub digest: Digest,
+    /// Each of them, the more important first.
+    pub rules: Vec<Rule>,
+}
+
+/// A rule, without its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The beginning of its text's digest.
+    pub hash: String,
+    /// The id by which memory knows it.
+    pub id: String,
+}
+
+impl Rule {
+    /// The rule of that id and text.
+    pub fn new(id: &str, text: &str) -> Self {
+        let hash = Digest::of(text.as_bytes()).to_hex()[..DIGITS].to_owned();
+        Self { hash, id: id.to_owned() }
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let (hash, id) = line.split_once(' ')?;
+        let is_hash = hash.len() == DIGITS && hash.bytes().all(|it| it.is_ascii_hexdigit());
+        is_hash.then(|| Self { hash: hash.to_owned(), id: id.to_owned() })
+    }
+}
+
+impl Rules {
+    /// What is kept of them.
+    pub(super) fn part(&self) -> Part {
+        let lines = self.rules.iter().take(MOST).map(|rule| format!("{} {}\n", rule.hash, rule.id));
+        let mut preview: String = lines.collect();
+        preview.extend((self.rules.len() > MOST).then_some(MORE));
+        Part { name: PART.to_owned(), digest: self.digest, preview: Some(preview) }
+    }
+}
+
+/// The rules in what is kept of a part, and whether those are all.
+pub fn rules_in(preview: &str) -> (Vec<Rule>, bool) {
+    (preview.lines().filter_map(Rule::read).collect(), !preview.ends_with(MORE))
+}

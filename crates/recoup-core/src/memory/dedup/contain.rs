@@ -1,0 +1,41 @@
+//! Which files a glob is for, as far as that is certain without looking at any.
+
+/// What makes a part of a path a pattern.
+const SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '\\', '!'];
+
+/// Whether `wide` holds for all files of `narrow`, and for others too. None is all files.
+pub(super) fn is_wider(wide: Option<&str>, narrow: Option<&str>) -> bool {
+    let Some(narrow) = narrow else { return false };
+    match wide.map(root_of) {
+        None => true,
+        Some(None) => false,
+        Some(Some(root)) => wide != Some(narrow) && is_below(narrow, root),
+    }
+}
+
+/// Whether some file may be of both. In doubt it may.
+pub(super) fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    let (one, other) = (literal(one), literal(other));
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// The directory of which a glob means everything: `src` for `src/**`.
+fn root_of(glob: &str) -> Option<&str> {
+    let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
+    (!root.contains(SIGNS)).then_some(root)
+}
+
+/// `..` would lead out of it, and braces may have whole paths in them.
+fn is_below(glob: &str, root: &str) -> bool {
+    let inside = match glob.strip_prefix(root) {
+        Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
+        rest => rest,
+    };
+    inside.is_some_and(|rest| !rest.is_empty()) && !glob.split('/').any(|part| part == "..")
+}
+
+/// What stands before the first sign.
+fn literal(glob: &str) -> &str {
+    glob.split(SIGNS).next().unwrap_or_default()
+}

@@ -1,0 +1,269 @@
+//! What a statement means, in a form in which two that say the same in other words are
+//! equal, and two that differ in a number, a path, a name or an identifier never are.
+//!
+//! A statement is phrases: what is to be done, and when, where and with what. Within a
+//! phrase the order of words stays ("the client calls the server"); phrases may change
+//! places where that can't change what belongs to what:
+//!
+//! ```text
+//! Always run `make lint` before you push.      run `make` `lint` | before push
+//! before pushing, run `make lint`              run `make` `lint` | before push
+//! ```
+
+/// Words that say nothing by themselves.
+const SMALL: &str = "a an the we i you they our your my us it its this that these those here there please always \
+ever should must will shall be is are am do does have has want wants need needs to-do just project repo repository \
+codebase so ok okay yes again actually really let's lets me sure make-sure ensure going forward now use using uses \
+used utilize prefer";
+
+/// What denies the words behind it.
+const NOT: &str = "not never no dont avoid nicht nie";
+
+/// What begins a phrase that says when, where, with what or for whom.
+const HEADS: &str = "before after in on at by for with from to into onto of until unless if when while during via \
+through against under inside as than over about between within without";
+
+/// What begins another statement; its order stays.
+const JOINTS: &str = "and or but then because since";
+
+/// What people write in more than one way.
+const PHRASES: &[(&str, &str)] = &[
+    ("do not", "dont"),
+    ("don't", "dont"),
+    ("does not", "dont"),
+    ("doesn't", "dont"),
+    ("must not", "dont"),
+    ("mustn't", "dont"),
+    ("should not", "dont"),
+    ("shouldn't", "dont"),
+    ("can not", "dont"),
+    ("cannot", "dont"),
+    ("can't", "dont"),
+    ("instead of", "not"),
+    ("rather than", "not"),
+    ("in place of", "not"),
+    ("prior to", "before"),
+    ("ahead of", "before"),
+    ("from now on", "always"),
+    ("at all times", "always"),
+    ("make sure to", "always"),
+    ("make sure that", "always"),
+    ("make sure you", "always"),
+    ("be sure to", "always"),
+    ("pull requests", "pr"),
+    ("pull request", "pr"),
+];
+
+/// One word for those that mean it.
+const SAME: &[(&str, &str)] = &[
+    ("each", "every"),
+    ("whenever", "when"),
+    ("execute", "run"),
+    ("prs", "pr"),
+    ("directory", "folder"),
+    ("directories", "folder"),
+    ("dir", "folder"),
+    ("db", "database"),
+    ("prod", "production"),
+    ("docs", "documentation"),
+    ("config", "configuration"),
+    ("env", "environment"),
+    ("delete", "remove"),
+    ("begin", "start"),
+    ("js", "javascript"),
+    ("ts", "typescript"),
+    ("py", "python"),
+    ("postgresql", "postgres"),
+    ("golang", "go"),
+];
+
+/// A word of a statement.
+struct Word {
+    text: String,
+    /// A sign behind it ends its phrase.
+    is_last: bool,
+}
+
+/// What a statement means; none where its words say too little to be compared.
+pub(in crate::memory) fn of(statement: &str) -> Option<String> {
+    let phrases = phrases(&words(statement));
+    let content: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
+    if content == 0 {
+        return None;
+    }
+    let mut written: Vec<String> = phrases.iter().map(Phrase::written).collect();
+    if may_change_places(&phrases) {
+        written.sort();
+    }
+    Some(written.join("\n"))
+}
+
+/// A part of a statement, and what it begins with.
+struct Phrase {
+    head: Option<String>,
+    is_denied: bool,
+    words: Vec<String>,
+}
+
+impl Phrase {
+    fn written(&self) -> String {
+        let denied = if self.is_denied { "NOT " } else { "" };
+        format!("{denied}{}:{}", self.head.as_deref().unwrap_or_default(), self.words.join(" "))
+    }
+
+    fn says_how(&self) -> bool {
+        self.head.as_deref().is_some_and(|head| is_in(HEADS, head))
+    }
+}
+
+/// Beside one thing to be done the rest says how, in any order; and of two things that are
+/// to be done, or not, neither comes first.
+fn may_change_places(phrases: &[Phrase]) -> bool {
+    let done = phrases.iter().filter(|phrase| !phrase.says_how()).count();
+    let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
+    let plain = phrases.iter().all(|phrase| phrase.head.is_none());
+    done <= 1 || (phrases.len() == 2 && denied == 1 && plain)
+}
+
+fn phrases(words: &[Word]) -> Vec<Phrase> {
+    let mut all: Vec<Phrase> = Vec::new();
+    let (mut head, mut is_denied, mut begins) = (None, false, true);
+    for Word { text, is_last } in words {
+        if is_in(NOT, text) {
+            // "Don't … without …" is no denial twice over: each stands where it is.
+            flush(&mut all, &mut head, &mut is_denied);
+            (is_denied, begins) = (true, true);
+        } else if is_in(HEADS, text) || is_in(JOINTS, text) {
+            flush(&mut all, &mut head, &mut is_denied);
+            (head, begins) = (Some(text.clone()), true);
+        } else if !is_in(SMALL, text) {
+            if begins {
+                let head = head.take();
+                all.push(Phrase { head, is_denied: std::mem::take(&mut is_denied), words: vec![] });
+                begins = false;
+            }
+            all.last_mut().expect("a phrase was begun").words.push(text.clone());
+        }
+        if *is_last {
+            flush(&mut all, &mut head, &mut is_denied);
+            begins = true;
+        }
+    }
+    flush(&mut all, &mut head, &mut is_denied);
+    all
+}
+
+/// A head or a denial without words behind it still says something.
+fn flush(all: &mut Vec<Phrase>, head: &mut Option<String>, is_denied: &mut bool) {
+    if head.is_some() || *is_denied {
+        let (head, is_denied) = (head.take(), std::mem::take(is_denied));
+        all.push(Phrase { head, is_denied, words: Vec::new() });
+    }
+}
+
+fn words(statement: &str) -> Vec<Word> {
+    let text = statement.replace(['\u{2019}', '\u{2018}'], "'");
+    let mut words: Vec<Word> = Vec::new();
+    let (mut is_code, mut is_first) = (false, true);
+    for raw in joined(&text).split_whitespace() {
+        let quoted = is_code || raw.contains('`');
+        is_code ^= raw.matches('`').count() % 2 == 1;
+        let bare = raw.trim_matches(|c: char| ",;:!?()[]\"'`".contains(c));
+        let bare = bare.trim_end_matches('.').trim_matches('`');
+        let is_last = !is_code && raw.ends_with([',', ';', ':', '.', '!', '?', ')']);
+        if bare.is_empty() {
+            words.iter_mut().last().into_iter().for_each(|word| word.is_last |= is_last);
+            continue;
+        }
+        let is_called = !is_first && bare.starts_with(char::is_uppercase);
+        let text = match bare {
+            _ if quoted || is_name(bare) => format!("`{bare}`"),
+            _ if is_called => bare.to_lowercase(),
+            _ => plain(bare),
+        };
+        words.push(Word { text, is_last });
+        is_first = raw.ends_with(['.', '!', '?', ':']);
+    }
+    words
+}
+
+/// With one word for what is written in two, except in code.
+fn joined(text: &str) -> String {
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(number, part)| if number % 2 == 0 { joined_plain(part) } else { part.to_owned() });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+fn joined_plain(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (written, same) in PHRASES {
+        let mut from = 0;
+        while let Some(at) = find(&text[from..], written).map(|at| from + at) {
+            let end = at + written.len();
+            let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+            if parted(text[..at].chars().next_back()) && parted(text[end..].chars().next()) {
+                text.replace_range(at..end, same);
+            }
+            from = at + same.len().min(text.len() - at);
+            while !text.is_char_boundary(from) {
+                from += 1;
+            }
+        }
+    }
+    text
+}
+
+/// Whatever its casing; `written` is ASCII.
+fn find(text: &str, written: &str) -> Option<usize> {
+    let (text, written) = (text.as_bytes(), written.as_bytes());
+    text.windows(written.len()).position(|part| part.eq_ignore_ascii_case(written))
+}
+
+/// A number, a path, an option, an identifier: compared as it is written.
+fn is_name(word: &str) -> bool {
+    let has_sign = word.chars().any(|c| !c.is_alphabetic() && c != '\'');
+    let has_inner_capital = word.chars().skip(1).any(char::is_uppercase);
+    has_sign || has_inner_capital
+}
+
+fn plain(word: &str) -> String {
+    let word = word.to_lowercase();
+    let same = |word: &str| SAME.iter().find(|(written, _)| *written == word).map(|it| it.1);
+    if let Some(same) = same(&word) {
+        return same.to_owned();
+    }
+    if [SMALL, NOT, HEADS, JOINTS].iter().any(|list| is_in(list, &word)) {
+        return word;
+    }
+    let one = singular(&word);
+    same(one).map_or_else(|| stem(one), str::to_owned)
+}
+
+fn singular(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(one) if one.len() >= 3 && !["s", "u", "i"].iter().any(|end| one.ends_with(end)) => one,
+        _ => word,
+    }
+}
+
+/// "Pushing" and "push", "writing" and "write", "running" and "run"; nothing bolder.
+fn stem(word: &str) -> String {
+    let is_vowel = |c: char| "aeiouy".contains(c);
+    let Some(root) = word.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
+    else {
+        return word.strip_suffix('e').filter(|it| it.len() >= 3).unwrap_or(word).to_owned();
+    };
+    let mut back = root.chars().rev();
+    match (back.next(), back.next()) {
+        (Some(a), Some(b)) if a == b && !"lszaeiou".contains(a) => {
+            root[..root.len() - 1].to_owned()
+        }
+        _ => root.to_owned(),
+    }
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|it| it == word)
+}

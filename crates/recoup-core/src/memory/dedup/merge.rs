@@ -1,0 +1,37 @@
+//! Making one of those that say the same: evidence adds up, and the others are
+//! superseded, so that each can be brought back.
+
+use rusqlite::{Connection, params};
+
+use super::{Duplicates, duplicates};
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::memory::{Note, NoteScope, keep, rows};
+
+/// Within one transaction: merges what is said more than once in these scopes, or in all.
+pub(in crate::memory) fn merge(
+    connection: &Connection,
+    scopes: &[NoteScope],
+    now: Timestamp,
+) -> Result<Vec<Duplicates>> {
+    let active = rows::many(connection, "status = 'active'", [])?;
+    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).collect();
+    let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
+    let notes: Vec<Note> = notes.into_iter().filter(meant).collect();
+    let mut found = duplicates(&notes);
+    for group in &mut found {
+        let stays = keep::demand(connection, &group.stays.id)?;
+        for other in &group.others {
+            let other = keep::demand(connection, &other.id)?;
+            keep::supersede(connection, &other, &group.stays.id, now)?;
+        }
+        let more: u64 = group.others.iter().map(|note| note.evidence).sum();
+        connection
+            .prepare_cached("UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1")
+            .and_then(|mut update| update.execute(params![stays.row, more.cast_signed()]))
+            .map_err(keep::keeping)?;
+        keep::testify(connection, &stays, "merged", None, now)?;
+        group.stays = keep::demand(connection, &group.stays.id)?.note;
+    }
+    Ok(found)
+}

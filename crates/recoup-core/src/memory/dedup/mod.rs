@@ -1,0 +1,112 @@
+//! Notes that say the same: in other words in one place, or word for word for files of
+//! which one glob contains the other. Precise first: what is not certainly the same stays
+//! two notes, because a rule that was merged by mistake is a rule that was lost.
+
+mod contain;
+mod meaning;
+mod merge;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::statement::said;
+use super::topic::{is_opposed, overturns, topic};
+use super::{Note, Status};
+
+pub(super) use meaning::of as meaning_of;
+pub(super) use merge::merge;
+
+/// Notes that say the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicates {
+    /// The one that stays: the newest wording of the most trusted, or the one for more files.
+    pub stays: Note,
+    /// Those that give way to it.
+    pub others: Vec<Note>,
+}
+
+/// What is said more than once among `notes`. Only what counts is looked at.
+pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
+    let mut active: Vec<&Note> = notes.iter().filter(|it| it.status == Status::Active).collect();
+    active.sort_by_key(|note| (Reverse(note.trust()), Reverse(note.updated), note.id.clone()));
+    let mut found = in_other_words(&active);
+    let goes = |note: &Note| found.iter().any(|it| it.others.iter().any(|it| it.id == note.id));
+    let left: Vec<&Note> = active.into_iter().filter(|note| !goes(note)).collect();
+    repeated_for_fewer_files(&left, &mut found);
+    found.sort_by(|a, b| a.stays.text.cmp(&b.stays.text).then_with(|| a.stays.id.cmp(&b.stays.id)));
+    found
+}
+
+/// Those that mean the same in one place. `notes` are the most trusted first, and of these
+/// the newest.
+fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
+    let mut by_meaning: HashMap<_, Vec<&Note>> = HashMap::new();
+    for note in notes {
+        let own_topic = note.topic.as_ref().filter(|it| Some(*it) != topic(&note.text).as_ref());
+        if let Some(meaning) = meaning::of(&note.text) {
+            let place = (&note.scope, &note.paths, own_topic, meaning);
+            by_meaning.entry(place).or_default().push(note);
+        }
+    }
+    let mut found = Vec::new();
+    for group in by_meaning.into_values() {
+        let (stays, others) = group.split_first().expect("a group has a note");
+        let others = others.iter().filter(|it| !is_opposed(&stays.text, &it.text));
+        let others: Vec<Note> = others.map(|note| (*note).clone()).collect();
+        if !others.is_empty() {
+            found.push(Duplicates { stays: (*stays).clone(), others });
+        }
+    }
+    found
+}
+
+/// The same words for some files, where they hold for more of them anyway.
+fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<Duplicates>) {
+    let mut by_words: HashMap<_, Vec<&Note>> = HashMap::new();
+    for note in notes {
+        by_words.entry((&note.scope, said(&note.text))).or_default().push(note);
+    }
+    for group in by_words.values().filter(|group| group.len() > 1) {
+        for narrow in group {
+            let wide = group.iter().filter(|wide| is_covered(narrow, wide, notes));
+            // The widest of them: it is not covered itself.
+            let wide = wide.max_by_key(|wide| covered_by(wide, group));
+            if let Some(wide) = wide {
+                add(found, wide, narrow);
+            }
+        }
+    }
+}
+
+fn covered_by(wide: &Note, group: &[&Note]) -> usize {
+    group.iter().filter(|it| contain::is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
+}
+
+/// Whether `narrow` says nothing that `wide` does not say: and nothing that holds for some
+/// of these files says otherwise, so that `narrow` is the exception to it.
+fn is_covered(narrow: &Note, wide: &Note, all: &[&Note]) -> bool {
+    let between = |other: &&&Note| {
+        other.scope == narrow.scope
+            && contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
+            && other.paths != wide.paths
+            && !contain::is_wider(other.paths.as_deref(), wide.paths.as_deref())
+            && said(&other.text) != said(&narrow.text)
+            && (other.topic.is_some() && other.topic == narrow.topic
+                || overturns(&narrow.text, &other.text))
+    };
+    contain::is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
+        && wide.trust() >= narrow.trust()
+        && wide.topic == narrow.topic
+        && !all.iter().any(|other| between(&other))
+}
+
+fn add(found: &mut Vec<Duplicates>, stays: &Note, goes: &Note) {
+    // What others gave way to gives way with them.
+    let at = found.iter().position(|it| it.stays.id == goes.id);
+    let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
+    others.insert(0, goes.clone());
+    match found.iter_mut().find(|it| it.stays.id == stays.id) {
+        Some(known) => known.others.extend(others),
+        None => found.push(Duplicates { stays: stays.clone(), others }),
+    }
+}

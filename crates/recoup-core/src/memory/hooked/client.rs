@@ -1,0 +1,110 @@
+//! Which clients a command starts.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::shell::commands;
+use crate::error::{Error, Result};
+
+/// A program that runs agents, and can call us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// Pi.
+    Pi,
+}
+
+/// The packages that clients are fetched or run from.
+const PACKAGES: [(&str, Client); 4] = [
+    ("@anthropic-ai/claude-code", Client::ClaudeCode),
+    ("@openai/codex", Client::Codex),
+    ("@mariozechner/pi-coding-agent", Client::Pi),
+    ("@earendil-works/pi-coding-agent", Client::Pi),
+];
+
+/// Programs that start another one, which their arguments name: with other surroundings,
+/// out of a package, or as a line for the shell.
+const WRAPPERS: [&str; 28] = [
+    "env", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout", "unbuffer",
+    "xargs", "recoup", "mise", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno",
+    "sh", "bash", "dash", "zsh", "ksh", "fish",
+];
+
+impl Client {
+    /// Every one there is.
+    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
+
+    /// The word that is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// The client that somebody named.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::parse(name).ok().or_else(|| Self::of_program(Path::new(name)))
+    }
+
+    /// The client that a word names.
+    pub fn parse(word: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {
+            let all = Self::ALL.map(Self::as_str).join(", ");
+            Error::usage(format!("{word:?} is no client that is known here: expected one of {all}"))
+        })
+    }
+
+    /// The client that a program is, by the name of its file.
+    pub fn of_program(program: &Path) -> Option<Self> {
+        match program.file_name()?.to_str()? {
+            "claude" => Some(Self::ClaudeCode),
+            "codex" => Some(Self::Codex),
+            "pi" => Some(Self::Pi),
+            _ => None,
+        }
+    }
+
+    /// The clients that a command may start: `program` is the file that is run, `words`
+    /// are what was typed, the name first.
+    ///
+    /// A command is a client by the name of its program, by that of the file behind it, or
+    /// by the package that this is in. Of a program that is known to start others, every
+    /// word counts, so that `timeout 60 claude …`, `npx @openai/codex …` and
+    /// `sh -c 'cd src && claude …'` are clients. A script that starts one is not seen.
+    pub fn of_command(program: &Path, words: &[OsString]) -> Vec<Self> {
+        let Some((name, arguments)) = words.split_first() else { return Vec::new() };
+        let mut found: Vec<Self> =
+            [Path::new(name), program].into_iter().filter_map(Self::at).collect();
+        if is_wrapper(Path::new(name)) {
+            for argument in arguments {
+                let argument = argument.to_string_lossy();
+                let within = commands(&argument).into_iter().flatten();
+                found.extend(within.filter_map(|word| Self::at(Path::new(&word))));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// By name, or by package: `@openai/codex@1.2`, `…/node_modules/@openai/codex/bin/x.js`.
+    fn at(path: &Path) -> Option<Self> {
+        let text = path.to_string_lossy();
+        let is_in = |package: &str| {
+            let mut after = text.match_indices(package).map(|(at, it)| &text[at + it.len()..]);
+            after.any(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+        };
+        let of_package = || PACKAGES.iter().find(|(package, _)| is_in(package));
+        Self::of_program(path).or_else(|| of_package().map(|(_, client)| *client))
+    }
+}
+
+fn is_wrapper(program: &Path) -> bool {
+    let name = program.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| WRAPPERS.contains(&name))
+}

@@ -1,0 +1,112 @@
+//! Does a client have our hooks? Whoever starts one wants to know: the rules that
+//! its agent will be given are then part of what the run stands for.
+//!
+//! ```text
+//! Claude Code  settings.json of the user, settings.json and settings.local.json of the project
+//! Codex        hooks.json and config.toml of the user and of the project
+//! Pi           the extensions of the user and of the project, and those that settings.json lists
+//! ```
+//!
+//! A client has our hooks when one of its hooks is a command whose program is `recoup`
+//! and whose first argument is `hook`. A file that is not there, not readable, too large
+//! or not what it should be says no, as it does to the client. Where clients differ in
+//! what they read, any reading that has our hooks says yes: a rule too many in a key
+//! costs a run, one too few gives out an answer that was made without it.
+
+mod client;
+mod extension;
+mod settings;
+mod shell;
+
+use std::path::{Path, PathBuf};
+
+use crate::base::fsx;
+
+pub use client::Client;
+
+/// No settings file of a person is larger.
+const LARGEST: u64 = 1 << 20;
+
+/// The name of our program, whatever the path to it.
+const PROGRAM: &str = "recoup";
+
+/// The argument that makes it a hook.
+const HOOK: &str = "hook";
+
+/// Where clients keep their settings. The directories of the clients are what their
+/// variables say (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `PI_CODING_AGENT_DIR`): without
+/// one they are in the user's home.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The user's home.
+    pub home: &'a Path,
+    /// The project's root.
+    pub root: &'a Path,
+    /// Where the client is started, if that is not the root: settings on the way to the
+    /// root count too.
+    pub cwd: Option<&'a Path>,
+    /// In place of `~/.claude`.
+    pub claude_dir: Option<&'a Path>,
+    /// In place of `~/.codex`.
+    pub codex_dir: Option<&'a Path>,
+    /// In place of `~/.pi/agent`.
+    pub pi_dir: Option<&'a Path>,
+}
+
+impl<'a> Places<'a> {
+    /// Where they are unless a variable says otherwise.
+    pub fn new(home: &'a Path, root: &'a Path) -> Self {
+        Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
+    }
+
+    /// The directory of the user's settings.
+    fn of_user(&self, client: Client) -> PathBuf {
+        let (moved, usual) = match client {
+            Client::ClaudeCode => (self.claude_dir, ".claude"),
+            Client::Codex => (self.codex_dir, ".codex"),
+            Client::Pi => (self.pi_dir, ".pi/agent"),
+        };
+        moved.map_or_else(|| self.home.join(usual), Path::to_path_buf)
+    }
+
+    /// The directories whose settings may be the project's, the closest first.
+    fn of_project(&self) -> Vec<&'a Path> {
+        let start = self.cwd.unwrap_or(self.root);
+        let mut dirs: Vec<&Path> =
+            start.ancestors().take_while(|dir| dir.starts_with(self.root)).collect();
+        if dirs.is_empty() {
+            dirs = vec![start, self.root];
+        }
+        dirs
+    }
+}
+
+/// Whether `client` calls us, as the user's or the project's settings have it.
+pub fn has_our_hooks(client: Client, places: &Places<'_>) -> bool {
+    let user = places.of_user(client);
+    let mut projects = places.of_project().into_iter();
+    match client {
+        Client::ClaudeCode => {
+            projects.any(|dir| settings::claude_code(&dir.join(".claude"), &user))
+        }
+        Client::Codex => {
+            settings::codex(&user) || projects.any(|dir| settings::codex(&dir.join(".codex")))
+        }
+        Client::Pi => {
+            let pi = |dir: &Path| extension::of_pi(dir, places.home);
+            pi(&user) || projects.any(|dir| pi(&dir.join(".pi")))
+        }
+    }
+}
+
+/// What a file holds; none where it can't be read, or is too large.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    fsx::read_regular(path, LARGEST).ok()?
+}
+
+/// The same of JSON.
+fn json(path: &Path) -> Option<serde_json::Value> {
+    let content = content(path)?;
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
+    serde_json::from_slice(content).ok()
+}

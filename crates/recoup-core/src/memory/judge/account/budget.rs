@@ -1,0 +1,75 @@
+//! How many tokens may be spent in a day, and how many are.
+
+use serde::{Deserialize, Serialize};
+
+use super::not_asked;
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+
+const DAY: i64 = 86_400;
+/// More than any limit, and far from the end of numbers.
+const UNKNOWN: u64 = 1 << 62;
+
+/// The tokens of one day (UTC).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Budget {
+    /// Counted from 1970.
+    day: i64,
+    tokens: u64,
+    questions: u64,
+}
+
+impl Budget {
+    /// A day of which nothing is left, whatever the limit.
+    pub(super) fn spent(now: Timestamp) -> Self {
+        Self { day: day_of(now), tokens: UNKNOWN, questions: 0 }
+    }
+
+    /// Begins a new day if there is one. A clock that was set back by some hours begins
+    /// none; a day that is further ahead was another clock's.
+    pub(super) fn turn(&mut self, now: Timestamp) {
+        let today = day_of(now);
+        if self.day < today || self.day > today + 1 {
+            *self = Self { day: today, ..Self::default() };
+        }
+    }
+
+    /// Takes all of `tokens`, or none.
+    pub(super) fn take(&mut self, tokens: u64, limit: u64, now: Timestamp) -> Result<()> {
+        self.turn(now);
+        let after = self.tokens.saturating_add(tokens);
+        if after > limit {
+            let used = self.tokens(limit);
+            return Err(not_asked(format!(
+                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are spent, and this \
+                 could take {tokens}; judge.daily_tokens is the limit"
+            )));
+        }
+        (self.tokens, self.questions) = (after, self.questions + 1);
+        Ok(())
+    }
+
+    /// What was taken on `day` has cost so much. Of another day nothing is known any more.
+    pub(super) fn settle(&mut self, day: i64, taken: u64, cost: u64) {
+        if self.day == day {
+            self.tokens = self.tokens.saturating_sub(taken).saturating_add(cost);
+        }
+    }
+
+    pub(super) fn day(&self) -> i64 {
+        self.day
+    }
+
+    /// Those that are spent; all of the limit where that is not known.
+    pub(super) fn tokens(&self, limit: u64) -> u64 {
+        if self.tokens >= UNKNOWN { limit } else { self.tokens }
+    }
+
+    pub(super) fn questions(&self) -> u64 {
+        self.questions
+    }
+}
+
+fn day_of(now: Timestamp) -> i64 {
+    now.as_seconds().div_euclid(DAY)
+}

@@ -1,0 +1,70 @@
+//! The end of a session, as a model is shown it.
+
+use super::clean::{bounded, clean};
+use crate::secrets::Values;
+
+/// How far back it reaches.
+pub const MOST_TURNS: usize = 50;
+/// From a session of fewer there is nothing to learn.
+pub const FEWEST_TURNS: usize = 10;
+/// How much of one turn is shown, in characters: its beginning and its end, where errors are.
+const MOST_OF_ONE: usize = 600;
+/// How much is shown at all, in characters; the oldest are left out first.
+const MOST_OF_ALL: usize = 16_000;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person.
+    User,
+    /// The agent.
+    Agent,
+    /// A tool that the agent called: its output is anybody's text.
+    Tool,
+}
+
+impl Speaker {
+    /// The word that a model is shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// The last turns of a session, the oldest first. Only what may leave the machine is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail(Vec<(Speaker, String)>);
+
+impl Tail {
+    /// The last [`MOST_TURNS`] of `turns`; none where there are fewer than [`FEWEST_TURNS`], or
+    /// nothing may be shown.
+    pub fn new<'a>(
+        turns: impl IntoIterator<Item = (Speaker, &'a str)>,
+        hidden: &Values,
+    ) -> Option<Self> {
+        let turns: Vec<_> = turns.into_iter().collect();
+        if turns.len() < FEWEST_TURNS {
+            return None;
+        }
+        let mut room = MOST_OF_ALL;
+        let mut shown = Vec::new();
+        for (speaker, text) in turns.into_iter().rev().take(MOST_TURNS) {
+            let text = bounded(clean(text, hidden), MOST_OF_ONE);
+            let Some(left) = room.checked_sub(text.chars().count()) else { break };
+            room = left;
+            if !text.is_empty() {
+                shown.push((speaker, text));
+            }
+        }
+        shown.reverse();
+        (!shown.is_empty()).then_some(Self(shown))
+    }
+
+    /// What is sent, the oldest first.
+    pub fn turns(&self) -> &[(Speaker, String)] {
+        &self.0
+    }
+}

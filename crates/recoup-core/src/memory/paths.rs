@@ -1,0 +1,17 @@
+//! For which files a note holds: a glob from the project's root.
+
+use globset::GlobBuilder;
+
+/// Whether a glob can be one; else what is wrong with it.
+pub(super) fn check(glob: &str) -> Result<(), String> {
+    if glob.trim().is_empty() {
+        return Err("a glob for files can't be empty: leave it out for all files".to_owned());
+    }
+    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+        return Err("a glob starts at the project's root, and does not lead out of it".to_owned());
+    }
+    match GlobBuilder::new(glob).literal_separator(true).build() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("this is no glob for files: {}", error.kind())),
+    }
+}

@@ -1,0 +1,133 @@
+//! The little of Markdown that a rule's line needs: what stands between backticks is as it
+//! is, elsewhere a backslash takes a sign's meaning away.
+
+/// A part of a line.
+enum Part<'a> {
+    /// With the backticks around it.
+    Code(&'a str),
+    Plain(&'a str),
+}
+
+/// A text as it stands in a line: nothing in it is HTML or an entity.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for part in parts(text, false) {
+        match part {
+            Part::Code(code) => out.push_str(code),
+            Part::Plain(plain) => escape(plain, &mut out),
+        }
+    }
+    out
+}
+
+fn escape(plain: &str, out: &mut String) {
+    let mut chars = plain.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
+        let has_meaning = match c {
+            '<' => true,
+            '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
+            // A link: where it leads, and its title, are not on the page.
+            ']' => matches!(next, Some('(' | '[' | ':')),
+            // At the end there may be code.
+            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+            _ => false,
+        };
+        if has_meaning {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+}
+
+/// What a line says.
+pub(super) fn unescaped(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for part in parts(line, true) {
+        match part {
+            Part::Code(code) => out.push_str(code),
+            Part::Plain(plain) => {
+                let mut chars = plain.chars().peekable();
+                while let Some(c) = chars.next() {
+                    let escaped = chars.next_if(|next| c == '\\' && next.is_ascii_punctuation());
+                    out.push(escaped.unwrap_or(c));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Whether a line has something that the rendered page does not show as it is: HTML,
+/// comments among it, or an entity.
+pub(super) fn has_hidden(line: &str) -> bool {
+    parts(line, true).iter().any(|part| match part {
+        Part::Code(_) => false,
+        Part::Plain(plain) => plain_hides(plain),
+    })
+}
+
+fn plain_hides(plain: &str) -> bool {
+    let mut chars = plain.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
+        let hides = match c {
+            '\\' => {
+                chars.next_if(char::is_ascii_punctuation);
+                false
+            }
+            '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
+            '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
+            _ => false,
+        };
+        if hides {
+            return true;
+        }
+    }
+    false
+}
+
+/// Code is what stands between two runs of as many backticks. Where `escapes` is said, a
+/// backslash before a run takes its meaning away.
+fn parts(text: &str, escapes: bool) -> Vec<Part<'_>> {
+    let bytes = text.as_bytes();
+    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if escapes && bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation) => at += 2,
+            b'`' => {
+                let run = run_at(bytes, at);
+                let Some(end) = closing(bytes, at + run, run) else {
+                    at += run;
+                    continue;
+                };
+                parts.push(Part::Plain(&text[from..at]));
+                parts.push(Part::Code(&text[at..end]));
+                (from, at) = (end, end);
+            }
+            _ => at += 1,
+        }
+    }
+    parts.push(Part::Plain(&text[from..]));
+    parts
+}
+
+/// The end of the next run of just that length.
+fn closing(bytes: &[u8], mut at: usize, run: usize) -> Option<usize> {
+    while at < bytes.len() {
+        if bytes[at] == b'`' {
+            let found = run_at(bytes, at);
+            at += found;
+            if found == run {
+                return Some(at);
+            }
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn run_at(bytes: &[u8], at: usize) -> usize {
+    bytes[at..].iter().take_while(|byte| **byte == b'`').count()
+}

@@ -1,0 +1,101 @@
+//! Rules that a team shares through its repository: a file that is read in review, and
+//! counts for a user once that user has accepted just this content.
+//!
+//! ```text
+//! # Team rules
+//!
+//! > What this file is, for people.
+//!
+//! ## Preferences
+//!
+//! - use tabs
+//!   - paths: `src/**`
+//!   - topic: indentation
+//! ```
+//!
+//! One rule on each line, in sections by kind, sorted by its words: no id, no clock, nothing
+//! that changes by itself. The user's own words (`quote`) are never in it. What is read is
+//! strict: whatever a reader of the rendered page would not see is refused, with its line.
+
+mod apply;
+mod diff;
+mod markdown;
+mod merge;
+mod read;
+mod rule;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use crate::base::digest::Digest;
+use crate::base::fsx;
+use crate::error::{Error, ErrorKind, Result};
+
+pub use apply::{Accepted, Outvoted};
+pub(super) use apply::{accept, knows_any, retire_all};
+pub use diff::{Diff, diff};
+pub use merge::{LeftOut, Merged, Share, is_shared, merge};
+pub use read::{Problem, parse};
+pub use rule::{Rule, TeamRules};
+pub use write::render;
+
+/// The file's name at the project's root, beside `recoup.toml`.
+pub const FILE: &str = "recoup-rules.md";
+
+/// More is no list of rules.
+pub const MAX_LEN: u64 = 256 << 10;
+
+/// How a project's file stands to what the user has accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// There is none, and none was accepted.
+    Absent,
+    /// There is one, of which nothing was accepted.
+    Unknown,
+    /// It is the one that was accepted.
+    Accepted,
+    /// Another one was accepted, and that one counts. Also where the file is gone.
+    Changed,
+}
+
+impl State {
+    /// What the user should know, in one line.
+    pub fn advice(self) -> Option<String> {
+        match self {
+            Self::Absent | Self::Accepted => None,
+            Self::Unknown => {
+                Some(format!("{FILE} of this repository counts once you have said `recoup trust`"))
+            }
+            Self::Changed => {
+                Some(format!("{FILE} is not as you accepted it; `recoup trust` shows what changed"))
+            }
+        }
+    }
+}
+
+/// Where the file of the project at `root` is.
+pub fn path(root: &Path) -> PathBuf {
+    root.join(FILE)
+}
+
+/// The file of the project at `root` as it is; none where there is none.
+pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
+    let path = path(root);
+    // A link may lead out of the repository, to what nobody has reviewed.
+    if path.is_symlink() {
+        let message = format!("{} is a link, and is not believed", path.display());
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
+    fsx::read_regular(&path, MAX_LEN)
+}
+
+/// How the file at `root` stands to the digest that was accepted. One file is read and
+/// hashed, and not looked into: a hook asks this when a session starts.
+pub fn state(root: &Path, accepted: Option<Digest>) -> State {
+    match (read(root), accepted) {
+        (Ok(None), None) => State::Absent,
+        (Ok(Some(_)) | Err(_), None) => State::Unknown,
+        (Ok(Some(bytes)), Some(digest)) if Digest::of(&bytes) == digest => State::Accepted,
+        (_, Some(_)) => State::Changed,
+    }
+}

@@ -1,0 +1,228 @@
+//! Reading a file of rules: strictly, because what is in it becomes what agents are told.
+//! All that is wrong is said at once, each with its line.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::markdown::{has_hidden, unescaped};
+use super::rule::Mark;
+use super::write::{TITLE, section};
+use super::{Rule, TeamRules};
+use crate::memory::inject::is_unseen;
+use crate::memory::private::without_private;
+use crate::memory::refuse::refusal;
+use crate::memory::statement::said;
+use crate::memory::{NoteKind, paths, topic};
+
+/// More would never fit into a context.
+pub(super) const MOST_RULES: usize = 500;
+
+/// More problems than a person reads at once.
+const MOST_PROBLEMS: usize = 20;
+
+/// No glob and no topic is longer.
+const LONGEST_DETAIL: usize = 160;
+
+/// What is wrong in a file, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// The rules of a file, or what is wrong with it.
+pub fn parse(bytes: &[u8]) -> Result<TeamRules, Vec<Problem>> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
+        vec![Problem { line, why: "this is not valid UTF-8: save the file as UTF-8".to_owned() }]
+    })?;
+    let mut reader = Reader::default();
+    for (at, line) in text.split('\n').enumerate() {
+        reader.line(at + 1, line.strip_suffix('\r').unwrap_or(line));
+        if reader.problems.len() >= MOST_PROBLEMS {
+            break;
+        }
+    }
+    reader.finish()
+}
+
+#[derive(Default)]
+struct Reader {
+    opened: bool,
+    section: Option<NoteKind>,
+    remarks: Vec<String>,
+    /// With the line that each stands on.
+    rules: Vec<(usize, Rule)>,
+    problems: Vec<Problem>,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str) {
+        let line = line.trim_end();
+        if line.is_empty() {
+            return;
+        }
+        if let Err(why) = self.take(number, line) {
+            self.problems.push(Problem { line: number, why });
+        }
+    }
+
+    fn take(&mut self, number: usize, line: &str) -> Result<(), String> {
+        if let Some(c) = line.chars().find(|c| is_unseen(*c)) {
+            return Err(format!(
+                "it has a character that nobody sees (U+{:04X}): take it out",
+                u32::from(c)
+            ));
+        }
+        if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|it| line.starts_with(it)) {
+            return Err("two versions were merged and disagree here: choose one of them".to_owned());
+        }
+        if !self.opened {
+            self.opened = true;
+            let wrong = || {
+                format!(
+                    "a file of rules begins with `{TITLE}`: `recoup memory export --team` writes one"
+                )
+            };
+            return if line == TITLE { Ok(()) } else { Err(wrong()) };
+        }
+        if has_hidden(line) {
+            return Err("it has HTML or an entity, which the rendered page does not show as it is: put it between backticks, or a backslash before it".to_owned());
+        }
+        if let Some(name) = line.strip_prefix("## ") {
+            self.section = Some(kind_of(name)?);
+            Ok(())
+        } else if let Some(text) = line.strip_prefix("- ") {
+            self.rule(number, text)
+        } else if let Some(detail) = line.strip_prefix("  - ") {
+            self.detail(detail)
+        } else if line.starts_with('>') && self.section.is_none() {
+            self.remark(line)
+        } else {
+            Err("this is no rule: one is `- ` and a statement on one line, in a section such as `## Preferences`; lines for people begin with `> ` and come first".to_owned())
+        }
+    }
+
+    fn remark(&mut self, line: &str) -> Result<(), String> {
+        let text = line.trim_start_matches(['>', ' ']);
+        if !text.is_empty() {
+            permitted(text)?;
+        }
+        self.remarks.push(line.to_owned());
+        Ok(())
+    }
+
+    fn rule(&mut self, number: usize, line: &str) -> Result<(), String> {
+        let Some(kind) = self.section else {
+            return Err(
+                "a rule stands in a section: put one above it, such as `## Preferences`".to_owned()
+            );
+        };
+        if self.rules.len() == MOST_RULES {
+            return Err(format!(
+                "there are more than {MOST_RULES} rules: agents could not be given them"
+            ));
+        }
+        let text = unescaped(line).split_whitespace().collect::<Vec<_>>().join(" ");
+        self.rules.push((number, Rule { kind, text: text.clone(), paths: None, topic: None }));
+        if without_private(&text) != text {
+            return Err("what is private has no place in a file that is shared".to_owned());
+        }
+        if said(&text).is_empty() {
+            return Err("there is nothing in it: say what is to be done".to_owned());
+        }
+        permitted(&text)
+    }
+
+    fn detail(&mut self, detail: &str) -> Result<(), String> {
+        let Some((_, rule)) = self.rules.last_mut() else {
+            return Err("there is no rule above it that this could be about".to_owned());
+        };
+        let (place, value) = match detail.split_once(": ") {
+            Some(("paths", value)) => (&mut rule.paths, glob(value.trim())?),
+            Some(("topic", value)) => (&mut rule.topic, unescaped(value.trim())),
+            _ => {
+                return Err(
+                    "only `  - paths: `GLOB`` and `  - topic: TOPIC` can be said of a rule"
+                        .to_owned(),
+                );
+            }
+        };
+        if place.is_some() {
+            return Err("it says that already for this rule: take one of them out".to_owned());
+        }
+        if value.chars().count() > LONGEST_DETAIL {
+            return Err(format!("it has more than {LONGEST_DETAIL} characters: say it shorter"));
+        }
+        permitted(&value)?;
+        *place = Some(value);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<TeamRules, Vec<Problem>> {
+        if !self.opened {
+            let why = format!("the file is empty: one of rules begins with `{TITLE}`");
+            return Err(vec![Problem { line: 1, why }]);
+        }
+        // What the words say anyway is not said twice.
+        for (_, rule) in &mut self.rules {
+            let derived = topic::topic(&rule.text);
+            rule.topic.take_if(|given| Some(&*given) == derived.as_ref());
+        }
+        self.find_rivals();
+        if !self.problems.is_empty() {
+            self.problems.sort_by_key(|problem| problem.line);
+            self.problems.truncate(MOST_PROBLEMS);
+            return Err(self.problems);
+        }
+        let rules = self.rules.into_iter().map(|(_, rule)| rule).collect();
+        Ok(TeamRules { remarks: self.remarks, rules })
+    }
+
+    fn find_rivals(&mut self) {
+        let mut taken = HashMap::new();
+        for (line, rule) in &self.rules {
+            let Mark { paths, said, about } = rule.mark();
+            let places = std::iter::once(format!("said {said}")).chain(about);
+            let earlier: Vec<usize> = places
+                .filter_map(|place| taken.insert((paths.clone(), place), *line))
+                .filter(|it| it != line)
+                .collect();
+            if let Some(other) = earlier.first() {
+                let why = format!(
+                    "it can't hold beside line {other}, which is about the same: take one of them out"
+                );
+                self.problems.push(Problem { line: *line, why });
+            }
+        }
+    }
+}
+
+fn permitted(text: &str) -> Result<(), String> {
+    refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
+}
+
+fn kind_of(name: &str) -> Result<NoteKind, String> {
+    let found = NoteKind::ALL.iter().find(|kind| section(**kind) == name);
+    found.copied().ok_or_else(|| {
+        let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section(*kind)).collect();
+        format!("there is no such section: expected one of {}", all.join(", "))
+    })
+}
+
+fn glob(value: &str) -> Result<String, String> {
+    let inner = value.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+    let glob = inner
+        .filter(|it| !it.is_empty() && !it.contains('`'))
+        .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
+    paths::check(glob).map(|()| glob.to_owned())
+}

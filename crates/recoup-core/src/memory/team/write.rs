@@ -1,0 +1,63 @@
+//! Rules as a file: the same bytes for the same rules, whoever writes them and whenever.
+
+use std::fmt::Write as _;
+
+use super::markdown::escaped;
+use super::{Rule, TeamRules};
+use crate::memory::NoteKind;
+use crate::memory::statement::said;
+
+/// What a file begins with.
+pub(super) const TITLE: &str = "# Team rules";
+
+/// What people are told, where nobody has told them something else.
+const REMARKS: &str = "\
+> Rules for the coding agents that work on this project. `recoup memory export --team` adds to them,
+> and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
+
+/// The name of a kind's section.
+pub(super) fn section(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Correction => "Corrections",
+        NoteKind::Preference => "Preferences",
+        NoteKind::ProjectKnowledge => "Project knowledge",
+        NoteKind::Devops => "Devops",
+        NoteKind::Failure => "Failures and fixes",
+    }
+}
+
+/// The file that has these rules.
+pub fn render(team: &TeamRules) -> String {
+    let mut text = format!("{TITLE}\n\n");
+    if team.remarks.is_empty() {
+        text.push_str(REMARKS);
+        text.push('\n');
+    }
+    for remark in &team.remarks {
+        text.push_str(remark);
+        text.push('\n');
+    }
+    let mut rules: Vec<&Rule> = team.rules.iter().collect();
+    rules.sort_by_cached_key(|rule| {
+        (rule.kind, said(&rule.text), rule.text.clone(), rule.paths.clone())
+    });
+    let mut within = None;
+    for rule in rules {
+        if within != Some(rule.kind) {
+            within = Some(rule.kind);
+            let _ = write!(text, "\n## {}\n\n", section(rule.kind));
+        }
+        push(&mut text, rule);
+    }
+    text
+}
+
+fn push(text: &mut String, rule: &Rule) {
+    let _ = writeln!(text, "- {}", escaped(&rule.text));
+    if let Some(paths) = &rule.paths {
+        let _ = writeln!(text, "  - paths: `{paths}`");
+    }
+    if let Some(topic) = &rule.topic {
+        let _ = writeln!(text, "  - topic: {}", escaped(topic));
+    }
+}

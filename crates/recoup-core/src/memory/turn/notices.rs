@@ -1,0 +1,57 @@
+//! What was done while nobody looked, until a person is told.
+
+use rusqlite::params;
+
+use super::Turn;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, NoteScope};
+
+/// More than these nobody reads in passing.
+const MOST: usize = 4;
+
+impl Memory {
+    /// Whether a person in that project is to be told something.
+    pub fn has_notices(&self, scope: &NoteScope) -> Result<bool> {
+        let found = self.read(|connection| {
+            connection
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM notices WHERE scope = ?1)")
+                .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
+                .map_err(telling)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
+impl Turn<'_> {
+    /// A person in this project is to be told this.
+    pub fn tell(&self, text: &str) -> Result<()> {
+        let (now, scope) = (self.now.as_millis(), self.occasion.scope.to_string());
+        self.connection
+            .prepare_cached("INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)")
+            .and_then(|mut insert| insert.execute(params![now, scope, text]))
+            .map(drop)
+            .map_err(telling)
+    }
+
+    /// What is to be told; from now on it has been.
+    pub fn told(&self) -> Result<Vec<String>> {
+        const SQL: &str = "DELETE FROM notices WHERE scope = ?1 RETURNING row, text";
+        let mut delete = self.connection.prepare_cached(SQL).map_err(telling)?;
+        let scope = self.occasion.scope.to_string();
+        let rows = delete.query_map([scope], |row| Ok((row.get(0)?, row.get(1)?)));
+        let mut notices: Vec<(i64, String)> =
+            rows.map_err(telling)?.collect::<rusqlite::Result<_>>().map_err(telling)?;
+        notices.sort_unstable();
+        let more = notices.len().saturating_sub(MOST);
+        let mut told: Vec<String> = notices.into_iter().take(MOST).map(|(_, text)| text).collect();
+        if more > 0 {
+            told.push(format!("and {more} more (`recoup memory list --all`)"));
+        }
+        Ok(told)
+    }
+}
+
+fn telling(error: rusqlite::Error) -> Error {
+    fault::explain(error, "noting what a person is to be told")
+}

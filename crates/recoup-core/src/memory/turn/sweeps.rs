@@ -1,0 +1,36 @@
+//! How far each transcript has been read, so that the next time only what is new is.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::Memory;
+
+impl Memory {
+    /// The mark up to which a transcript has been read; its reader knows what it means.
+    pub fn swept(&self, transcript: &str) -> Result<Option<String>> {
+        let found = self.read(|connection| {
+            connection
+                .prepare_cached("SELECT mark FROM sweeps WHERE transcript = ?1")
+                .and_then(|mut select| select.query_row([transcript], |row| row.get(0)).optional())
+                .map_err(sweeping)
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// A transcript has been read up to that mark. Also while nothing is kept: so nobody
+    /// reads on from there later.
+    pub fn sweep(&self, transcript: &str, mark: &str) -> Result<()> {
+        const SQL: &str =
+            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
+        let now = self.now().as_millis();
+        self.change("noting how far a transcript was read", |connection| {
+            let values = params![transcript, mark, now];
+            connection.execute(SQL, values).map(drop).map_err(sweeping)
+        })
+    }
+}
+
+fn sweeping(error: rusqlite::Error) -> Error {
+    fault::explain(error, "noting how far a transcript was read")
+}

@@ -1,0 +1,190 @@
+//! The five sorts of trouble, each with what is none.
+
+use recoup_core::memory::learn::trouble::{Sort, Trouble, troubles};
+use recoup_core::memory::transcript::{Action, Ended, Entry, What};
+
+use super::Talk;
+
+fn of(talk: &Talk, sort: Sort) -> Vec<Trouble> {
+    troubles(&talk.entries).into_iter().filter(|trouble| trouble.sort == sort).collect()
+}
+
+const RED: &str = "FAILED tests/test_a.py::test_add - assert 3 == 4\n1 failed in 0.02s";
+
+#[test]
+fn a_command_that_exits_with_an_error() {
+    let talk = Talk::default().user("build it").fails("cargo build", "error: no such target");
+    let found = of(&talk, Sort::Failed);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].entries, 1..3);
+    assert_eq!(found[0].call, "cargo build");
+    assert_eq!(found[0].kind.as_ref().unwrap().to_string(), "cargo build");
+    assert_eq!(found[0].error.as_deref(), Some("error: no such target"));
+}
+
+#[test]
+fn a_search_without_a_result_and_a_denied_command_are_no_trouble() {
+    let talk = Talk::default()
+        .fails("grep -rn foo src", "")
+        .run("rm -rf x", Ended::Denied, "The user doesn't want to")
+        .ok("ls", "error.log");
+    assert_eq!(troubles(&talk.entries), []);
+}
+
+#[test]
+fn a_secret_in_a_command_is_not_kept() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let talk = Talk::default().fails(&format!("curl -H 'Authorization: Bearer {token}' x"), "no");
+    assert!(!format!("{:?}", troubles(&talk.entries)).contains(&token));
+}
+
+#[test]
+fn a_test_that_stays_red_through_three_edits() {
+    let talk = Talk::default()
+        .fails("pytest tests/test_a.py", RED)
+        .edit("a.py")
+        .fails("pytest -x", RED)
+        .edit("a.py")
+        .edit("b.py")
+        .ok("python -m pytest | tail -3", RED);
+    let found = of(&talk, Sort::Stuck);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].entries, 0..12);
+    assert_eq!(found[0].error.as_deref(), Some("FAILED tests/test_a.py::test_add - assert 3 == 4"));
+    let longer = talk.edit("c.py").fails("pytest", RED);
+    let found = of(&longer, Sort::Stuck);
+    assert_eq!(
+        (found.len(), found[0].entries.clone()),
+        (1, 0..16),
+        "a fourth failure is the same trouble"
+    );
+}
+
+#[test]
+fn a_test_is_not_stuck_without_edits_or_when_it_was_green_between() {
+    let again =
+        Talk::default().fails("pytest a", RED).fails("pytest b", RED).fails("pytest c", RED);
+    assert_eq!(of(&again, Sort::Stuck), []);
+    let green = Talk::default()
+        .fails("pytest", RED)
+        .edit("a.py")
+        .fails("pytest", RED)
+        .ok("pytest", "3 passed in 0.1s")
+        .edit("b.py")
+        .fails("pytest", RED);
+    assert_eq!(of(&green, Sort::Stuck), []);
+    let others = Talk::default()
+        .fails("pytest", RED)
+        .edit("a")
+        .fails("npm test", RED)
+        .edit("a")
+        .fails("cargo test", RED);
+    assert_eq!(of(&others, Sort::Stuck), []);
+    let builds = Talk::default()
+        .fails("make", "x")
+        .edit("a")
+        .fails("make", "x")
+        .edit("a")
+        .fails("make", "x");
+    assert_eq!(of(&builds, Sort::Stuck), [], "a build is no test");
+}
+
+#[test]
+fn tests_that_fail_without_an_error_flag() {
+    let talk =
+        Talk::default().ok("cargo test 2>&1 | tail -3", "test result: FAILED. 1 passed; 1 failed");
+    let found = of(&talk, Sort::Unflagged);
+    assert_eq!(found.len(), 1);
+    assert_eq!(of(&talk, Sort::Failed), []);
+    let shown = Talk::default().ok("tail -3 ci.log", "test result: FAILED. 1 passed; 1 failed");
+    assert_eq!(troubles(&shown.entries), []);
+}
+
+#[test]
+fn a_way_that_was_given_up() {
+    for words in [
+        "That didn't work, let me try mocking the clock instead.",
+        "Hmm, that didn’t work. Let me try another approach.",
+        "The test is still failing. I'll revert that and look at the parser.",
+        "Let me try a different approach: use a temporary directory.",
+        "This is a dead end; let me rethink the locking.",
+    ] {
+        let talk = Talk::default().user("fix it").ok("make", "").agent(words);
+        let found = of(&talk, Sort::Backtracked);
+        assert_eq!(found.len(), 1, "{words}");
+        assert_eq!((found[0].entries.clone(), found[0].call.as_str()), (1..4, "make"));
+    }
+}
+
+#[test]
+fn words_that_give_nothing_up() {
+    for words in [
+        "Let me try running the tests.",
+        "If that doesn't work, let me know and I'll try something else.",
+        "It works now; before the fix it didn't work when trying twice.",
+        "The old code does not work on Windows. This change fixes it.",
+        "I added a message:\n```\nthat didn't work, let me try\n```\nDone.",
+        "All tests pass.",
+    ] {
+        let talk = Talk::default().user("fix it").ok("make", "").agent(words);
+        assert_eq!(of(&talk, Sort::Backtracked), [], "{words}");
+    }
+    let before =
+        Talk::default().ok("make", "").user("go on").agent("That didn't work, let me try x.");
+    assert_eq!(of(&before, Sort::Backtracked), [], "nothing was done in this turn");
+    let person = Talk::default().ok("make", "").user("That didn't work, let me try it.");
+    assert_eq!(troubles(&person.entries), []);
+}
+
+#[test]
+fn the_same_call_three_times_in_a_row() {
+    let talk = Talk::default().ok("git status", "clean").agent("again").ok("git status", "clean");
+    assert_eq!(of(&talk, Sort::Repeated), []);
+    let talk = talk.ok("git status", "clean");
+    let found = of(&talk, Sort::Repeated);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].entries, 0..7);
+    let talk = talk.ok("git status", "clean");
+    assert_eq!(of(&talk, Sort::Repeated).len(), 1, "four are one row");
+}
+
+#[test]
+fn calls_that_differ_or_wait_are_not_repeated() {
+    let others = Talk::default().ok("ls", "").ok("pwd", "").ok("ls", "").ok("pwd", "").ok("ls", "");
+    assert_eq!(of(&others, Sort::Repeated), []);
+    let progress = Talk::default()
+        .ok("curl x/status", "1 %")
+        .ok("curl x/status", "50 %")
+        .ok("curl x/status", "100 %");
+    assert_eq!(of(&progress, Sort::Repeated), [], "something moves");
+    let mut waits = Talk::default();
+    for _ in 0..4 {
+        waits = waits.step("TaskOutput", Action::Wait, "{}", Ended::Succeeded, "running");
+    }
+    assert_eq!(of(&waits, Sort::Repeated), []);
+    let edits = Talk::default()
+        .fails("make", "x")
+        .edit("a")
+        .fails("make", "x")
+        .edit("a")
+        .fails("make", "x");
+    assert_eq!(of(&edits, Sort::Repeated), []);
+}
+
+#[test]
+fn a_sub_agents_calls_are_its_own() {
+    let mut talk = Talk::default().ok("ls", "a").ok("ls", "a").ok("ls", "a");
+    for entry in talk.entries.iter_mut().skip(4) {
+        entry.agent = Some("sub".to_owned());
+    }
+    assert_eq!(of(&talk, Sort::Repeated), []);
+}
+
+#[test]
+fn entries_without_their_other_half_are_no_trouble() {
+    let mut talk = Talk::default().fails("make", "error: x").fails("make", "error: x");
+    talk.entries.remove(0);
+    talk.entries.pop();
+    assert_eq!(troubles(&talk.entries), []);
+    assert_eq!(troubles(&[Entry { at: None, agent: None, what: What::Compaction }]), []);
+}

@@ -1,0 +1,83 @@
+//! The rules that hold somewhere: the most important ones, whatever their number.
+
+use proptest::prelude::*;
+use recoup_core::memory::inject::{Budget, by_importance};
+use recoup_core::memory::{NoteKind, NoteScope, Source, Statement, Wanted};
+
+use super::{Scene, project};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    /// The database's order is the order of the text that agents are given.
+    #[test]
+    fn the_most_important_come_first(
+        said in prop::collection::vec((0_usize..5, 0_usize..4, any::<bool>(), 0_usize..5), 1..16)
+    ) {
+        let scene = Scene::new();
+        let memory = scene.memory();
+        for (n, (kind, source, universal, times)) in said.into_iter().enumerate() {
+            let source = [Source::User, Source::Manual, Source::Team, Source::User][source];
+            let scope = if universal { NoteScope::Universal } else { project('a') };
+            let text = format!("rule number {n} about thing{n}");
+            let statement = Statement {
+                topic: Some(format!("topic {n}")),
+                ..Statement::new(NoteKind::ALL[kind], text, source, scope)
+            };
+            for _ in 0..[1, 2, 4, 8, 17][times] {
+                scene.pass();
+                memory.record(&statement).unwrap();
+            }
+        }
+        let mut all = memory.notes(&Wanted::active_in(&project('a'))).unwrap();
+        all.sort_by(by_importance);
+        let budget = Budget { tokens: u32::MAX, ..Budget::default() };
+        prop_assert_eq!(&memory.rules(&project('a'), budget).unwrap(), &all);
+        // What there is no room for is not read, but for one in each scope.
+        let budget = Budget { tokens: 0, ..Budget::default() };
+        let first = memory.rules(&project('a'), budget).unwrap();
+        prop_assert!(first.len() <= 2);
+        prop_assert_eq!(&first[0], &all[0]);
+    }
+}
+
+#[test]
+fn other_projects_have_other_rules() {
+    let scene = Scene::new();
+    for (letter, text) in [('a', "use tabs"), ('b', "use spaces")] {
+        let statement = Statement::new(NoteKind::Preference, text, Source::User, project(letter));
+        scene.memory().record(&statement).unwrap();
+    }
+    let rules = scene.memory().rules(&project('a'), Budget::default()).unwrap();
+    assert_eq!(rules.iter().map(|it| &it.text).collect::<Vec<_>>(), ["use tabs"]);
+}
+
+#[test]
+fn what_fits_a_prompt_is_found_and_mostly_nothing_does() {
+    let scene = Scene::new();
+    scene.say("Run migrations with `make migrate`.", None);
+    scene.say("Staging runs on port 8443.", None);
+    let fitting = |prompt: &str| {
+        let found = scene.memory().fitting(prompt, &project('a')).unwrap();
+        found.into_iter().map(|it| it.note.text).collect::<Vec<_>>()
+    };
+    assert_eq!(fitting("how do I run the migrations?"), ["Run migrations with `make migrate`."]);
+    assert_eq!(fitting("please rename this variable"), [""; 0]);
+}
+
+#[test]
+fn on_one_topic_the_project_counts_and_not_what_holds_everywhere() {
+    let scene = Scene::new();
+    scene.say("use tabs", Some("indentation"));
+    let here = Statement {
+        topic: Some("indentation".to_owned()),
+        ..Statement::new(NoteKind::Preference, "use spaces", Source::User, project('a'))
+    };
+    scene.memory().record(&here).unwrap();
+    let rules = |letter| {
+        let rules = scene.memory().rules(&project(letter), Budget::default()).unwrap();
+        rules.into_iter().map(|note| note.text).collect::<Vec<_>>()
+    };
+    assert_eq!(rules('a'), ["use spaces"]);
+    assert_eq!(rules('b'), ["use tabs"]);
+}

@@ -1,0 +1,92 @@
+//! What a context has, what concerns a file, and what is told late.
+
+use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::inject::{Block, Budget, Context};
+use recoup_core::memory::{Happened, Memory, NoteScope, Occasion, Of, Statement};
+
+use super::{Scene, project, stated};
+use crate::support::START;
+
+fn occasion(context: &str) -> Occasion {
+    Occasion {
+        client: Client::ClaudeCode,
+        session: "one".to_owned(),
+        context: context.to_owned(),
+        scope: NoteScope::Universal,
+    }
+}
+
+fn all_rules(memory: &Memory) -> Block {
+    let notes = memory.rules(&NoteScope::Universal, Budget::default()).unwrap();
+    let given = std::collections::HashSet::new();
+    let context = Context { project: None, given: &given, budget: Budget::default() };
+    Block::of(&notes, &context, |_| None).unwrap()
+}
+
+#[test]
+fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
+    let scene = Scene::new();
+    scene.say("use pnpm", None);
+    let memory = scene.memory();
+    scene.pass();
+    let block = all_rules(&memory);
+    memory.turn(&occasion("one"), |turn| turn.give_all(Some(&block))).unwrap();
+    let last = memory.last_given("one", "one").unwrap().unwrap();
+    assert!(memory.rules_since(last, &NoteScope::Universal).unwrap().is_empty());
+    assert_eq!(memory.last_given("one", "one/agent").unwrap(), None, "a sub-agent has nothing");
+
+    scene.say("never push to main", None);
+    let new = memory.rules_since(last, &NoteScope::Universal).unwrap();
+    assert_eq!(new.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["never push to main"]);
+
+    memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
+    assert_eq!(memory.last_given("one", "one").unwrap(), None);
+    assert!(memory.given("one").unwrap().is_empty());
+}
+
+#[test]
+fn what_is_said_in_a_context_is_known_there_and_does_not_stand_for_all() {
+    let scene = Scene::new();
+    let note = scene.say("use pnpm", None).note().id.clone();
+    let memory = scene.memory();
+    let known = |context: &str| {
+        memory.turn(&occasion(context), |turn| turn.knows([&note])).unwrap().unwrap()
+    };
+    assert_eq!((known("one"), known("one"), known("two")), (1, 0, 1));
+    assert_eq!(memory.last_given("one", "one").unwrap(), None);
+}
+
+#[test]
+fn rules_for_files_concern_whoever_touches_one() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let record = |text: &str, paths: &str, scope: NoteScope| {
+        let statement = stated(text, None);
+        memory.record(&Statement { paths: Some(paths.to_owned()), scope, ..statement }).unwrap();
+    };
+    record("keep it reversible", "db/**", project('a'));
+    record("keep it short", "*.md", NoteScope::Universal);
+    record("another project's", "db/**", project('b'));
+    let found = |touched: &[&str]| {
+        let found = memory.for_files(touched, &project('a')).unwrap();
+        found.into_iter().map(|it| it.note.text).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["db/schema.sql"]), ["keep it reversible"]);
+    assert_eq!(found(&["README.md"]), ["keep it short"]);
+    assert_eq!(found(&["src/main.rs"]), [""; 0]);
+    assert_eq!(found(&[]), [""; 0]);
+}
+
+#[test]
+fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let early = Timestamp::from_millis(START.as_millis() - 60_000);
+    for at in [early, Timestamp::MAX] {
+        let noted = memory
+            .turn(&occasion("one"), |turn| turn.at(at).happened(Happened::Given, Of::default()));
+        assert_eq!(noted.unwrap(), Some(true));
+    }
+    assert_eq!(memory.last_given("one", "one").unwrap(), Some(START));
+}

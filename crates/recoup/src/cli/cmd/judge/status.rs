@@ -1,0 +1,102 @@
+//! `recoup judge status`
+
+use clap::Args;
+use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::judge::account::Standing;
+use serde::Serialize;
+
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, human, ui};
+use crate::config::JudgeSettings;
+
+/// Tell whether a model is asked, which, and what it has cost today.
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How things stand. Of the key only the name of its variable is told.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// The user has agreed, here.
+    agreed: bool,
+    /// Why nobody is asked, if so.
+    why_not: Option<String>,
+    provider: &'static str,
+    model: String,
+    url: String,
+    key_variable: String,
+    /// The day that is counted, in UTC.
+    day: String,
+    tokens: u64,
+    daily_tokens: u64,
+    questions: u64,
+    paused_until: Option<String>,
+    last_failure: Option<Failure>,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure {
+    at: String,
+    what: String,
+}
+
+impl StatusArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let (judge, why_not) = match app.judge()? {
+            Ok(judge) => (judge, None),
+            Err(why) => (app.judge_without_key(), Some(why.to_string())),
+        };
+        let report = Report::new(&app.settings.judge, judge.standing()?, why_not);
+        if self.json {
+            ui::json(&report)?;
+        } else {
+            ui::fields(&report.fields())?;
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+impl Report {
+    fn new(settings: &JudgeSettings, standing: Standing, why_not: Option<String>) -> Self {
+        let JudgeSettings { enabled, provider, model, url, key_env, daily_tokens, deadline: _ } =
+            settings;
+        let Standing { day, tokens, questions, paused_until, last_failure } = standing;
+        Self {
+            agreed: *enabled,
+            why_not,
+            provider: provider.as_str(),
+            model: model.clone(),
+            url: url.to_string(),
+            key_variable: key_env.clone(),
+            day,
+            tokens,
+            daily_tokens: *daily_tokens,
+            questions,
+            paused_until: paused_until.map(Timestamp::to_second),
+            last_failure: last_failure.map(|(at, what)| Failure { at: at.to_second(), what }),
+        }
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let (spent, limit) = (human::count(self.tokens), human::count(self.daily_tokens));
+        let questions = human::count(self.questions);
+        let noun = if self.questions == 1 { "question" } else { "questions" };
+        let mut fields = vec![
+            ("agreed", if self.agreed { "yes" } else { "no" }.to_owned()),
+            ("model", format!("{} ({}, {})", self.model, self.provider, self.url)),
+            ("key", format!("from {}", self.key_variable)),
+            ("today", format!("{spent} of {limit} tokens, {questions} {noun} ({})", self.day)),
+        ];
+        let failed = |failure: &Failure| format!("{}: {}", failure.at, failure.what);
+        let more = [
+            ("why not", self.why_not.clone()),
+            ("paused until", self.paused_until.clone()),
+            ("last failure", self.last_failure.as_ref().map(failed)),
+        ];
+        fields.extend(more.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        fields
+    }
+}

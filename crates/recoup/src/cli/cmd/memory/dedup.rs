@@ -1,0 +1,90 @@
+//! `recoup memory dedup`.
+
+use clap::Args;
+use recoup_core::memory::dedup::{Duplicates, duplicates};
+use recoup_core::memory::{Note, Wanted};
+use serde::Serialize;
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Find memories that say the same in other words, and merge them.
+///
+/// The newest wording of the most trusted stays, and what speaks for the others speaks for it.
+/// They are superseded by it: `recoup memory restore` brings one back.
+#[derive(Debug, Args)]
+pub(super) struct DedupArgs {
+    /// Merge them; else they are only shown
+    #[arg(long, short)]
+    yes: bool,
+    /// In all projects
+    #[arg(long)]
+    all: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Found {
+    merged: bool,
+    duplicates: Vec<Group>,
+}
+
+#[derive(Serialize)]
+struct Group {
+    stays: Report,
+    others: Vec<Report>,
+}
+
+impl DedupArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let here = Wanted::active_in(&app.note_scope(false));
+        let wanted = if self.all { Wanted { scopes: Vec::new(), ..here } } else { here };
+        let found = if self.yes {
+            app.memory().merge_duplicates(&wanted.scopes)?
+        } else {
+            duplicates(&app.memory().notes(&wanted)?)
+        };
+        if self.json {
+            let merged = self.yes && !found.is_empty();
+            let duplicates = found.iter().map(Group::of).collect();
+            ui::json(&Found { merged, duplicates })?;
+        } else {
+            self.tell(&found)?;
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn tell(&self, found: &[Duplicates]) -> Result<(), crate::cli::failure::Failure> {
+        let named = |note: &Note| {
+            let paths = note.paths.as_ref();
+            let paths = paths.map_or_else(String::new, |glob| format!(" [only for {glob}]"));
+            ui::printable(&format!("{}{paths} ({})", note.text, note.id)).into_owned()
+        };
+        for Duplicates { stays, others } in found {
+            ui::line(format_args!("stays  {}", named(stays)))?;
+            for other in others {
+                ui::line(format_args!("goes   {}", named(other)))?;
+            }
+        }
+        match (found.is_empty(), self.yes) {
+            (true, _) => ui::say("No two memories say the same"),
+            (false, true) => ui::say("Merged; `recoup memory restore ID` brings one back"),
+            (false, false) => {
+                ui::say("Nothing was changed: `recoup memory dedup --yes` merges them");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn of(found: &Duplicates) -> Self {
+        Self {
+            stays: Report::new(&found.stays),
+            others: found.others.iter().map(Report::new).collect(),
+        }
+    }
+}

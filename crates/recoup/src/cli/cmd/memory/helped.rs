@@ -1,0 +1,95 @@
+//! `recoup memory report`: what became of the rules.
+
+use clap::Args;
+use recoup_core::memory::Wanted;
+use recoup_core::memory::learn::Helped;
+use serde::Serialize;
+
+use super::report::Report;
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Tell which rules help: given, used, repeated, and what came after.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// In all projects
+    #[arg(long)]
+    all: bool,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// A rule, and what became of it.
+#[derive(Debug, Serialize)]
+struct Line {
+    #[serde(flatten)]
+    note: Report,
+    given: u64,
+    cited: u64,
+    repeated: u64,
+    succeeded: u64,
+    failed: u64,
+}
+
+impl ReportArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let mut wanted = Wanted::active_in(&app.note_scope(false));
+        if self.all {
+            wanted.scopes.clear();
+        }
+        let report = app.memory().report(&wanted)?;
+        if self.json {
+            ui::json(&report.iter().map(Line::new).collect::<Vec<_>>())?;
+        } else if report.is_empty() {
+            ui::say("There are no rules here yet; `recoup memory add` makes one");
+        } else {
+            ui::data(&[summary(&report).as_bytes(), b"\n\n"])?;
+            let headings = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT", "TEXT"];
+            ui::table(&headings, &report.iter().map(row).collect::<Vec<_>>())?;
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+impl Line {
+    fn new(it: &Helped) -> Self {
+        Self {
+            note: Report::new(&it.note),
+            given: it.given,
+            cited: it.cited,
+            repeated: it.repeated,
+            succeeded: it.succeeded,
+            failed: it.failed,
+        }
+    }
+}
+
+/// What matters most, in one sentence.
+fn summary(report: &[Helped]) -> String {
+    let count = |what: fn(&Helped) -> bool| report.iter().filter(|it| what(it)).count();
+    let rules =
+        if report.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", report.len()) };
+    format!(
+        "{rules} in the last 90 days: {} used, {} repeated by you, {} never given to an agent",
+        count(|it| it.cited > 0),
+        count(|it| it.repeated > 0),
+        count(|it| it.given == 0),
+    )
+}
+
+fn row(it: &Helped) -> Vec<String> {
+    let after = match (it.succeeded, it.failed) {
+        (0, 0) => String::new(),
+        (worked, failed) => format!("{worked} worked, {failed} failed"),
+    };
+    let often = |count: u64| if count == 0 { String::new() } else { count.to_string() };
+    vec![
+        it.note.id.to_string(),
+        often(it.given),
+        often(it.cited),
+        often(it.repeated),
+        after,
+        it.note.text.clone(),
+    ]
+}

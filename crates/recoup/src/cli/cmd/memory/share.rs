@@ -1,0 +1,184 @@
+//! `recoup memory export --team`: what is agreed on, as a file of the repository.
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::fsx;
+use recoup_core::memory::team::{self, Diff, LeftOut, Merged, Share, TeamRules};
+use recoup_core::memory::{Note, NoteId, NoteScope, Wanted};
+use recoup_core::{Error, ErrorKind, Result};
+use serde::Serialize;
+
+use crate::cli::app::App;
+use crate::cli::team::{Changes, tell};
+use crate::cli::{Answer, Ended, ui};
+use crate::config::trust::{self, Granted, Ledger};
+
+/// What was asked for.
+pub(super) struct Sharing {
+    pub(super) ids: Vec<String>,
+    pub(super) dry_run: bool,
+    pub(super) yes: bool,
+    pub(super) json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    written: bool,
+    #[serde(flatten)]
+    changes: Changes,
+    left_out: Vec<Left>,
+}
+
+#[derive(Serialize)]
+struct Left {
+    id: String,
+    text: String,
+    why: String,
+}
+
+/// The file as it was found.
+struct Found {
+    bytes: Option<Vec<u8>>,
+    rules: TeamRules,
+}
+
+impl Sharing {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let Some(found) = find(app)? else { return Ok(Answer::No) };
+        let scope = app.note_scope(false);
+        let wanted = Wanted { scopes: vec![scope.clone()], statuses: Vec::new() };
+        let notes = app.memory().notes(&wanted)?;
+        let chosen = self.chosen(app, &scope)?;
+        let home = &app.settings.home;
+        let ledger = Ledger::read(home)?;
+        let accepted = trust::accepted_text(home, &ledger, app.settings.project.id())
+            .and_then(|text| team::parse(text.as_bytes()).ok())
+            .unwrap_or_default();
+        let share = Share { notes: &notes, accepted: &accepted.rules, chosen: chosen.as_deref() };
+        let merged = team::merge(&found.rules, share);
+        let diff = team::diff(&found.rules.rules, &merged.team.rules);
+        announce(&diff, &merged.left_out, found.bytes.is_some());
+        let written = !diff.is_empty() && self.is_meant() && {
+            write(app, &found, &merged)?;
+            true
+        };
+        if self.json {
+            let file = team::path(app.settings.project.root()).display().to_string();
+            let left_out = merged.left_out.into_iter().map(Left::of).collect();
+            ui::json(&Report { file, written, changes: Changes::of(&diff), left_out })?;
+        }
+        let refused = !diff.is_empty() && !written && !self.dry_run;
+        Ok(if refused { Answer::No } else { Answer::Yes })
+    }
+
+    fn chosen(&self, app: &App, scope: &NoteScope) -> Result<Option<Vec<NoteId>>> {
+        if self.ids.is_empty() {
+            return Ok(None);
+        }
+        let memory = app.memory();
+        let one = |id: &String| {
+            let id = NoteId::parse(id)?;
+            let note = memory.note(&id)?.ok_or_else(|| {
+                let message = format!("there is no memory {id}; `recoup memory list` shows them");
+                Error::new(ErrorKind::Absent, message)
+            })?;
+            shareable(&note, scope).map(|()| id)
+        };
+        self.ids.iter().map(one).collect::<Result<_>>().map(Some)
+    }
+
+    fn is_meant(&self) -> bool {
+        !self.dry_run && (self.yes || ui::confirm(format_args!("Write {}?", team::FILE)))
+    }
+}
+
+/// Everything that would be different, and what would not be in it.
+fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
+    let file = team::FILE;
+    match (diff.is_empty(), is_there) {
+        (true, true) => {
+            ui::say(format_args!("{file} stays as it is: it has all that is agreed on"));
+        }
+        (true, false) => ui::say("Nothing to share: no rule of this project is active"),
+        (false, _) => {
+            ui::say(format_args!("{file}, for everybody who reads this repository:"));
+            tell(diff);
+        }
+    }
+    for LeftOut { id, text, why } in left_out {
+        ui::say(format_args!("Left out: {text} ({id}): {why}"));
+    }
+}
+
+/// None where the file can't be added to; then that has been said.
+fn find(app: &App) -> Result<Option<Found>> {
+    let root = app.settings.project.root();
+    let path = team::path(root);
+    if path.is_symlink() {
+        let message = format!("{} is a link: put a file in its place", path.display());
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
+    let bytes = team::read(root)?;
+    match bytes.as_deref().map(team::parse) {
+        None => Ok(Some(Found { bytes, rules: TeamRules::default() })),
+        Some(Ok(rules)) => Ok(Some(Found { bytes, rules })),
+        Some(Err(problems)) => {
+            for problem in problems {
+                ui::error(format_args!("{}:{}: {}", team::FILE, problem.line, problem.why));
+            }
+            ui::hint("nothing was written: mend the file first");
+            Ok(None)
+        }
+    }
+}
+
+fn shareable(note: &Note, scope: &NoteScope) -> Result<()> {
+    let id = &note.id;
+    if note.scope != *scope {
+        let whose = match note.scope {
+            NoteScope::Universal => "holds in all projects, and is yours alone",
+            NoteScope::Project(_) => "is another project's",
+        };
+        return Err(Error::usage(format!("{id} {whose}: only this project's rules are shared")));
+    }
+    if !team::is_shared(note) {
+        let message = format!(
+            "{id} is {} ({}): only what counts, and was said or agreed to, is shared",
+            note.status,
+            note.trust()
+        );
+        return Err(Error::usage(message));
+    }
+    Ok(())
+}
+
+fn write(app: &App, found: &Found, merged: &Merged) -> Result<()> {
+    let (home, project) = (&app.settings.home, &app.settings.project);
+    let path = team::path(project.root());
+    if team::read(project.root())? != found.bytes {
+        let message = format!("{} was changed by somebody else: say it again", path.display());
+        return Err(Error::new(ErrorKind::Locked, message));
+    }
+    // All that is in it was accepted, or is the user's own: there is nothing left to ask.
+    let is_own = found.bytes.is_none() || trust::team_state(home, project) == team::State::Accepted;
+    let text = team::render(&merged.team);
+    fsx::deliver(&path, text.as_bytes())?;
+    if is_own {
+        fsx::ensure_private_dir(home)?;
+        let file = Granted { name: team::FILE, text: text.as_bytes(), project: Some(project.id()) };
+        trust::grant(home, project.root(), &[file], SystemClock.now())?;
+    }
+    ui::say(format_args!("Written: {}", path.display()));
+    ui::hint(if is_own {
+        "commit it; others accept it with `recoup trust`"
+    } else {
+        "it has rules that you have not accepted; `recoup trust` shows them"
+    });
+    Ok(())
+}
+
+impl Left {
+    fn of(left: LeftOut) -> Self {
+        Self { id: left.id.to_string(), text: left.text, why: left.why }
+    }
+}

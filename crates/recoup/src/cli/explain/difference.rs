@@ -1,0 +1,126 @@
+//! How a question differs from what is kept, in words.
+
+use recoup_core::base::text::shortened;
+use recoup_core::cache::{Difference, Differs, RuleChanges, Side, WordPlace, Wording};
+use recoup_core::key::Rule;
+
+use super::{Names, Said};
+
+/// How much of a value is quoted to people.
+const QUOTED: usize = 60;
+
+/// The codes of what is said about one rule.
+pub(super) const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
+
+/// A part that is not the same: one thing to be known, and of rules one for each.
+pub(super) fn differing(difference: &Difference, names: Names<'_>) -> Vec<Said> {
+    match &difference.how {
+        Differs::Rules(changes) => rules(&difference.part, changes, names),
+        how => vec![one(&difference.part, how)],
+    }
+}
+
+fn one(part: &str, how: &Differs) -> Said {
+    // The quotes of a shell around the words that differ are not what differs.
+    let quoted = |text: &str| quoted(text.trim_matches('\''));
+    let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
+    let (code, (now, was), what) = match how {
+        Differs::Text(Wording::Words { place, now, was }) => {
+            ("words", both(now, was), words(*place, now, was, &quoted))
+        }
+        Differs::Text(Wording::Other { now, was }) => {
+            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
+        }
+        Differs::Text(Wording::Beyond { chars }) => {
+            ("text", (None, None), format!("differs after the first {chars} characters"))
+        }
+        Differs::Items { added, gone } => {
+            let signed = |sign: char, items: &[String]| -> Vec<String> {
+                items.iter().map(|item| format!("{sign}{item}")).collect()
+            };
+            let items = [signed('+', added), signed('-', gone)].concat();
+            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
+        }
+        Differs::Switched { on: true } => {
+            ("set", both("set", "unset"), "set, was unset".to_owned())
+        }
+        Differs::Switched { on: false } => {
+            ("unset", both("unset", "set"), "unset, was set".to_owned())
+        }
+        Differs::Replaced { path } => {
+            ("replaced", both(path, path), format!("{path} has another size or time"))
+        }
+        Differs::Added { now: Some(now) } => {
+            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
+        }
+        Differs::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
+        Differs::Gone { was: Some(was) } => {
+            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
+        }
+        Differs::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        Differs::Hidden | Differs::Rules(_) => {
+            ("content", (None, None), "other content".to_owned())
+        }
+        Differs::Value { of } => {
+            let names: Vec<&str> =
+                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
+            ("value", (None, None), format!("another value of {}", names.join(" or ")))
+        }
+    };
+    Said { now, was, ..of(part, code, &what) }
+}
+
+fn of(part: &str, code: &'static str, what: &str) -> Said {
+    Said { part: Some(part.to_owned()), ..Said::new(code, format!("{part}: {what}")) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\u{201c}{}\u{201d}", shortened(text, QUOTED))
+}
+
+/// What is to be known of all rules, and then each that can be told.
+fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
+    let RuleChanges { added, gone, reworded, more, only } = changes;
+    let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
+    let of_all = match only {
+        Some(Side::Question) => Some(("added", "our hooks tell them to the agent, and did not")),
+        Some(Side::Entry) => Some(("gone", "our hooks do not tell them to the agent, and did")),
+        None if *more => Some(("rules", "there are too many to tell which are other ones")),
+        None if none_differs => Some(("weight", "the same ones, and others of them come first")),
+        None => None,
+    };
+    let mut all: Vec<Said> = of_all.iter().map(|(code, what)| of(part, code, what)).collect();
+    let [new, other_words, no_longer] = RULE_CODES;
+    let shown = |rule: &Rule| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let mut tell = |rules: &[Rule], code: &'static str, what: &str| {
+        all.extend(rules.iter().map(|rule| Said {
+            rule: Some(rule.id.clone()),
+            // What it said before is not known any more.
+            now: if code == no_longer { None } else { names(&rule.id) },
+            was: if code == no_longer { names(&rule.id) } else { None },
+            ..of(part, code, &format!("{} {what}", shown(rule)))
+        }));
+    };
+    tell(added, new, "is new");
+    tell(reworded, other_words, "had other words");
+    tell(gone, no_longer, "is gone");
+    all
+}
+
+fn words(place: WordPlace, now: &str, was: &str, quoted: &dyn Fn(&str) -> String) -> String {
+    let count = |text: &str| text.split_whitespace().count();
+    let many = count(now).max(count(was));
+    let place = match (place, many) {
+        (WordPlace::First, 1) => "the first word".to_owned(),
+        (WordPlace::First, many) => format!("the first {many} words"),
+        (WordPlace::Last, 1) => "the last word".to_owned(),
+        (WordPlace::Last, many) => format!("the last {many} words"),
+        (WordPlace::Nth(at), 1) => format!("word {at}"),
+        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
+    };
+    match (now.is_empty(), was.is_empty()) {
+        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
+        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
+        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
+    }
+}

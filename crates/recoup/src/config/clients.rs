@@ -1,0 +1,45 @@
+//! Where the programs that run agents keep their settings: asked for only when such a
+//! program is run.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::memory::hooked;
+
+use super::env;
+
+/// The directories of the clients.
+#[derive(Debug)]
+pub(crate) struct ClientDirs {
+    home: PathBuf,
+    claude: Option<PathBuf>,
+    codex: Option<PathBuf>,
+    pi: Option<PathBuf>,
+}
+
+impl ClientDirs {
+    /// As a client has them that is started in `cwd`.
+    pub(crate) fn find(cwd: &Path) -> Self {
+        let home = env::user_home().unwrap_or_default();
+        let moved = |variable| {
+            let path = env::path(variable)?;
+            Some(path.strip_prefix("~").map_or_else(|_| cwd.join(&path), |rest| home.join(rest)))
+        };
+        Self {
+            claude: moved(&env::CLAUDE_CONFIG_DIR),
+            codex: moved(&env::CODEX_HOME),
+            pi: moved(&env::PI_CODING_AGENT_DIR),
+            home,
+        }
+    }
+
+    /// The same with those of a project.
+    pub(crate) fn in_project<'a>(&'a self, root: &'a Path, cwd: &'a Path) -> hooked::Places<'a> {
+        hooked::Places {
+            cwd: Some(cwd),
+            claude_dir: self.claude.as_deref(),
+            codex_dir: self.codex.as_deref(),
+            pi_dir: self.pi.as_deref(),
+            ..hooked::Places::new(&self.home, root)
+        }
+    }
+}

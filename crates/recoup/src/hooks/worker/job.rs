@@ -1,0 +1,91 @@
+//! What is left for later.
+
+use std::path::PathBuf;
+
+use recoup_core::Result;
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::{NoteId, NoteScope, Occasion};
+use serde::{Deserialize, Serialize};
+
+/// Something slow that a hook does not wait for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Where it comes from.
+    pub from: From,
+    /// What is to be done.
+    pub what: What,
+}
+
+/// Where a job comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct From {
+    /// The client's word.
+    pub client: String,
+    /// The conversation.
+    pub session: String,
+    /// The project, as notes have it.
+    pub scope: String,
+    /// The project's root.
+    pub root: PathBuf,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// Read what is new in a transcript.
+    Sweep {
+        /// The file.
+        transcript: PathBuf,
+        /// Why now.
+        why: Why,
+    },
+    /// Ask a model about what the user said. Nobody was sure, or it was kept.
+    Judge {
+        /// The prompt, without secrets and private parts.
+        prompt: String,
+        /// What was kept of it.
+        kept: Vec<String>,
+        /// Whether nobody was there to say it.
+        tentative: bool,
+    },
+}
+
+/// Why a transcript is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// The context is about to be compacted.
+    Compaction,
+    /// The agent came to the end of an answer.
+    Stop,
+    /// The session ended.
+    End,
+}
+
+impl From {
+    /// Of what happened.
+    pub fn of(occasion: &Occasion, root: PathBuf) -> Self {
+        Self {
+            client: occasion.client.as_str().to_owned(),
+            session: occasion.session.clone(),
+            scope: occasion.scope.to_string(),
+            root,
+        }
+    }
+
+    /// What happened, as memory takes it in.
+    pub fn occasion(&self) -> Result<Occasion> {
+        Ok(Occasion {
+            client: Client::parse(&self.client)?,
+            session: self.session.clone(),
+            context: self.session.clone(),
+            scope: NoteScope::parse(&self.scope)?,
+        })
+    }
+}
+
+/// The ids among words; what is none is passed over.
+pub(super) fn ids(words: &[String]) -> Vec<NoteId> {
+    words.iter().filter_map(|word| NoteId::parse(word).ok()).collect()
+}

@@ -1,0 +1,184 @@
+//! Who is asked, where, and with which key.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use recoup_core::base::digest::Digest;
+use recoup_core::{Error, Result};
+use reqwest::Url;
+
+/// Whose API it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Chat completions, as `OpenAI` has them, and many who do as `OpenAI` does.
+    OpenAi,
+}
+
+impl Provider {
+    /// Every one there is.
+    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
+
+    /// Its name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// The one of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.as_str() == name)
+    }
+
+    /// Where it is, unless somebody says otherwise.
+    pub fn default_url(self) -> BaseUrl {
+        let url = match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+        };
+        BaseUrl::parse(url).expect("these two are URLs")
+    }
+
+    /// A small model: sorting sentences takes no more.
+    pub fn default_model(self) -> &'static str {
+        match self {
+            Self::Anthropic => "claude-haiku-4-5",
+            Self::OpenAi => "gpt-4.1-mini",
+        }
+    }
+}
+
+/// Where an API is: its address up to where its own paths begin. What is sent there is the
+/// user's, and so is the key: it is HTTPS, or this very machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// Checks what somebody typed.
+    pub fn parse(text: &str) -> Result<Self> {
+        let refused = |why: &str| Err(Error::usage(format!("no address of a model API: {why}")));
+        let Ok(url) = Url::parse(text) else {
+            return refused("expected https://HOST, or http://127.0.0.1:PORT");
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return refused(
+                "it has a name or a password in it; the key comes from a variable (judge.key_env)",
+            );
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return refused("it has a ? or a # in it");
+        }
+        let url = Self(url);
+        match url.0.scheme() {
+            "https" => Ok(url),
+            "http" if url.is_loopback() => Ok(url),
+            "http" => {
+                refused("http:// is for this machine alone (127.0.0.1, localhost); use https://")
+            }
+            _ => refused("expected https://HOST, or http://127.0.0.1:PORT"),
+        }
+    }
+
+    /// Whether it is this very machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.0.host_str().unwrap_or_default();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        address.map_or(host == "localhost", |address| address.is_loopback())
+    }
+
+    /// Whether what is sent is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    pub(super) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// The host, with its port where that is not the usual one.
+    pub(super) fn place(&self) -> String {
+        let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
+        format!("{}{port}", self.host())
+    }
+
+    /// `path` below it.
+    pub(super) fn at(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
+        url
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+/// A key. Never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// None for what can't be sent as one.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let sendable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        sendable.then(|| Self(text.to_owned()))
+    }
+
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// Who stands between us and the world. Its URL may have a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Where it is.
+    pub url: String,
+    /// Hosts that are reached without it, separated by commas.
+    pub except: Option<String>,
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proxy(…)")
+    }
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// In whose words.
+    pub provider: Provider,
+    /// Where.
+    pub url: BaseUrl,
+    /// Which model.
+    pub model: String,
+    /// With which key; a server on this machine may need none.
+    pub key: Option<ApiKey>,
+    /// How long an answer may take, to its last byte.
+    pub deadline: Duration,
+    /// Through whom, where it is encrypted.
+    pub proxy: Option<Proxy>,
+}
+
+impl Endpoint {
+    /// The same for the same endpoint and key, and nothing that tells what they are.
+    pub(super) fn fingerprint(&self) -> String {
+        let key = self.key.as_ref().map_or("", ApiKey::reveal);
+        let all = [self.provider.as_str(), self.url.0.as_str(), &self.model, key].join("\n");
+        Digest::of(all.as_bytes()).to_string()[..16].to_owned()
+    }
+}

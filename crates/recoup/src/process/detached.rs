@@ -1,0 +1,45 @@
+//! Work behind the caller's back: this program again, in a session of its own that
+//! nobody waits for.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use recoup_core::Result;
+use recoup_core::error::IoContext as _;
+
+/// The first file descriptor that is not one of the three streams.
+const FIRST_INHERITED: i32 = 3;
+
+/// Starts this program with `args`, here or in that directory. It keeps none of our
+/// streams open.
+pub(crate) fn start(
+    args: impl IntoIterator<Item = OsString>,
+    stdin: Stdio,
+    dir: Option<&Path>,
+    doing: &str,
+) -> Result<()> {
+    let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+    // It may have been replaced or removed since we were started; the system still has it.
+    let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
+    // Whoever waits for the end of what we were started with must not wait for it.
+    close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
+    let mut command = Command::new(program);
+    if let Some(dir) = dir {
+        command.current_dir(dir);
+    }
+    command
+        .args(args)
+        .stdin(stdin)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(drop)
+        .doing(|| format!("starting a process that {doing}"))
+}
+
+/// Leaves the caller's session: neither its terminal nor its end concerns us.
+pub(crate) fn leave_session() {
+    // It fails only for one who leads a group already, and then nothing is lost.
+    let _ = rustix::process::setsid();
+}

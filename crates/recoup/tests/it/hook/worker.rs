@@ -1,0 +1,248 @@
+//! What is slow happens in the background: one at a time, nothing is lost, nobody stays.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use recoup_core::base::fsx::FileLock;
+use serde_json::{Value, json};
+
+use super::{Talk, add, events, happened, hook, log, remembered};
+use crate::judge::server::{Server, anthropic};
+use crate::support::Home;
+
+/// Far more than it takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The queues of all projects.
+fn queues(home: &Home) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(home.recoup().join("queue")) else { return Vec::new() };
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+fn jobs(queue: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(queue).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect()
+}
+
+/// Waits until everything is done and nobody works any more.
+#[track_caller]
+pub(super) fn settled(home: &Home) {
+    let began = Instant::now();
+    let is_quiet = |queue: &PathBuf| {
+        let lock = FileLock::try_acquire(&queue.join("lock")).unwrap();
+        lock.is_some() && jobs(queue).is_empty()
+    };
+    while !queues(home).iter().all(is_quiet) {
+        assert!(began.elapsed() < PATIENCE, "{}", log(home));
+        thread::sleep(Duration::from_millis(20));
+    }
+    while !processes(home).is_empty() {
+        assert!(began.elapsed() < PATIENCE, "somebody stays: {:?}", processes(home));
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The processes that know this home.
+fn processes(home: &Home) -> Vec<PathBuf> {
+    let name = home.recoup();
+    let name = name.to_str().unwrap().as_bytes();
+    let of_home = |pid: &PathBuf| {
+        let environment = fs::read(pid.join("environ")).unwrap_or_default();
+        environment.windows(name.len()).any(|part| part == name)
+    };
+    let entries = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let numbered =
+        |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().parse::<u32>().is_ok();
+    entries.filter(numbered).filter(of_home).collect()
+}
+
+fn entry(kind: &str, content: Value) -> String {
+    let content = if content.is_object() { json!([content]) } else { content };
+    format!("{}\n", json!({"type": kind, "message": {"role": kind, "content": content}}))
+}
+
+/// A call and its result, as a transcript has them.
+fn called(id: &str, tool: &str, input: &Value, result: &str, is_error: bool) -> String {
+    let used = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
+    let result = json!({"type": "tool_result", "tool_use_id": id, "is_error": is_error,
+                        "content": result});
+    entry("assistant", used) + &entry("user", result)
+}
+
+/// The agent comes to the end of an answer, with that transcript.
+fn stops(talk: &Talk<'_>, transcript: &Path) {
+    talk.tell_with("Stop", json!({"transcript_path": transcript})).is_silent();
+}
+
+#[test]
+fn what_the_user_does_not_allow_is_found_in_the_transcript_once() {
+    let home = Home::new();
+    let said = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+    let input = json!({"command": "docker system prune -af"});
+    let lines = ["c1", "c2"].map(|call| called(call, "Bash", &input, said, true)).concat();
+    let transcript = home.write("transcript.jsonl", lines);
+    let talk = Talk::new(&home, "one");
+    for _ in 0..2 {
+        stops(&talk, &transcript);
+        settled(&home);
+    }
+    assert_eq!(happened(&home, "denied").len(), 2, "{:?}", events(&home));
+    assert_eq!(remembered(&home, "candidate"), ["don't run `docker system prune` without asking"]);
+    let told = talk.says("and now something else, please");
+    assert_eq!(
+        told.notice,
+        "recoup: may be worth knowing: don't run `docker system prune` without asking"
+    );
+    assert_eq!(talk.says("and another thing").notice, "");
+}
+
+#[test]
+fn a_job_that_a_crash_has_left_is_done_by_the_next_worker() {
+    let home = Home::new();
+    let input = json!({"command": "make deploy"});
+    let failed = "Exit code 2\ndeploy.sh: line 3: kubectl: command not found";
+    let first = home.write("first.jsonl", called("a", "Bash", &input, failed, true));
+    let second = home.write("second.jsonl", called("b", "Bash", &input, failed, true));
+    let talk = Talk::new(&home, "one");
+    stops(&talk, &first);
+    settled(&home);
+    assert_eq!(happened(&home, "failed").len(), 1, "{}", log(&home));
+    // As one that was begun, and killed.
+    let queue = &queues(&home)[0];
+    let job = json!({
+        "from": {"client": "claude-code", "session": "two", "root": home.project(),
+                 "scope": format!("project:{}", queue.file_name().unwrap().to_str().unwrap())},
+        "what": {"sweep": {"transcript": second, "why": "stop"}},
+    });
+    fs::write(queue.join("0000.1.json"), job.to_string()).unwrap();
+    stops(&talk, &first);
+    settled(&home);
+    assert_eq!(happened(&home, "failed").len(), 2, "{}", log(&home));
+    let lesson = remembered(&home, "active");
+    assert_eq!(lesson.len(), 1, "{lesson:?}");
+    assert!(lesson[0].starts_with("`make deploy` fails with `"), "{lesson:?}");
+    assert!(lesson[0].contains("kubectl: command not found"), "{lesson:?}");
+}
+
+#[test]
+fn a_job_that_can_t_be_done_is_given_up_and_said_so() {
+    let home = Home::new();
+    let talk = Talk::new(&home, "one");
+    let transcript = home.write("transcript.jsonl", "");
+    stops(&talk, &transcript);
+    settled(&home);
+    let queue = &queues(&home)[0];
+    fs::write(queue.join("0001.0.json"), "no JSON").unwrap();
+    fs::write(queue.join("0002.3.json"), "{}").unwrap();
+    stops(&talk, &transcript);
+    settled(&home);
+    let log = log(&home);
+    assert!(log.contains("job 0001 can't be read"), "{log}");
+    assert!(log.contains("job 0002 was given up after 3 tries"), "{log}");
+}
+
+#[test]
+fn what_remains_to_be_done_is_told_to_the_next_session_until_it_is_done() {
+    let home = Home::new();
+    let create = |id: &str, subject: &str, number: u8| {
+        let text = format!("Task #{number} created successfully: {subject}");
+        called(id, "TaskCreate", &json!({"subject": subject}), &text, false)
+    };
+    let done = |id: &str, number: &str| {
+        let input = json!({"taskId": number, "status": "completed"});
+        called(id, "TaskUpdate", &input, "Updated task", false)
+    };
+    let mut lines = create("a", "Write the parser", 1) + &create("b", "Test the parser", 2);
+    lines += &done("c", "1");
+    let transcript = home.write("transcript.jsonl", &lines);
+    stops(&Talk::new(&home, "one"), &transcript);
+    settled(&home);
+    let begun = Talk::new(&home, "two").tell("SessionStart-startup").context;
+    assert!(begun.contains("Remains: Test the parser\n"), "{begun}");
+    assert!(begun.contains("Done: Write the parser\n"), "{begun}");
+    fs::write(&transcript, lines + &done("d", "2")).unwrap();
+    stops(&Talk::new(&home, "one"), &transcript);
+    settled(&home);
+    Talk::new(&home, "three").tell("SessionStart-startup").is_silent();
+}
+
+#[test]
+fn what_was_said_while_memory_was_paused_is_not_caught_up_on() {
+    let home = Home::new();
+    let talk = Talk::new(&home, "one");
+    let transcript = home.write("transcript.jsonl", "");
+    stops(&talk, &transcript);
+    home.run(&["pause"]).expect(0);
+    let input = json!({"command": "make deploy"});
+    let lines = called("a", "Bash", &input, "Exit code 2\nno such host", true);
+    fs::write(&transcript, lines).unwrap();
+    stops(&talk, &transcript);
+    settled(&home);
+    home.run(&["resume"]).expect(0);
+    stops(&talk, &transcript);
+    settled(&home);
+    assert_eq!(happened(&home, "failed"), [], "{}", log(&home));
+}
+
+#[test]
+fn forgetting_reaches_what_waits() {
+    let home = Home::new();
+    add(&home, &["never say \"xyzzy\" aloud"]);
+    let id = home.run(&["memory", "list", "--json"]).expect(0).json()[0]["id"].clone();
+    let queue = home.recoup().join("queue").join("0".repeat(32));
+    fs::create_dir_all(&queue).unwrap();
+    let job = json!({"prompt": "never say \"xyzzy\" aloud"}).to_string();
+    fs::write(queue.join("0001.0.json"), job).unwrap();
+    fs::write(queue.join("0002.0.json"), "{}").unwrap();
+    home.run(&["memory", "forget", "--yes", id.as_str().unwrap()]).expect(0);
+    assert_eq!(jobs(&queue), [queue.join("0002.0.json")]);
+}
+
+/// A prompt of a user who has agreed that this server is asked.
+fn says_to(home: &Home, server: &Server, session: &str, prompt: &str) -> String {
+    let talk = Talk::new(home, session);
+    let payload = talk.payload("UserPromptSubmit", json!({"prompt": prompt, "prompt_id": prompt}));
+    let mut command = home.command(&["hook"]);
+    command
+        .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+        .env("RECOUP_JUDGE_ENABLED", "true")
+        .env("RECOUP_JUDGE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "key-of-the-tests-0123456789");
+    let output = hook(command, payload.to_string().as_bytes());
+    let reply = super::Reply::checked(output, "UserPromptSubmit");
+    settled(home);
+    reply.notice
+}
+
+#[test]
+fn a_models_none_is_final() {
+    let home = Home::new();
+    let none = json!([{"id": 1, "label": "none", "confidence": 0.9, "statement": ""}]);
+    let server = Server::anthropic(&none);
+    let notice = says_to(&home, &server, "one", "from now on use pnpm instead of npm");
+    assert!(notice.starts_with("recoup: will remember: use pnpm"), "{notice}");
+    assert_eq!(server.received().len(), 1, "{}", log(&home));
+    assert_eq!(remembered(&home, "active"), [""; 0]);
+    assert_eq!(remembered(&home, "retired").len(), 1);
+    let notice = Talk::new(&home, "one").says("what else is there to do?").notice;
+    assert!(notice.starts_with("recoup: not remembered after all: use pnpm"), "{notice}");
+}
+
+#[test]
+fn a_model_that_fails_changes_nothing() {
+    let home = Home::new();
+    let server = Server::saying("500 Internal Server Error", "", anthropic(&json!({}), 1, 1));
+    says_to(&home, &server, "one", "from now on use pnpm instead of npm");
+    assert_eq!(server.received().len(), 1, "{}", log(&home));
+    assert_eq!(remembered(&home, "active").len(), 1);
+}
+
+#[test]
+fn no_model_is_asked_without_the_users_agreement() {
+    let home = Home::new();
+    Talk::new(&home, "one").says("from now on use pnpm instead of npm");
+    assert_eq!(remembered(&home, "active").len(), 1);
+    assert!(queues(&home).is_empty());
+}

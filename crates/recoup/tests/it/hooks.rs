@@ -1,0 +1,49 @@
+//! What the clients write down, read by the library.
+
+mod claude_code;
+mod codex;
+mod files;
+mod laws;
+mod lines;
+mod pi;
+
+use recoup::hooks::transcript::entries;
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::transcript::{Action, Ended, Entry, What};
+
+/// Entries, one line each, for people.
+fn shown(entries: &[Entry]) -> String {
+    entries.iter().map(|entry| line(entry) + "\n").collect()
+}
+
+fn line(entry: &Entry) -> String {
+    let agent = entry.agent.as_ref().map_or(String::new(), |agent| format!("[{agent}] "));
+    let what = match &entry.what {
+        What::Prompt(text) => format!("prompt {text:?}"),
+        What::Words(text) => format!("words {text:?}"),
+        What::Call(call) => format!("call {} {} {}", call.id, call.tool, action(&call.action)),
+        What::Outcome(it) => format!("outcome {} {} {:?}", it.call, ended(it.ended), it.output),
+        What::Notification(it) => format!("notification {} {} {:?}", it.id, it.status, it.summary),
+        What::Compaction => "compaction".to_owned(),
+        What::SubAgent(task) => format!("sub-agent {task:?}"),
+        What::Interruption => "interruption".to_owned(),
+    };
+    agent + &what
+}
+
+fn action(action: &Action) -> String {
+    format!("{action:?}")
+}
+
+fn ended(ended: Ended) -> String {
+    match ended {
+        Ended::Failed { exit: Some(code) } => format!("Failed({code})"),
+        Ended::Failed { exit: None } => "Failed".to_owned(),
+        ended => format!("{ended:?}"),
+    }
+}
+
+/// What one line says.
+fn said(client: Client, line: &str) -> String {
+    shown(&entries(client, line.as_bytes()))
+}
