@@ -22,6 +22,7 @@ mod clients;
 mod debian;
 mod eval;
 mod failure;
+mod mcp_clients;
 mod npm;
 mod process;
 mod test;

@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use crate::args::Extent;
 use crate::clients;
 use crate::failure::Failure;
+use crate::mcp_clients;
 use crate::npm::Pinned;
 use crate::process;
 use crate::unpacked::Shed;
@@ -91,6 +92,7 @@ impl Tools {
     /// Finds every tool of the tests, and unpacks those that are missing.
     pub(crate) fn bring(extent: Extent) -> Result<Self, Failure> {
         let mut tools = Self::bring_all(TOOLS.iter())?;
+        tools.found.push(mcp_clients::bring()?);
         match extent {
             Extent::Usual => {}
             Extent::Full => tools.found.push(clients::CLAUDE_CODE.bring()?),

@@ -5,6 +5,7 @@
 //! target/tools/git/root/usr/  the packages' files
 //! target/tools/apt/           apt's own state
 //! target/tools/claude-code/   a client (`clients.rs`)
+//! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! ```
 
 use std::fs::{self, File};
@@ -67,13 +68,19 @@ impl Shed {
     }
 
     fn fill(&self, tool: &Tool, folder: &Path) -> Result<(), String> {
+        self.fetch(&tool.origin, folder)?;
+        write_starter(tool, folder).map_err(|error| format!("{}: {error}", folder.display()))
+    }
+
+    /// Unpacks what a program comes in, and all that it needs, into `folder/root`.
+    pub(crate) fn fetch(&self, origin: &Origin, folder: &Path) -> Result<(), String> {
         let described = |error: io::Error| format!("{}: {error}", folder.display());
         let packages = folder.join("packages");
         let root = folder.join("root");
         for path in [&packages, &root] {
             fs::create_dir_all(path).map_err(described)?;
         }
-        match tool.origin {
+        match origin {
             Origin::Debian(package) => {
                 Apt::at(&self.folder.join("apt"))?.download(package, &packages)?;
                 for package in entries(&packages).map_err(described)? {
@@ -82,8 +89,7 @@ impl Shed {
             }
             Origin::Npm(pinned, _) => npm::unpack(pinned, &packages, &root)?,
         }
-        remove(&packages).map_err(described)?;
-        write_starter(tool, folder).map_err(described)
+        remove(&packages).map_err(described)
     }
 }
 
@@ -92,9 +98,14 @@ impl Shed {
 /// and the code under test as well.
 fn write_starter(tool: &Tool, folder: &Path) -> io::Result<()> {
     let libraries = library_folders(&folder.join("root"))?;
-    let script = folder.join("bin").join(tool.program);
+    write_script(folder, tool.program, &starter(tool, &libraries))
+}
+
+/// Puts a script that can be run into the folder's `bin`.
+pub(crate) fn write_script(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+    let script = folder.join("bin").join(name);
     fs::create_dir_all(folder.join("bin"))?;
-    fs::write(&script, starter(tool, &libraries))?;
+    fs::write(&script, text)?;
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755))
 }
 

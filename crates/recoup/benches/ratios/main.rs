@@ -16,6 +16,7 @@ mod exec;
 mod hooks;
 mod ledger;
 mod library;
+mod mcp;
 mod measure;
 mod memory;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
@@ -28,17 +29,18 @@ mod retrieval;
 mod scene;
 mod stores;
 
-use measure::{Figure, Ratio};
+use measure::{Figure, Ratio, Size};
 
 type Benchmark = fn() -> Ratio;
 type Timing = fn() -> Figure;
+type Sizing = fn() -> Size;
 
 fn main() {
     if exec::is_baseline() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 32] = [
+    let all: [(&str, Benchmark); 33] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -65,6 +67,7 @@ fn main() {
         ("hook: after a call, 100,000 / 200", hooks::after_call_flat),
         ("hook: stop, 100,000 notes / 200", hooks::stop_flat),
         ("hook: stop, 50 MB read / 50 KB", hooks::stop_whatever_the_transcript),
+        ("mcp: start to initialize / true", mcp::hello_against_true),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
         ("library: Redis get / bare GET", stores::redis_get_against_get),
@@ -74,7 +77,7 @@ fn main() {
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
     let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    let timings: [(&str, Timing); 7] = [
+    let timings: [(&str, Timing); 9] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: explain among 100,000 entries", command::explain_among_many),
@@ -82,9 +85,17 @@ fn main() {
         ("condense: estimate of 10 MB", condense::estimate),
         ("memory: search 100,000 notes, median", memory::search),
         ("memory: index one more among these", memory::index),
+        ("mcp: search among 5,000 notes, median", mcp::search),
+        ("mcp: store among 5,000 notes, median", mcp::store),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
-    report::print(&rows, &figures);
-    report::write(&rows, &figures);
+    let sizes: [(&str, Sizing); 2] = [
+        ("mcp: memory after 10,000 calls", mcp::resident),
+        ("mcp: of these, added by the second half", mcp::growth),
+    ];
+    let chosen = sizes.into_iter().filter(|(name, _)| name.contains(&wanted));
+    let sizes: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    report::print(&rows, &figures, &sizes);
+    report::write(&rows, &figures, &sizes);
 }

@@ -38,6 +38,20 @@ impl Figure {
     }
 }
 
+/// What something takes in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) bytes: u64,
+    /// How much it may take.
+    pub(crate) goal: u64,
+}
+
+impl Size {
+    pub(crate) fn holds(&self) -> bool {
+        self.bytes <= self.goal
+    }
+}
+
 /// The best of `rounds`, each on a scene of its own.
 pub(crate) fn best<S>(
     goal: Duration,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::measure::{Figure, Ratio};
+use crate::measure::{Figure, Ratio, Size};
 
-pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
+pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)], sizes: &[(&str, Size)]) {
     println!("{:<36} {:>10} {:>10} {:>7} {:>7}", "", "baseline", "ours", "ratio", "goal");
     for (name, ratio) in rows {
         let verdict = if ratio.holds() { "" } else { "  over" };
@@ -24,6 +24,15 @@ pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
         let (time, goal) = (short(figure.time), short(figure.goal));
         println!("{name:<47} {time:>10} {:>7} {goal:>7}{verdict}", "");
     }
+    for (name, size) in sizes {
+        let verdict = if size.holds() { "" } else { "  over" };
+        let (bytes, goal) = (megabytes(size.bytes), megabytes(size.goal));
+        println!("{name:<47} {bytes:>10} {:>7} {goal:>7}{verdict}", "");
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes >> 20, (bytes >> 10) % 1024 * 10 / 1024)
 }
 
 fn short(time: Duration) -> String {
@@ -31,7 +40,7 @@ fn short(time: Duration) -> String {
     if micros < 1_000.0 { format!("{micros:.2} µs") } else { format!("{:.2} ms", micros / 1e3) }
 }
 
-pub(crate) fn write(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
+pub(crate) fn write(rows: &[(&str, Ratio)], figures: &[(&str, Figure)], sizes: &[(&str, Size)]) {
     let rows: Vec<_> = rows
         .iter()
         .map(|(name, ratio)| {
@@ -56,12 +65,26 @@ pub(crate) fn write(rows: &[(&str, Ratio)], figures: &[(&str, Figure)]) {
             })
         })
         .collect();
+    let sizes: Vec<_> = sizes
+        .iter()
+        .map(|(name, size)| {
+            json!({
+                "name": name,
+                "bytes": size.bytes,
+                "goal_bytes": size.goal,
+                "holds": size.holds(),
+            })
+        })
+        .collect();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench");
     std::fs::create_dir_all(&dir).unwrap();
     let file = dir.join("ratios.json");
     std::fs::write(
         &file,
-        serde_json::to_string_pretty(&json!({ "ratios": rows, "figures": figures })).unwrap(),
+        serde_json::to_string_pretty(
+            &json!({ "ratios": rows, "figures": figures, "sizes": sizes }),
+        )
+        .unwrap(),
     )
     .unwrap();
     println!("\nwritten to {}", file.display());

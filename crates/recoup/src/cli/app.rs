@@ -136,6 +136,12 @@ impl App {
 
     /// The cache, for writing: our own directory is made, and made private.
     pub(super) fn cache_for_writing(&self) -> Result<Cache> {
+        self.prepare_cache()?;
+        Ok(self.cache())
+    }
+
+    /// Makes what the cache is written to.
+    pub(super) fn prepare_cache(&self) -> Result<()> {
         let near = self.settings.near.as_ref().map(|near| &near.store);
         let mut paths = [Some(&self.settings.store), near].into_iter().flatten();
         let home = &self.settings.home;
@@ -146,7 +152,7 @@ impl App {
         {
             projects::remember(home, &self.settings.project);
         }
-        Ok(self.cache())
+        Ok(())
     }
 
     /// What is remembered, for reading.
@@ -156,8 +162,13 @@ impl App {
 
     /// The same for writing: our own directory is made, and made private.
     pub(super) fn memory_for_writing(&self) -> Result<Memory> {
-        fsx::ensure_private_dir(&self.settings.home)?;
+        self.prepare_memory()?;
         Ok(self.memory())
+    }
+
+    /// Makes what memory is written to.
+    pub(super) fn prepare_memory(&self) -> Result<()> {
+        fsx::ensure_private_dir(&self.settings.home)
     }
 
     /// The model that memory may ask; or why there is none. Nothing is opened or sent for it.

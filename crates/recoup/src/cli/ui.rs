@@ -21,6 +21,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::YES;
 use super::failure::Failure;
 use crate::exec::Outlets;
+use crate::mcp::Streams;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -229,6 +230,11 @@ pub(super) fn sign_lines() {
 /// Both streams as they are, for the output of another program.
 pub(super) fn outlets() -> Outlets {
     Outlets { out: rustix::stdio::stdout(), err: rustix::stdio::stderr() }
+}
+
+/// Both ends of a client that talks to us on stdin and stdout.
+pub(super) fn streams() -> Streams {
+    Streams { input: Box::new(io::stdin()), output: Box::new(io::stdout()) }
 }
 
 /// On one line, and without anything that a terminal would obey: names and

@@ -59,6 +59,8 @@ pub(super) const LEDGER_ENABLED: EnvVar =
     var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
+const MCP_TOKEN: EnvVar =
+    var("RECOUP_MCP_TOKEN", "the token that clients of `mcp --http` must send");
 pub(super) const CLAUDE_CONFIG_DIR: EnvVar =
     var("CLAUDE_CONFIG_DIR", "where Claude Code keeps its settings (default: ~/.claude)");
 pub(super) const CODEX_HOME: EnvVar =
@@ -92,7 +94,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 34] = [
+pub const VARIABLES: [EnvVar; 35] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -107,6 +109,7 @@ pub const VARIABLES: [EnvVar; 34] = [
     EARLY_EXIT_DIR,
     LEDGER_ENABLED,
     LOG_HITS,
+    MCP_TOKEN,
     JUDGE_ENABLED,
     JUDGE_PROVIDER,
     JUDGE_MODEL,
@@ -159,6 +162,11 @@ pub(super) fn named(name: &str) -> Option<String> {
 /// A variable that the user named on the command line, as it is.
 pub(crate) fn verbatim(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// The token for `mcp --http`, if there is one.
+pub(crate) fn mcp_token() -> Result<Option<String>> {
+    text(&MCP_TOKEN)
 }
 
 /// The variables whose values must not be kept, if their names are any sign.

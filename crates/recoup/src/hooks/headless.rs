@@ -14,7 +14,7 @@ use super::event::Event;
 pub(crate) struct Entry(pub(crate) Option<String>);
 
 impl Entry {
-    fn is_headless(&self) -> bool {
+    pub(crate) fn is_headless(&self) -> bool {
         self.0.as_deref().is_some_and(|entry| {
             entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
         })

@@ -32,6 +32,7 @@ fn the_program() {
       hook         Take in what a client tells, and answer it; clients call this
       pause        Remember nothing for a while
       resume       Remember again
+      mcp          Serve memory and cache to agents, over MCP
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -59,6 +60,7 @@ fn the_program() {
       RECOUP_EARLY_EXIT_DIR     where early-exit keeps its sessions, on this machine
       RECOUP_LEDGER_ENABLED     false: nothing is counted, and nothing told to watchers
       RECOUP_LOG_HITS           false: hits are not written to ~/.recoup/logs (default: true)
+      RECOUP_MCP_TOKEN          the token that clients of `mcp --http` must send
       RECOUP_JUDGE_ENABLED      true: a model may read what may be worth remembering
       RECOUP_JUDGE_PROVIDER     whose API it has: anthropic or openai (default: anthropic)
       RECOUP_JUDGE_MODEL        which model that is

@@ -31,6 +31,7 @@ mod key;
 mod killed;
 mod listing;
 mod locked;
+mod mcp;
 mod memory;
 mod misses;
 mod naming;

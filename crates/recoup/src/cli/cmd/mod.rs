@@ -11,6 +11,7 @@ pub(super) mod hook;
 mod judge;
 mod key;
 mod man;
+mod mcp;
 mod memory;
 mod pause;
 mod place;
@@ -62,6 +63,8 @@ pub(super) enum Command {
     Pause(pause::PauseArgs),
     /// Remember again
     Resume(pause::ResumeArgs),
+    /// Serve memory and cache to agents, over MCP
+    Mcp(mcp::McpArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -91,6 +94,7 @@ impl Command {
             Self::Hook(args) => Ok(args.run()),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
+            Self::Mcp(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

@@ -1,0 +1,68 @@
+//! What the server works with: the configuration, and the engine over it.
+
+use recoup_core::Result;
+use recoup_core::base::project::Project;
+use recoup_core::base::ttl::Ttl;
+use recoup_core::cache::{Cache, Explanation, View};
+use recoup_core::key::Scope;
+use recoup_core::memory::Memory;
+use serde_json::Value;
+
+use crate::cli::app::App;
+use crate::cli::explain::Report;
+use crate::config::Overrides;
+use crate::mcp::Surroundings;
+
+#[derive(Debug)]
+pub(super) struct Around {
+    app: &'static App,
+    memory: Memory,
+    cache: Cache,
+}
+
+impl Around {
+    pub(super) fn open(overrides: &Overrides) -> Result<Box<dyn Surroundings>> {
+        let app = App::load(overrides)?;
+        Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache() }))
+    }
+}
+
+impl Surroundings for Around {
+    fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    fn prepare_memory(&self) -> Result<()> {
+        self.app.prepare_memory()
+    }
+
+    fn prepare_cache(&self) -> Result<()> {
+        self.app.prepare_cache()
+    }
+
+    fn project(&self) -> &Project {
+        &self.app.settings.project
+    }
+
+    fn scope(&self) -> Scope {
+        self.app.scope()
+    }
+
+    fn view(&self) -> View {
+        self.app.view()
+    }
+
+    fn ttl(&self) -> Ttl {
+        self.app.settings.cache.ttl
+    }
+
+    fn explain(&self, explanation: &Explanation) -> (Value, Vec<String>) {
+        let report = Report::new(explanation);
+        let data = serde_json::to_value(&report).expect("our own reports always serialize");
+        (data, report.lines())
+    }
+}

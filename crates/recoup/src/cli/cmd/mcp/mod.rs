@@ -1,0 +1,110 @@
+//! `recoup mcp`: what the server in `mcp/` needs from the command line, and nothing that is
+//! not needed before a client has said hello.
+
+mod around;
+mod token;
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use recoup_core::{Error, Result};
+
+use self::around::Around;
+use super::place::PlaceArgs;
+use crate::cli::{Answer, Ended, ui};
+use crate::config::{Places, env};
+use crate::hooks::Entry;
+use crate::mcp::{Desk, Http, Manner, serve_http, serve_stdio};
+
+/// Serve memory and cache to agents, over MCP.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(in crate::cli) struct McpArgs {
+    /// Hooks give the rules to the agent already: it is not told to load them
+    #[arg(long)]
+    with_hooks: bool,
+    /// Serve HTTP in place of stdin and stdout, at this address [default: 127.0.0.1:7333]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
+    http: Option<String>,
+    /// Let the address be one that other machines reach
+    #[arg(long, requires = "http")]
+    public: bool,
+    /// A name by which they reach it; may be given several times
+    #[arg(long = "host", value_name = "NAME", requires = "public")]
+    hosts: Vec<String>,
+    /// The file with the token that clients must send [default: the variable, or
+    /// ~/.recoup/mcp-token, which is made]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+const AFTER_HELP: &str = "\
+Clients start it themselves, and it ends with them:
+  claude mcp add recoup -- recoup mcp
+  codex mcp add recoup -- recoup mcp
+  {\"mcpServers\": {\"recoup\": {\"command\": \"recoup\", \"args\": [\"mcp\"]}}}
+
+With --http the URL is printed, and clients send the header `Authorization: Bearer TOKEN`:
+  claude mcp add --transport http recoup http://127.0.0.1:7333/mcp \\
+    --header \"Authorization: Bearer $(cat ~/.recoup/mcp-token)\"
+
+The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are those of the project that it is started in.";
+
+/// What a person is told who starts it by hand.
+const ON_A_TERMINAL: &str = "This speaks MCP on stdin and stdout, with clients that start it \
+    themselves (see `recoup mcp --help`); Ctrl-D ends it";
+
+impl McpArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let overrides = self.place.overrides();
+        let manner = Manner {
+            with_hooks: self.with_hooks,
+            may_ask: !Entry(env::claude_code_entrypoint()).is_headless(),
+        };
+        let desk = Desk::new(move || Around::open(&overrides));
+        match self.http()? {
+            None => {
+                if ui::can_ask() {
+                    ui::say(ON_A_TERMINAL);
+                }
+                serve_stdio(desk, manner, ui::streams())?;
+            }
+            Some(http) => serve_http(&desk, manner, &http, |url| {
+                ui::line(url).map_err(|_| Error::usage("the URL can't be printed"))
+            })?,
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn http(&self) -> Result<Option<Http>> {
+        let Some(address) = &self.http else { return Ok(None) };
+        let address = resolved(address)?;
+        if !address.ip().is_loopback() && !self.public {
+            return Err(Error::usage(format!(
+                "--http {address}: other machines would reach that; say --public if they shall"
+            )));
+        }
+        let token = match &self.token_file {
+            Some(file) => token::in_file(file)?,
+            None => match env::mcp_token()? {
+                Some(token) => token::checked("RECOUP_MCP_TOKEN", &token)?,
+                None => token::own(&Places::find()?.home)?,
+            },
+        };
+        Ok(Some(Http { address, token, hosts: self.hosts.clone() }))
+    }
+}
+
+/// An address and a port, or a port alone.
+fn resolved(text: &str) -> Result<SocketAddr> {
+    let wrong =
+        || Error::usage(format!("--http {text:?}: expected an address such as 127.0.0.1:7333"));
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let mut found = text.to_socket_addrs().map_err(|_| wrong())?;
+    found.next().ok_or_else(wrong)
+}

@@ -1,0 +1,64 @@
+//! The token that clients of the HTTP server send: the user's own, or one that is made once
+//! and kept in a file that only the user can read.
+
+use std::path::Path;
+use std::time::Duration;
+
+use recoup_core::base::clock::Deadline;
+use recoup_core::base::fsx::{self, FileLock};
+use recoup_core::{Error, ErrorKind, Result};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// Ours, in our own directory.
+const NAME: &str = "mcp-token";
+/// Its length in bytes, before they are written as letters.
+const BYTES: usize = 32;
+/// What is shorter can be guessed.
+const LEAST: usize = 16;
+/// What is longer is no token.
+const MOST: u64 = 4096;
+
+/// The token in a file that the user named.
+pub(super) fn in_file(file: &Path) -> Result<String> {
+    let name = file.display().to_string();
+    let Some(bytes) = fsx::read_regular(file, MOST)? else {
+        return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
+    };
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    checked(&name, &text)
+}
+
+/// Our own, made where there is none yet. Several servers may start at once.
+pub(super) fn own(home: &Path) -> Result<String> {
+    fsx::ensure_private_dir(home)?;
+    let lock = fsx::with_suffix(&home.join(NAME), ".lock");
+    let _lock = FileLock::acquire(&lock, Deadline::after(Duration::from_secs(5)))?;
+    let file = home.join(NAME);
+    if file.exists() {
+        return in_file(&file);
+    }
+    let token = fresh()?;
+    fsx::write_atomic(&file, format!("{token}\n").as_bytes())?;
+    Ok(token)
+}
+
+/// A token that can be sent in a header, and not be guessed.
+pub(super) fn checked(place: &str, text: &str) -> Result<String> {
+    let token = text.trim();
+    if token.len() < LEAST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::usage(format!(
+            "{place}: a token has at least {LEAST} letters, digits and signs, and no spaces"
+        )));
+    }
+    Ok(token.to_owned())
+}
+
+fn fresh() -> Result<String> {
+    let mut bytes = [0; BYTES];
+    let filled = getrandom(&mut bytes, GetRandomFlags::empty());
+    if filled != Ok(BYTES) {
+        return Err(Error::new(ErrorKind::Io, "the system gives no random numbers"));
+    }
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    Ok(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect())
+}

@@ -1,0 +1,126 @@
+//! The server on HTTP, for clients that can't start a program: on this machine alone unless
+//! told otherwise, and for those alone who know the token.
+//!
+//! A web page that the user visits can send requests here, too. It does not know the token,
+//! and its `Origin` and `Host` (after DNS rebinding) are not ours: each of these is enough.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::serve::ListenerExt as _;
+use recoup_core::Result;
+use recoup_core::error::IoContext as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use super::server::Server;
+use super::{Desk, Manner};
+
+/// Where the server is found at its address.
+const PATH: &str = "/mcp";
+/// As much as on stdio.
+const MOST: usize = 16 * 1024 * 1024;
+/// As many as on stdio, for each of a few clients.
+const WORKERS: usize = 16;
+
+/// Where to listen, and for whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Http {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+    /// Names by which others reach this machine.
+    pub(crate) hosts: Vec<String>,
+}
+
+/// Serves until the process ends; `ready` is told the address.
+pub(crate) fn serve(
+    desk: &Desk,
+    manner: Manner,
+    http: &Http,
+    ready: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(WORKERS)
+        .build()
+        .doing(|| "starting the server".to_owned())?;
+    runtime.block_on(async {
+        let listening = || format!("listening on {}", http.address);
+        let listener = TcpListener::bind(http.address).await.doing(listening)?;
+        let address = listener.local_addr().doing(listening)?;
+        // Small answers must not wait for the client's acknowledgement.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        ready(&format!("http://{address}{PATH}"))?;
+        axum::serve(listener, router(desk, manner, http)).await.doing(|| "serving".to_owned())
+    })
+}
+
+fn router(desk: &Desk, manner: Manner, http: &Http) -> Router {
+    let desk = desk.clone();
+    let service = StreamableHttpService::new(
+        move || Ok(Server::new(desk.clone(), manner)),
+        Arc::new(LocalSessionManager::default()),
+        config(http),
+    );
+    let token: Arc<str> = http.token.as_str().into();
+    Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token, known))
+}
+
+fn config(http: &Http) -> StreamableHttpServerConfig {
+    let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+    // Whoever listens on one address is reached by it.
+    hosts
+        .extend(Some(http.address.ip()).filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string()));
+    hosts.extend(http.hosts.iter().cloned());
+    let origins: Vec<String> = hosts
+        .iter()
+        .flat_map(|host| {
+            let host = match host.parse() {
+                Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
+                _ => host.clone(),
+            };
+            [format!("http://{host}:*"), format!("https://{host}:*")]
+        })
+        .collect();
+    StreamableHttpServerConfig::default()
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(origins)
+        .with_max_request_body_bytes(MOST)
+}
+
+/// Lets through who knows the token.
+async fn known(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
+    if bears(request.headers(), &token) {
+        return next.run(request).await;
+    }
+    let mut response = Response::new(Body::from(
+        "a token is needed: Authorization: Bearer TOKEN (see `recoup mcp --help`)\n",
+    ));
+    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+    response
+}
+
+fn bears(headers: &HeaderMap, token: &str) -> bool {
+    let given = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
+    let given = given.and_then(|value| {
+        let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+        scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
+    });
+    given.is_some_and(|given| is_same(given, token.as_bytes()))
+}
+
+/// Takes as long whether or not the beginning is right.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
+    given.len() == token.len() && differing == 0
+}

@@ -1,0 +1,98 @@
+//! The MCP server: memory and cache for any agent that speaks the protocol.
+//!
+//! ```text
+//! client ──► stdio or http ──► rmcp ──► server ──► a tool, a resource or a prompt ──► the engine
+//! ```
+//! The protocol is the official SDK's. What is ours is the transport on stdio, which bounds
+//! what a client can make us keep, and what the tools do. Nothing is opened before a tool
+//! asks for it.
+
+mod consent;
+mod http;
+mod instructions;
+mod prompts;
+mod resources;
+mod rules;
+mod server;
+mod stdio;
+mod tools;
+mod unknown;
+mod watch;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use recoup_core::Result;
+use recoup_core::base::project::Project;
+use recoup_core::base::ttl::Ttl;
+use recoup_core::cache::{Cache, Explanation, View};
+use recoup_core::key::Scope;
+use recoup_core::memory::Memory;
+use serde_json::Value;
+
+pub(crate) use http::{Http, serve as serve_http};
+pub(crate) use stdio::{Streams, serve as serve_stdio};
+
+/// What the server works with, and what only those above it can say.
+pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
+    /// What is remembered.
+    fn memory(&self) -> &Memory;
+    /// What is cached.
+    fn cache(&self) -> &Cache;
+    /// Makes the directory of `memory`, before the first write.
+    fn prepare_memory(&self) -> Result<()>;
+    /// The same for the cache.
+    fn prepare_cache(&self) -> Result<()>;
+    /// The project at hand.
+    fn project(&self) -> &Project;
+    /// Who shares what is cached.
+    fn scope(&self) -> Scope;
+    /// From where source files are seen.
+    fn view(&self) -> View;
+    /// How long results are kept unless somebody says otherwise.
+    fn ttl(&self) -> Ttl;
+    /// An explanation in words: a report, and lines for people.
+    fn explain(&self, explanation: &Explanation) -> (Value, Vec<String>);
+}
+
+/// How the server is to behave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Hooks give the rules to the agent: it need not ask for them.
+    pub(crate) with_hooks: bool,
+    /// There is a person who can be asked, if the client has a way to.
+    pub(crate) may_ask: bool,
+}
+
+/// Opens what the server works with.
+type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
+
+/// The surroundings, from their first use on. What is wrong with them is said each time,
+/// and may be mended meanwhile.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    open: Arc<Open>,
+    opened: Arc<OnceLock<Box<dyn Surroundings>>>,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        open: impl Fn() -> Result<Box<dyn Surroundings>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { open: Arc::new(open), opened: Arc::default() }
+    }
+
+    fn surroundings(&self) -> Result<&dyn Surroundings> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(&**opened);
+        }
+        let opened = (self.open)()?;
+        Ok(&**self.opened.get_or_init(|| opened))
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("opened", &self.opened).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! The prompts: what a person picks from a client's menu to bring memory into a
+//! conversation.
+
+use recoup_core::Result;
+use rmcp::ErrorData;
+use rmcp::model::{
+    GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
+    Role,
+};
+use serde_json::Value;
+
+use super::{Surroundings, tools};
+
+/// A prompt is what a tool answers, after a sentence that says what to do with it.
+struct Kind {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    argument: Option<(&'static str, &'static str)>,
+    tool: &'static str,
+    opening: &'static str,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "load_rules",
+        title: "Keep to my rules",
+        description: "Brings the rules that you have recorded into the conversation",
+        argument: None,
+        tool: "load_rules",
+        opening: "Keep to these rules of mine from now on.",
+    },
+    Kind {
+        name: "recall",
+        title: "What do you remember about …?",
+        description: "Brings what is remembered about a topic into the conversation",
+        argument: Some(("query", "What to look for")),
+        tool: "search_memory",
+        opening: "This is what is remembered about it. What I have not confirmed is a hint, no rule.",
+    },
+    Kind {
+        name: "resume",
+        title: "Go on where we stopped",
+        description: "Brings the last checkpoint of this project into the conversation",
+        argument: None,
+        tool: "load_checkpoint",
+        opening: "Let us go on with earlier work. Check what is still so before you rely on it.",
+    },
+];
+
+/// All of them, as clients list them.
+pub(super) fn list() -> Vec<Prompt> {
+    let listed = |kind: &Kind| {
+        let argument = |(name, description): (&'static str, &'static str)| {
+            PromptArgument::new(name).with_description(description).with_required(true)
+        };
+        let arguments = kind.argument.map(|it| vec![argument(it)]);
+        Prompt::new(kind.name, Some(kind.description), arguments).with_title(kind.title)
+    };
+    KINDS.iter().map(listed).collect()
+}
+
+/// A prompt that was asked for, with what was filled in.
+pub(super) struct Filled {
+    kind: &'static Kind,
+    arguments: JsonObject,
+}
+
+/// Which prompt is meant.
+pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData> {
+    let wrong = |what: String| ErrorData::invalid_params(what, None);
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == request.name) else {
+        let shown: String = request.name.chars().take(100).collect();
+        return Err(wrong(format!("Unknown prompt: {shown}")));
+    };
+    let mut arguments = JsonObject::new();
+    if let Some((name, _)) = kind.argument {
+        match request.arguments.as_ref().and_then(|given| given.get(name)) {
+            Some(Value::String(text)) if !text.trim().is_empty() => {
+                arguments.insert(name.to_owned(), Value::String(text.clone()));
+            }
+            _ => return Err(wrong(format!("{}: the argument {name} is missing", kind.name))),
+        }
+    }
+    Ok(Filled { kind, arguments })
+}
+
+impl Filled {
+    pub(super) fn make(self, around: &dyn Surroundings) -> Result<GetPromptResult> {
+        let Self { kind, arguments } = self;
+        let tool = tools::find(kind.tool).expect("a prompt names a tool of ours");
+        let answer = (tool.run)(around, arguments)?;
+        let text = format!("{}\n\n{}", kind.opening, answer.text);
+        let messages = vec![PromptMessage::new_text(Role::User, text)];
+        Ok(GetPromptResult::new(messages).with_description(kind.description))
+    }
+}

@@ -1,0 +1,139 @@
+//! The resources: the rules as an agent is given them, what is known about the project, and
+//! what was corrected lately. A client may show them, put them into a context, and follow them.
+
+use recoup_core::Result;
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Wanted};
+use rmcp::ErrorData;
+use rmcp::model::{
+    Annotations, CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+};
+use serde_json::json;
+
+use super::{Surroundings, rules, tools};
+
+/// How many notes a list has at most.
+const MOST: usize = 50;
+/// One memory, by its id.
+const MEMORY: &str = "recoup://memory/";
+
+/// A text that is made anew each time.
+struct Kind {
+    uri: &'static str,
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    priority: f32,
+    text: fn(&dyn Surroundings) -> Result<String>,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        uri: "recoup://rules",
+        name: "rules",
+        title: "The user's rules",
+        description: "What the user has said before, for this project and for all: as load_rules \
+            returns it",
+        priority: 1.0,
+        text: |around| {
+            let block = rules::block(around, &here(around))?;
+            Ok(block.map_or_else(|| rules::NONE.to_owned(), |block| block.text().to_owned()))
+        },
+    },
+    Kind {
+        uri: "recoup://knowledge",
+        name: "knowledge",
+        title: "What is known about the project",
+        description: "Facts about this project, and how it is built, run and shipped",
+        priority: 0.6,
+        text: |around| {
+            let kinds = [NoteKind::ProjectKnowledge, NoteKind::Devops];
+            listed(around, &kinds, "Nothing is known about this project yet.")
+        },
+    },
+    Kind {
+        uri: "recoup://corrections",
+        name: "corrections",
+        title: "Recent corrections",
+        description: "What the user has corrected, the latest first",
+        priority: 0.8,
+        text: |around| {
+            listed(around, &[NoteKind::Correction], "The user has corrected nothing here yet.")
+        },
+    },
+];
+
+/// All of them, as clients list them.
+pub(super) fn list() -> Vec<Resource> {
+    let listed = |kind: &Kind| {
+        Resource::new(kind.uri, kind.name)
+            .with_title(kind.title)
+            .with_description(kind.description)
+            .with_mime_type("text/plain")
+            .with_annotations(
+                Annotations::default()
+                    .with_audience(vec![Role::Assistant])
+                    .with_priority(kind.priority),
+            )
+    };
+    KINDS.iter().map(listed).collect()
+}
+
+/// What is read by filling something in.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let memory = ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory")
+        .with_title("One memory")
+        .with_description("Everything about one memory, by its id")
+        .with_mime_type("application/json");
+    vec![memory]
+}
+
+/// Whether it changes and can be followed.
+pub(super) fn is_followed(uri: &str) -> bool {
+    KINDS.iter().any(|kind| kind.uri == uri)
+}
+
+/// A resource; none where there is none by that name. What a user may change at any moment
+/// is not to be kept by a client.
+pub(super) fn read(around: &dyn Surroundings, uri: &str) -> Result<Option<ReadResourceResult>> {
+    let contents = match uri.strip_prefix(MEMORY) {
+        Some(id) => memory(around, uri, id)?,
+        None => text(around, uri)?.map(|text| ResourceContents::text(text, uri)),
+    };
+    let fresh = |contents| {
+        ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
+    };
+    Ok(contents.map(fresh))
+}
+
+/// The text of a resource that is followed.
+pub(super) fn text(around: &dyn Surroundings, uri: &str) -> Result<Option<String>> {
+    let kind = KINDS.iter().find(|kind| kind.uri == uri);
+    kind.map(|kind| (kind.text)(around)).transpose()
+}
+
+/// What is said where there is none.
+pub(super) fn absent(uri: &str) -> ErrorData {
+    let shown: String = uri.chars().take(200).collect();
+    ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": shown })))
+}
+
+fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
+    let Ok(id) = NoteId::parse(id) else { return Ok(None) };
+    let note = around.memory().note(&id)?;
+    let shown = |note: Note| {
+        ResourceContents::text(tools::report(&note).to_string(), uri)
+            .with_mime_type("application/json")
+    };
+    Ok(note.map(shown))
+}
+
+fn listed(around: &dyn Surroundings, kinds: &[NoteKind], none: &str) -> Result<String> {
+    let notes = around.memory().notes(&Wanted::active_in(&here(around)))?;
+    let wanted = notes.iter().filter(|note| kinds.contains(&note.kind));
+    let lines: Vec<String> = wanted.take(MOST).map(tools::line).collect();
+    Ok(if lines.is_empty() { none.to_owned() } else { lines.join("\n") })
+}
+
+fn here(around: &dyn Surroundings) -> NoteScope {
+    NoteScope::Project(around.project().id().clone())
+}

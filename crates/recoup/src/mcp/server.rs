@@ -1,0 +1,287 @@
+//! The server as the SDK sees it: what it is called, what it has, and who does the work.
+//! The engine blocks, so the work crosses over to a thread that may.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use recoup_core::Result;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use tokio::task::spawn_blocking;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::consent::{self, Consent};
+use super::tools::{self, Agreed, Answer};
+use super::watch::Watch;
+use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
+
+/// How long a client may keep a list: it changes with the program alone.
+const LIST_TTL: u64 = 60 * 60 * 1000;
+
+/// One connection's server.
+#[derive(Debug)]
+pub(super) struct Server {
+    desk: Desk,
+    manner: Manner,
+    /// What a client of an older protocol follows; each is let go of with its guard.
+    followed: Mutex<BTreeMap<String, DropGuard>>,
+}
+
+impl Server {
+    pub(super) fn new(desk: Desk, manner: Manner) -> Self {
+        Self { desk, manner, followed: Mutex::default() }
+    }
+
+    /// Does something with the engine, on a thread that may wait.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Surroundings) -> Result<T> + Send + 'static,
+    ) -> Result<Result<T>, ErrorData> {
+        let desk = self.desk.clone();
+        let done = spawn_blocking(move || work(desk.surroundings()?)).await;
+        done.map_err(|_| ErrorData::internal_error("the work was not finished", None))
+    }
+
+    /// What comes of a tool's answer once the user was asked, if they are to be.
+    async fn settled(
+        &self,
+        answer: Answer,
+        said: Option<bool>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(question) = answer.question.clone().filter(|_| self.manner.may_ask) else {
+            return Ok(success(answer).into());
+        };
+        match consent::ask(&question, said, context).await {
+            Consent::Pending(request) => Ok(request.into()),
+            Consent::NotGiven => Ok(success(answer).into()),
+            Consent::Given => {
+                let done = self.work(move |around| match &question.if_agreed {
+                    Agreed::Promote(id) => tools::promote(around, id),
+                    Agreed::Forget(id) => tools::forget(around, id),
+                });
+                Ok(result(done.await?).into())
+            }
+        }
+    }
+}
+
+fn result(done: Result<Answer>) -> CallToolResult {
+    match done {
+        Ok(answer) => success(answer),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+    }
+}
+
+fn success(answer: Answer) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+    result.structured_content = Some(answer.data);
+    result
+}
+
+/// What went wrong where there is no other way to say it.
+pub(super) fn fault(error: &recoup_core::Error) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+/// The lists are short: there is one page.
+fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("the list has one page, and no cursors", None)),
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
+        let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
+        ServerConfig::new(capabilities)
+            .with_server_info(name)
+            .with_instructions(instructions::text(self.manner.with_hooks))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        one_page(request)?;
+        let mut list = ListToolsResult::with_all_items(tools::list(self.manner));
+        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
+        Ok(list)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).map(|tool| tool.listed(self.manner))
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            let shown: String = request.name.chars().take(100).collect();
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+        };
+        let said = consent::said(&request);
+        let arguments = request.arguments.take().unwrap_or_default();
+        match self.work(move |around| (tool.run)(around, arguments)).await? {
+            Ok(answer) => self.settled(answer, said, &context).await,
+            Err(error) => Ok(result(Err(error)).into()),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        one_page(request)?;
+        let mut list = ListResourcesResult::with_all_items(resources::list());
+        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request)?;
+        let mut list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let read = self.work(move |around| resources::read(around, &request.uri)).await?;
+        match read.map_err(|error| fault(&error))? {
+            Some(read) => Ok(read.into()),
+            None => Err(resources::absent(&uri)),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let uri = request.uri;
+        if !resources::is_followed(&uri) {
+            return Err(resources::absent(&uri));
+        }
+        let token = CancellationToken::new();
+        let mut watch = Watch::new(self.desk.clone(), uri.clone()).await;
+        self.followed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(uri, token.clone().drop_guard());
+        let peer = context.peer.clone();
+        tokio::spawn(token.run_until_cancelled_owned(async move {
+            loop {
+                watch.changed().await;
+                if peer.notify_resource_updated(watch.notice()).await.is_err() {
+                    return;
+                }
+            }
+        }));
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let wanted = requested.resource_subscriptions.iter().flatten();
+        let known: Vec<String> =
+            wanted.filter(|uri| resources::is_followed(uri)).cloned().collect();
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resource_subscriptions = (!known.is_empty()).then_some(known);
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut following = tokio::task::JoinSet::new();
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
+            following.spawn(async move {
+                let mut watch = Watch::new(desk, uri.clone()).await;
+                loop {
+                    watch.changed().await;
+                    if sink.notify_resource_updated(uri.clone()).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        one_page(request)?;
+        let mut list = ListPromptsResult::with_all_items(prompts::list());
+        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
+        Ok(list)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = prompts::find(&request)?;
+        let made = self.work(move |around| prompt.make(around)).await?;
+        made.map(Into::into).map_err(|error| fault(&error))
+    }
+
+    /// Nothing of ours has anything to complete; the SDK would answer all the same.
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unknown::error(&request))
+    }
+}

@@ -1,0 +1,123 @@
+//! Lines of bounded length. Of one that is longer only the id of its request is kept, so
+//! that whoever waits for the answer gets one.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What is longer is no message: the SDK's own limit.
+pub(super) const MOST: usize = 16 * 1024 * 1024;
+
+/// One line, without its end.
+#[derive(Debug)]
+pub(super) enum Line {
+    Whole(Vec<u8>),
+    /// Too long; and the id that it had, if it had one.
+    TooLong(Option<Value>),
+}
+
+/// Reads lines.
+pub(super) struct Lines<R> {
+    input: BufReader<R>,
+    most: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self::with_limit(input, MOST)
+    }
+
+    fn with_limit(input: R, most: usize) -> Self {
+        Self { input: BufReader::with_capacity(64 * 1024, input), most }
+    }
+
+    /// The next line; none at the end. What comes last without a line's end is a line, too.
+    pub(super) fn next(&mut self) -> Option<Line> {
+        let mut line = Vec::new();
+        let mut limited = (&mut self.input).take(self.most as u64 + 1);
+        // What can't be read has ended.
+        let read = limited.read_until(b'\n', &mut line).ok()?;
+        if read == 0 {
+            return None;
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        } else if read > self.most {
+            return Some(Line::TooLong(self.skip(&line)));
+        }
+        Some(Line::Whole(line))
+    }
+
+    /// Reads the rest of a line and keeps nothing of it but the id.
+    fn skip(&mut self, start: &[u8]) -> Option<Value> {
+        #[derive(Deserialize)]
+        struct Envelope {
+            id: Option<Value>,
+        }
+        let mut rest = Rest { input: &mut self.input, ended: false };
+        // Buffered, because JSON is read byte by byte.
+        let envelope: Result<Envelope, _> =
+            serde_json::from_reader(BufReader::new(start.chain(&mut rest)));
+        let _ = io::copy(&mut rest, &mut io::sink());
+        envelope.ok().and_then(|envelope| envelope.id)
+    }
+}
+
+/// What is left of a line.
+struct Rest<'a, R> {
+    input: &'a mut BufReader<R>,
+    ended: bool,
+}
+
+impl<R: Read> Read for Rest<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let there = self.input.fill_buf()?;
+        let there = &there[..there.len().min(buffer.len())];
+        let end = there.iter().position(|byte| *byte == b'\n');
+        let taken = end.unwrap_or(there.len());
+        buffer[..taken].copy_from_slice(&there[..taken]);
+        let consumed = taken + usize::from(end.is_some());
+        self.ended = end.is_some() || there.is_empty();
+        self.input.consume(consumed);
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str, most: usize) -> Vec<String> {
+        let mut lines = Lines::with_limit(text.as_bytes(), most);
+        let shown = |line| match line {
+            Line::Whole(line) => String::from_utf8(line).expect("text"),
+            Line::TooLong(id) => format!("too long: {}", id.unwrap_or_default()),
+        };
+        std::iter::from_fn(|| lines.next()).map(shown).collect()
+    }
+
+    #[test]
+    fn each_line_is_one_also_the_last() {
+        assert_eq!(lines("a\n\nb\r\nc", 10), ["a", "", "b\r", "c"]);
+        assert!(lines("", 10).is_empty());
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_the_id_is_known_wherever_it_stands() {
+        let long = "x".repeat(100);
+        let text = format!(
+            "{{\"id\":7,\"p\":\"{long}\"}}\n{{\"p\":\"{long}\",\"id\":\"a\"}}\n{long}\nshort\n"
+        );
+        let expected = ["too long: 7", "too long: \"a\"", "too long: null", "short"];
+        assert_eq!(lines(&text, 20), expected);
+    }
+
+    #[test]
+    fn a_line_may_be_as_long_as_the_limit() {
+        assert_eq!(lines("12345\n123456\n1", 5), ["12345", "too long: null", "1"]);
+    }
+}

@@ -1,0 +1,175 @@
+//! The server on stdin and stdout. It ends when its stdin does, or when nobody reads its
+//! stdout any more.
+//!
+//! Two threads read and write, so that it does not matter what the streams are; the rest
+//! runs on one thread. A client that does not read its answers is not read from, either:
+//! what it can make us keep is bounded.
+
+mod lines;
+mod load;
+mod message;
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc as std_mpsc;
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::Result;
+use recoup_core::error::IoContext as _;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::{RoleServer, serve_server};
+use rmcp::transport::Transport;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::lines::{Line, Lines};
+use self::load::Load;
+use self::message::Understood;
+use super::server::Server;
+use super::{Desk, Manner};
+
+/// How many calls work at once: SQLite lets one write at a time.
+const WORKERS: usize = 4;
+/// How long what was answered may take to be written when stdin has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Where messages come from and go to.
+pub(crate) struct Streams {
+    pub(crate) input: Box<dyn Read + Send>,
+    pub(crate) output: Box<dyn Write + Send>,
+}
+
+/// Serves one client until it leaves.
+pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .max_blocking_threads(WORKERS)
+        .build()
+        .doing(|| "starting the server".to_owned())?;
+    runtime.block_on(async {
+        let (transport, written) = Stdio::start(streams)?;
+        // A client that leaves before it has said hello has left all the same.
+        if let Ok(running) = serve_server(Server::new(desk, manner), transport).await {
+            let _ = running.waiting().await;
+        }
+        let _ = timeout(LAST_WORDS, written).await;
+        Ok(())
+    })
+}
+
+/// Both streams as the SDK takes them.
+#[derive(Debug)]
+struct Stdio {
+    lines: mpsc::Receiver<Line>,
+    output: Option<std_mpsc::Sender<Vec<u8>>>,
+    load: Arc<Load>,
+    /// Cancelled when nobody reads us.
+    unheard: CancellationToken,
+    /// Whether the client has said hello: nothing but requests counts before.
+    greeted: bool,
+}
+
+impl Stdio {
+    /// Starts the threads. The receiver is told when all is written.
+    fn start(streams: Streams) -> Result<(Self, oneshot::Receiver<()>)> {
+        let Streams { input, output } = streams;
+        let (into_lines, lines) = mpsc::channel(1);
+        let (into_output, messages) = std_mpsc::channel();
+        let (done, written) = oneshot::channel();
+        let (load, unheard) = (Arc::new(Load::default()), CancellationToken::new());
+        let (writers_load, writers_unheard) = (load.clone(), unheard.clone());
+        let starting = || "starting a thread".to_owned();
+        thread::Builder::new()
+            .name("stdin".into())
+            .spawn(move || read(input, &into_lines))
+            .doing(starting)?;
+        thread::Builder::new()
+            .name("stdout".into())
+            .spawn(move || {
+                if write(output, &messages, &writers_load).is_err() {
+                    writers_unheard.cancel();
+                }
+                let _ = done.send(());
+            })
+            .doing(starting)?;
+        let output = Some(into_output);
+        Ok((Self { lines, output, load, unheard, greeted: false }, written))
+    }
+
+    fn put(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let mut bytes = serde_json::to_vec(message)?;
+        bytes.push(b'\n');
+        self.load.answered(message, bytes.len());
+        let output = self.output.as_ref().filter(|_| !self.unheard.is_cancelled());
+        output.ok_or_else(gone)?.send(bytes).map_err(|_| gone())
+    }
+
+    /// The next line, once there is room for what it may bring. Nothing is lost when this
+    /// is dropped half-way.
+    async fn line(&mut self) -> Option<Line> {
+        let next = async {
+            self.load.room().await;
+            self.lines.recv().await
+        };
+        self.unheard.run_until_cancelled(next).await.flatten()
+    }
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        std::future::ready(self.put(&message))
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let line = self.line().await?;
+            match message::understand(line) {
+                Understood::Nothing => {}
+                Understood::Wrong(answer) => self.put(&answer).ok()?,
+                Understood::Message(message) => {
+                    self.greeted |= message::is_greeting(&message);
+                    // The SDK would leave over a notification that comes too early.
+                    if self.greeted || matches!(*message, ClientJsonRpcMessage::Request(_)) {
+                        self.load.asked(&message);
+                        return Some(*message);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output = None;
+        Ok(())
+    }
+}
+
+/// Reads until the end, or until nobody takes the lines.
+fn read(input: Box<dyn Read + Send>, lines: &mpsc::Sender<Line>) {
+    let mut input = Lines::new(input);
+    while let Some(line) = input.next() {
+        if lines.blocking_send(line).is_err() {
+            return;
+        }
+    }
+}
+
+fn write(
+    mut output: Box<dyn Write + Send>,
+    messages: &std_mpsc::Receiver<Vec<u8>>,
+    load: &Load,
+) -> io::Result<()> {
+    while let Ok(message) = messages.recv() {
+        output.write_all(&message).and_then(|()| output.flush())?;
+        load.written(message.len());
+    }
+    Ok(())
+}

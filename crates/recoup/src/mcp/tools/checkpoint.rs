@@ -1,0 +1,155 @@
+//! `save_checkpoint` and `load_checkpoint`: where work stands, for the next conversation.
+
+use recoup_core::memory::Checkpoint;
+use recoup_core::memory::inject::one_line;
+use recoup_core::{Error, Result};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::arguments::Texts;
+use super::schema::{closed, flag, list, maybe_text, open, project, text, texts};
+use super::{Answer, Load, Nature, Spec, arguments};
+use crate::mcp::Surroundings;
+
+/// More is no summary: one of all texts together, in characters.
+const MOST: usize = 20_000;
+
+pub(super) const SAVE: Spec = Spec {
+    name: "save_checkpoint",
+    title: "Save where the work stands",
+    description: "Save where the work stands in this project: what is done, what remains, what is \
+        in the way. There is one for each project, and this replaces it. Use it when work stays \
+        unfinished, and before a conversation ends or is compacted.",
+    input: input_of_save,
+    output: output_of_save,
+    nature: Nature::Keeps,
+    load: Load::WhenFound,
+    run: save,
+};
+
+pub(super) const LOAD: Spec = Spec {
+    name: "load_checkpoint",
+    title: "Load where the work stood",
+    description: "Load what save_checkpoint last saved in this project. Use it when the user wants \
+        to go on with earlier work.",
+    input: input_of_load,
+    output: output_of_load,
+    nature: Nature::Reads,
+    load: Load::WhenFound,
+    run: load,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    #[serde(default)]
+    completed: Texts,
+    #[serde(default)]
+    remaining: Texts,
+    #[serde(default)]
+    blockers: Texts,
+    notes: Option<String>,
+    #[serde(rename = "projectId")]
+    project: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[serde(rename = "projectId")]
+    project: Option<String>,
+}
+
+fn input_of_save() -> Value {
+    closed(
+        &[
+            ("completed", texts("What is done")),
+            ("remaining", texts("What remains, the next step first")),
+            ("blockers", texts("What is in the way")),
+            ("notes", text("What else the next one should know")),
+            ("projectId", project()),
+        ],
+        &[],
+    )
+}
+
+fn output_of_save() -> Value {
+    open(&[("saved", flag("Whether it is saved"))], &["saved"])
+}
+
+fn input_of_load() -> Value {
+    closed(&[("projectId", project())], &[])
+}
+
+fn output_of_load() -> Value {
+    let items = |what| list(&text("One of them"), what);
+    let checkpoint = json!({
+        "anyOf": [{ "type": "null" }, open(
+            &[
+                ("completed", items("What is done")),
+                ("remaining", items("What remains")),
+                ("blockers", items("What is in the way")),
+                ("notes", maybe_text("What else was said")),
+                ("saved_at", text("When that was")),
+            ],
+            &["completed", "remaining", "blockers", "notes", "saved_at"],
+        )],
+    });
+    open(&[("checkpoint", checkpoint)], &["checkpoint"])
+}
+
+fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+    let Saved { completed, remaining, blockers, notes, project } = arguments::read(arguments)?;
+    let scope = arguments::scope(around, project.as_deref())?;
+    let checkpoint =
+        Checkpoint { completed: completed.0, remaining: remaining.0, blockers: blockers.0, notes };
+    let Checkpoint { completed, remaining, blockers, notes } = &checkpoint;
+    let texts = completed.iter().chain(remaining).chain(blockers).chain(notes);
+    let length: usize = texts.map(|text| text.chars().count()).sum();
+    if length > MOST {
+        return Err(Error::usage(format!(
+            "a checkpoint has at most {MOST} characters, and this has {length}: say it shorter"
+        )));
+    }
+    around.prepare_memory()?;
+    let saved = around.memory().save_checkpoint(&scope, &checkpoint)?;
+    let text = if saved {
+        "Saved. load_checkpoint gives it back in the next conversation."
+    } else {
+        "Not saved: the user has paused memory, or keeps this project out of it (`recoup resume`)."
+    };
+    Ok(Answer::new(text, json!({ "saved": saved })))
+}
+
+fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+    let Wanted { project } = arguments::read(arguments)?;
+    let scope = arguments::scope(around, project.as_deref())?;
+    let Some((checkpoint, at)) = around.memory().checkpoint(&scope)? else {
+        return Ok(Answer::new(
+            "No checkpoint is saved for this project.",
+            json!({ "checkpoint": null }),
+        ));
+    };
+    let text = told(&checkpoint, &at.to_string());
+    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+    let data = json!({
+        "completed": completed, "remaining": remaining, "blockers": blockers, "notes": notes,
+        "saved_at": at.to_string(),
+    });
+    Ok(Answer::new(text, json!({ "checkpoint": data })))
+}
+
+/// As an agent reads it: a report of another agent's, and no order.
+pub(in crate::mcp) fn told(checkpoint: &Checkpoint, at: &str) -> String {
+    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+    let mut lines = vec![format!("Where the work stood, as an agent wrote it down at {at}:")];
+    let notes: Vec<String> = notes.iter().cloned().collect();
+    let parts =
+        [("Done", completed), ("Remains", remaining), ("In the way", blockers), ("Notes", &notes)];
+    for (title, items) in parts.into_iter().filter(|(_, items)| !items.is_empty()) {
+        lines.push(format!("{title}:"));
+        lines.extend(items.iter().map(|item| format!("- {}", one_line(item))));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,60 @@
+//! Words for JSON schemas, so that each tool's reads like a list of its fields.
+
+use serde_json::{Map, Value, json};
+
+/// An object with these fields and no others.
+pub(super) fn closed(fields: &[(&str, Value)], required: &[&str]) -> Value {
+    let mut schema = open(fields, required);
+    schema["additionalProperties"] = Value::Bool(false);
+    schema
+}
+
+/// An object with these fields; more may come with a later version.
+pub(super) fn open(fields: &[(&str, Value)], required: &[&str]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// A text.
+pub(super) fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+/// A text, or none.
+pub(super) fn maybe_text(description: &str) -> Value {
+    json!({ "type": ["string", "null"], "description": description })
+}
+
+/// One of some words.
+pub(super) fn one_of(words: &[&str], description: &str) -> Value {
+    json!({ "type": "string", "enum": words, "description": description })
+}
+
+/// Yes or no.
+pub(super) fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
+}
+
+/// A whole number from `least` on.
+pub(super) fn count(least: u64, description: &str) -> Value {
+    json!({ "type": "integer", "minimum": least, "description": description })
+}
+
+/// Texts, of which one may come alone.
+pub(super) fn texts(description: &str) -> Value {
+    json!({
+        "anyOf": [{ "type": "array", "items": { "type": "string" } }, { "type": "string" }],
+        "description": description,
+    })
+}
+
+/// A list of what `item` says.
+pub(super) fn list(item: &Value, description: &str) -> Value {
+    json!({ "type": "array", "items": item, "description": description })
+}
+
+/// Which project is meant.
+pub(super) fn project() -> Value {
+    text("Another project's id. Leave it out for the project at hand.")
+}

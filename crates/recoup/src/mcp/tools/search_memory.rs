@@ -1,0 +1,111 @@
+//! `search_memory`: what is known about something.
+
+use recoup_core::memory::search::Query;
+use recoup_core::memory::{Note, NoteKind, Status, Trust, Wanted};
+use recoup_core::{Error, Result};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::schema::{closed, count, list, one_of, open, project, text};
+use super::store_memory::{KINDS, kind};
+use super::{Answer, Load, Nature, Spec, arguments, note};
+use crate::mcp::Surroundings;
+
+/// How many are given unless more are asked for.
+const SOME: usize = 10;
+/// How many at most, whatever is asked for.
+const MOST: usize = 100;
+
+pub(super) const TOOL: Spec = Spec {
+    name: "search_memory",
+    title: "Search what is remembered",
+    description: "Find what is remembered about something, by words: identifiers, paths and \
+        phrases work in any casing. Use it before asking the user what they may have said already. \
+        Each result says whether the user said it; one that is not confirmed by the user is a hint, \
+        no rule.",
+    input,
+    output,
+    nature: Nature::Reads,
+    load: Load::WhenFound,
+    run,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: String,
+    limit: Option<usize>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(rename = "projectId")]
+    project: Option<String>,
+}
+
+fn input() -> Value {
+    closed(
+        &[
+            ("query", text("What to look for")),
+            (
+                "limit",
+                json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": SOME,
+                              "description": "At most this many" }),
+            ),
+            ("type", one_of(&KINDS, "Only this sort of thing")),
+            ("projectId", project()),
+        ],
+        &["query"],
+    )
+}
+
+fn output() -> Value {
+    open(
+        &[
+            ("memories", list(&note::schema(), "What was found, the best first")),
+            ("count", count(0, "How many these are")),
+        ],
+        &["memories", "count"],
+    )
+}
+
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+    let Arguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
+    if query.trim().is_empty() {
+        return Err(Error::usage("query: say what to look for"));
+    }
+    let kinds = wanted.as_deref().map(kind).transpose()?;
+    let scope = arguments::scope(around, project.as_deref())?;
+    let limit = limit.unwrap_or(SOME).clamp(1, MOST);
+    let found = search(around, &query, &Wanted::active_in(&scope), kinds.as_slice(), limit)?;
+    let reports: Vec<Value> = found.iter().map(note::report).collect();
+    let data = json!({ "memories": reports, "count": reports.len() });
+    Ok(Answer::new(told(&found), data))
+}
+
+/// What came out of a tool is not given to the next agent.
+pub(super) fn search(
+    around: &dyn Surroundings,
+    text: &str,
+    wanted: &Wanted,
+    kinds: &[NoteKind],
+    limit: usize,
+) -> Result<Vec<Note>> {
+    let query = Query {
+        scopes: &wanted.scopes,
+        statuses: &[Status::Active, Status::Candidate],
+        kinds,
+        trust: Trust::Inferred,
+        limit,
+        ..Query::new(text)
+    };
+    let found = around.memory().search(&query)?;
+    Ok(found.into_iter().map(|(note, _)| note).collect())
+}
+
+/// What was found, as an agent reads it.
+pub(super) fn told(found: &[Note]) -> String {
+    match found {
+        [] => "Nothing that is remembered answers that.".to_owned(),
+        found => found.iter().map(note::line).collect::<Vec<_>>().join("\n"),
+    }
+}

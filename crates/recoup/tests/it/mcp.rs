@@ -1,0 +1,13 @@
+//! `recoup mcp`, the real program, with a client of the tests' own and with others' real ones.
+
+mod cache;
+mod client;
+mod clients;
+mod consent;
+mod handshakes;
+mod hostile;
+mod http;
+mod lifecycle;
+mod listing;
+mod memory;
+mod resources;

@@ -1,0 +1,108 @@
+//! The cache's tools, which share everything with `recoup cache`.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, text};
+use crate::support::Home;
+
+fn question() -> Value {
+    json!({ "paths": ["src/b.rs", "src/a.rs"], "query": "Find  SQL injection", "operation": "audit" })
+}
+
+fn with(mut question: Value, more: &Value) -> Value {
+    question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    question
+}
+
+#[test]
+fn a_result_is_kept_found_and_no_longer_given_out_when_a_source_changes() {
+    let home = Home::new();
+    home.write("src/a.rs", "one");
+    let mut client = Client::greeted(&home);
+    let miss = client.data("cache_lookup", with(question(), &json!({ "sources": ["src"] })));
+    assert_eq!((&miss["hit"], &miss["status"]), (&json!(false), &json!("miss")));
+    let result = json!({ "verdict": "PASS", "findings": [1, 9_007_199_254_740_993_u64] });
+    let store = json!({ "result": result, "sources": ["src"], "token": miss["token"],
+        "tags": ["night"], "ttl": "7d", "cost": { "seconds": 12.5, "input_tokens": 900 } });
+    assert_eq!(client.data("cache_store", with(question(), &store))["stored"], true);
+    let hit = client.data("cache_lookup", question());
+    assert_eq!((&hit["hit"], &hit["result"]), (&json!(true), &result));
+    home.write("src/a.rs", "two");
+    let stale = client.data("cache_lookup", question());
+    assert_eq!(stale["status"], "invalidated");
+    assert!(stale["reason"].as_str().unwrap().contains("src/a.rs"), "{stale}");
+    let why = client.call("cache_explain", question());
+    assert_eq!(why["structuredContent"]["status"], "miss");
+    assert!(text(&why).contains("src/a.rs changed"), "{why}");
+}
+
+#[test]
+fn the_command_line_finds_the_same_entry_and_the_other_way_round() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    client.data("cache_store", with(question(), &json!({ "result": "{\"a\": 1}" })));
+    let named =
+        ["--paths", "src/a.rs,src/b.rs", "--query", "find sql injection", "--operation", "audit"];
+    home.cache(&[&["get"], &named[..]].concat()).expect_hit("{\"a\": 1}");
+    home.set("abc", "[1]");
+    assert_eq!(client.data("cache_lookup", json!({ "key": "abc" }))["result"], json!([1]));
+    let stats = client.data("cache_stats", json!({}));
+    assert_eq!((&stats["entries"], &stats["hits"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn a_text_comes_back_as_it_was() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    for result in ["plain", "123", "true", "{not json", "", "two\nlines \u{1f980}"] {
+        client.data("cache_store", json!({ "key": "k", "result": result }));
+        let hit = client.call("cache_lookup", json!({ "key": "k" }));
+        assert_eq!(hit["structuredContent"]["result"], result);
+        assert_eq!(text(&hit), result);
+    }
+}
+
+#[test]
+fn what_changed_during_the_work_and_what_has_secrets_is_not_kept() {
+    let home = Home::new();
+    home.write("a.rs", "one");
+    let mut client = Client::greeted(&home);
+    let sources = json!({ "sources": ["a.rs"] });
+    let token = client.data("cache_lookup", with(question(), &sources))["token"].clone();
+    home.write("a.rs", "another");
+    let store = json!({ "result": "r", "sources": ["a.rs"], "token": token });
+    let refused = client.data("cache_store", with(question(), &store));
+    assert_eq!(refused["stored"], false);
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLE2");
+    let leaked = json!({ "result": { "aws_access_key_id": secret, "password": "hunter2hunter2" } });
+    let refused = client.data("cache_store", with(question(), &leaked));
+    assert!(refused["reason"].as_str().unwrap().contains("Secret"), "{refused}");
+}
+
+#[test]
+fn results_are_forgotten_by_files_tag_operation_and_key() {
+    let home = Home::new();
+    home.write("a.rs", "one");
+    let mut client = Client::greeted(&home);
+    for selection in
+        [json!({ "paths": "*.rs" }), json!({ "tag": "night" }), json!({ "operation": "audit" })]
+    {
+        let store = json!({ "result": 1, "sources": "a.rs", "tags": "night" });
+        let key = client.data("cache_store", with(question(), &store))["key"].clone();
+        assert_eq!(client.data("cache_invalidate", selection)["invalidated"], 1);
+        assert_eq!(client.data("cache_invalidate", json!({ "key": key }))["invalidated"], 0);
+    }
+    client.data("cache_store", json!({ "key": "k", "result": 1 }));
+    assert_eq!(client.data("cache_invalidate", json!({ "key": "k" }))["invalidated"], 1);
+}
+
+#[test]
+fn another_store_and_scope_are_chosen_as_everywhere() {
+    let home = Home::new();
+    let dir = format!("dir:{}", home.path("shared").display());
+    let mut client =
+        Client::greeted_with(&home, &["--store", &dir, "--scope", "tenant:blue"], &json!({}));
+    client.data("cache_store", json!({ "key": "k", "result": { "a": 1 } }));
+    let place = ["--store", &dir, "--scope", "tenant:blue", "get", "--key", "k"];
+    home.cache(&place).expect_hit("{\"a\":1}");
+}

@@ -1,0 +1,191 @@
+//! Clients that mean no good, or are only broken. Whatever has an id is answered.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::support::Home;
+
+const PARSE_ERROR: i64 = -32_700;
+const INVALID_REQUEST: i64 = -32_600;
+const METHOD_NOT_FOUND: i64 = -32_601;
+const INVALID_PARAMS: i64 = -32_602;
+
+#[test]
+fn unknown_methods_are_answered_at_once_before_and_after_hello() {
+    let home = Home::new();
+    let mut clients = [Client::start(&home, &[]), Client::greeted(&home)];
+    for client in &mut clients {
+        for (method, code) in [
+            ("nope", METHOD_NOT_FOUND),
+            ("logging/setLevel", METHOD_NOT_FOUND),
+            ("tools/call", INVALID_PARAMS),
+        ] {
+            let answer = client.request(method, json!({ "name": 7 }));
+            assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_no_messages_do_no_harm() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let wrong: [(&[u8], i64); 6] = [
+        (b"hello\n", PARSE_ERROR),
+        (b"{\"jsonrpc\":\n", PARSE_ERROR),
+        (b"\xff\xfe\x00\n", PARSE_ERROR),
+        (b"[]\n", INVALID_REQUEST),
+        (b"42\n", INVALID_REQUEST),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n", INVALID_REQUEST),
+    ];
+    for (line, code) in wrong {
+        client.say_bytes(line);
+        if line.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":{}") {
+            continue;
+        }
+        assert_eq!(client.hear()["error"]["code"], code, "{line:?}");
+    }
+    client.say_bytes(b"\n\r\n   \n");
+    client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nonsense\",\"params\":7}\n");
+    client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n");
+    client.say_bytes(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r\n");
+    let mut answer = client.hear();
+    if answer["error"]["code"] == INVALID_REQUEST {
+        answer = client.hear();
+    }
+    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+}
+
+#[test]
+fn what_is_nested_too_deep_is_refused_with_its_id() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    for depth in [200, 1_000_000] {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        client.say_bytes(
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{depth},\"method\":\"tools/call\",\"params\":{{\"name\":\"cache_store\",\"arguments\":{{\"result\":{open}{close}}}}}}}\n")
+                .as_bytes(),
+        );
+        let answer = client.hear();
+        assert_eq!(answer["id"], depth);
+        assert_eq!(answer["error"]["code"], INVALID_REQUEST, "{answer}");
+    }
+    assert_eq!(client.data("cache_stats", json!({}))["entries"], 0);
+}
+
+#[test]
+fn huge_arguments_are_refused_or_kept_and_huge_lines_refused_with_their_id() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let long = "x".repeat(1 << 20);
+    assert!(client.failure("store_memory", json!({ "content": long })).contains("characters"));
+    assert_eq!(client.data("search_memory", json!({ "query": long }))["count"], 0);
+    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
+    let mut store = named.clone();
+    store["result"] = json!("y".repeat(8 << 20));
+    assert_eq!(client.data("cache_store", store.clone())["stored"], true);
+    assert_eq!(client.data("cache_lookup", named)["result"], store["result"]);
+    store["result"] = json!("z".repeat(40 << 20));
+    let answer = client.request("tools/call", json!({ "name": "cache_store", "arguments": store }));
+    assert_eq!(answer["error"]["code"], INVALID_REQUEST, "{answer}");
+    assert_eq!(client.data("cache_stats", json!({}))["entries"], 1);
+}
+
+#[test]
+fn wrong_types_are_named_to_the_model() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let wrong = [
+        ("search_memory", json!({}), "query"),
+        ("search_memory", json!({ "query": 5 }), "string"),
+        ("search_memory", json!({ "query": "a", "limit": "ten" }), "ten"),
+        ("search_memory", json!({ "query": "a", "limt": 3 }), "limt"),
+        ("search_memory", json!({ "query": " " }), "query"),
+        ("search_memory", json!({ "query": "a", "projectId": "my-folder" }), "projectId"),
+        ("store_memory", json!({ "content": "a b", "metadata": { "type": "rumour" } }), "rumour"),
+        ("store_memory", json!({ "content": "a b", "scope": "galaxy" }), "galaxy"),
+        ("save_checkpoint", json!({ "completed": [1] }), "a number"),
+        ("save_checkpoint", json!({}), "a checkpoint needs"),
+        ("delete_memory", json!({ "id": "../../etc" }), "no id"),
+        ("cache_lookup", json!({ "paths": ["a"] }), "query and operation missing"),
+        ("cache_store", json!({ "key": "abc" }), "nothing to keep"),
+        ("cache_store", json!({ "key": "abc", "result": 1, "ttl": "soon" }), "ttl"),
+        ("cache_store", json!({ "key": "abc", "result": 1, "cost": { "seconds": -1 } }), "cost"),
+        ("cache_store", json!({ "key": "abc", "result": 1, "sources": ["gone"] }), "gone"),
+        ("cache_invalidate", json!({}), "which results"),
+        ("cache_stats", json!({ "all": true }), "all"),
+    ];
+    for (tool, arguments, words) in wrong {
+        let said = client.failure(tool, arguments.clone());
+        assert!(said.contains(words), "{tool} {arguments}: {said}");
+    }
+    let answer = client.request("tools/call", json!({ "name": "rm" }));
+    assert_eq!(answer["error"]["code"], INVALID_PARAMS);
+}
+
+#[test]
+fn a_client_that_stops_reading_is_not_kept_in_memory() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
+    let mut store = named.clone();
+    store["result"] = json!("y".repeat(1 << 20));
+    client.data("cache_store", store);
+    // 400 MB of answers, if they were all made; nobody reads any of them for a while.
+    let mut deaf = Deaf::start(&home);
+    for id in 0..400 {
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                           "params": { "name": "cache_lookup", "arguments": named } });
+        deaf.say(&call);
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let kilobytes = deaf.resident();
+    assert!(kilobytes < 100_000, "{kilobytes} kB");
+    assert_eq!(deaf.read_answers(400), 400, "and when it reads again, all is there");
+}
+
+/// A client that reads nothing until it is told to.
+struct Deaf {
+    child: std::process::Child,
+}
+
+impl Deaf {
+    fn start(home: &Home) -> Self {
+        use std::process::Stdio;
+        let child =
+            home.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut deaf = Self { child };
+        deaf.say(&json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "deaf", "version": "1" } } }));
+        deaf
+    }
+
+    fn say(&mut self, message: &Value) {
+        use std::io::Write as _;
+        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn resident(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(status).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Reads all there is, and says how many calls were answered.
+    fn read_answers(mut self, calls: usize) -> usize {
+        use std::io::{BufRead as _, BufReader};
+        let stdout = BufReader::new(self.child.stdout.take().unwrap());
+        let answers = stdout
+            .lines()
+            .take(calls + 1)
+            .filter(|line| line.as_ref().unwrap().contains("structuredContent"));
+        let count = answers.count();
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+        count
+    }
+}

@@ -1,0 +1,159 @@
+//! The server on HTTP: who is let in, and who is not.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::Home;
+
+/// A server on a port of its own, which ends with the test.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Server {
+    pub(crate) fn start(home: &Home) -> Self {
+        Self::start_with(home, &[], &[])
+    }
+
+    fn start_with(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+        let mut child = home
+            .command(&[&["mcp", "--http", "127.0.0.1:0"], args].concat())
+            .envs(env.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
+    }
+
+    fn authority(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap()
+    }
+
+    /// Posts a message with more headers; returns the status and the body.
+    fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.authority()).unwrap();
+        let mut request =
+            "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+            Accept: application/json, text/event-stream\r\n"
+                .to_owned();
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            write!(request, "Host: {}\r\n", self.authority()).unwrap();
+        }
+        for (name, value) in headers {
+            write!(request, "{name}: {value}\r\n").unwrap();
+        }
+        write!(request, "Content-Length: {}\r\n\r\n", body.len()).unwrap();
+        // A server that refuses does not read all of it.
+        let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body));
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        (status.unwrap_or(0), answer)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn hello() -> Vec<u8> {
+    let hello: Value = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } } });
+    hello.to_string().into_bytes()
+}
+
+/// The token that the server has made.
+pub(crate) fn token(home: &Home) -> String {
+    std::fs::read_to_string(home.recoup().join("mcp-token")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_token_is_made_once_and_is_nobody_elses_to_read() {
+    let home = Home::new();
+    drop(Server::start(&home));
+    let first = token(&home);
+    drop(Server::start(&home));
+    assert_eq!(first, token(&home));
+    assert!(first.len() >= 64);
+    let mode = std::fs::metadata(home.recoup().join("mcp-token")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn only_who_knows_the_token_is_let_in() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let (status, answer) = server.post(&[("Authorization", &right)], &hello());
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains("\"name\":\"recoup\""), "{answer}");
+    assert_eq!(server.post(&[], &hello()).0, 401);
+    let longer = format!("{right}0");
+    for wrong in ["", "Bearer", "Bearer ", "Basic abc", &right[..right.len() - 1], &longer] {
+        assert_eq!(server.post(&[("Authorization", wrong)], &hello()).0, 401, "{wrong}");
+    }
+}
+
+#[test]
+fn the_token_may_come_from_the_environment_or_a_file() {
+    let home = Home::new();
+    let mine = "0123456789abcdef";
+    let file = home.write("token", format!("{mine}\n"));
+    let file = file.to_str().unwrap();
+    let servers = [
+        Server::start_with(&home, &[], &[("RECOUP_MCP_TOKEN", mine)]),
+        Server::start_with(
+            &home,
+            &["--token-file", file],
+            &[("RECOUP_MCP_TOKEN", "another-of-16-letters")],
+        ),
+    ];
+    for server in servers {
+        let right = format!("Bearer {mine}");
+        assert_eq!(server.post(&[("Authorization", &right)], &hello()).0, 200);
+    }
+    assert!(!home.recoup().join("mcp-token").exists(), "none was needed");
+}
+
+#[test]
+fn web_pages_and_rebound_names_are_kept_out_even_with_the_token() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let post = |name, value| server.post(&[("Authorization", &right), (name, value)], &hello()).0;
+    for origin in ["https://evil.example", "http://localhost.evil.example", "null", "nonsense"] {
+        assert_eq!(post("Origin", origin), 403, "{origin}");
+    }
+    for host in ["evil.example", "evil.example:7333", "localhost.evil.example"] {
+        assert_eq!(post("Host", host), 403, "{host}");
+    }
+    assert_eq!(post("Origin", "http://localhost:6274"), 200);
+    assert_eq!(post("Host", "localhost"), 200);
+}
+
+#[test]
+fn bodies_that_are_no_messages_or_too_large_are_refused() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let post = |body: &[u8]| server.post(&[("Authorization", &right)], body).0;
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in ["", "hello", "[]", "{}", &deep] {
+        assert!((400..500).contains(&post(body.as_bytes())), "{} bytes", body.len());
+    }
+    assert_eq!(post(&vec![b' '; 17 << 20]), 413);
+    assert_eq!(post(&hello()), 200, "it is none the worse for it");
+}

@@ -1,0 +1,102 @@
+//! What a client is told about the server: tools with schemas and hints, and instructions.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::support::Home;
+
+const ALWAYS: &str = "anthropic/alwaysLoad";
+
+fn tools(args: &[&str]) -> Vec<Value> {
+    let home = Home::new();
+    let mut client = Client::greeted_with(&home, args, &json!({}));
+    let list = client.request("tools/list", Value::Null);
+    list["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn always_loaded(tools: &[Value]) -> Vec<&str> {
+    let always = tools.iter().filter(|tool| tool["_meta"][ALWAYS] == true);
+    always.map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_tool_says_what_it_takes_gives_and_does() {
+    let tools = tools(&[]);
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected = [
+        "load_rules",
+        "store_memory",
+        "search_memory",
+        "delete_memory",
+        "save_checkpoint",
+        "load_checkpoint",
+        "cache_lookup",
+        "cache_store",
+        "cache_invalidate",
+        "cache_explain",
+        "cache_stats",
+    ];
+    assert_eq!(names, expected);
+    for tool in &tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
+        assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{tool}");
+        assert!(tool["title"].is_string() && tool["description"].as_str().unwrap().len() > 40);
+    }
+    let destructive = tools.iter().filter(|tool| tool["annotations"]["destructiveHint"] == true);
+    let destructive: Vec<&Value> = destructive.map(|tool| &tool["name"]).collect();
+    assert_eq!(destructive, ["delete_memory", "cache_invalidate"]);
+}
+
+#[test]
+fn the_original_inputs_are_all_there() {
+    let tools = tools(&[]);
+    let inputs = [
+        ("load_rules", vec!["projectId"]),
+        ("store_memory", vec!["content", "metadata", "scope"]),
+        ("search_memory", vec!["query", "limit", "type", "projectId"]),
+        ("delete_memory", vec!["id"]),
+        ("save_checkpoint", vec!["completed", "remaining", "blockers", "notes", "projectId"]),
+        ("load_checkpoint", vec!["projectId"]),
+    ];
+    for (name, fields) in inputs {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        for field in fields {
+            assert!(tool["inputSchema"]["properties"][field].is_object(), "{name}: {field}");
+        }
+    }
+    let store = tools.iter().find(|tool| tool["name"] == "store_memory").unwrap();
+    let metadata = &store["inputSchema"]["properties"]["metadata"]["properties"];
+    for field in ["type", "preference_key", "isOverride", "sticky"] {
+        assert!(metadata[field].is_object(), "{field}");
+    }
+}
+
+#[test]
+fn two_tools_are_always_loaded_and_with_hooks_only_the_one_that_they_do_not_replace() {
+    assert_eq!(always_loaded(&tools(&[])), ["load_rules", "store_memory"]);
+    assert_eq!(always_loaded(&tools(&["--with-hooks"])), ["store_memory"]);
+}
+
+#[test]
+fn with_hooks_the_instructions_do_not_ask_for_the_rules() {
+    let home = Home::new();
+    let instructions = |args: &[&str]| {
+        let mut client = Client::start(&home, args);
+        let hello = client.request(
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25",
+            "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+        );
+        hello["result"]["instructions"].as_str().unwrap().to_owned()
+    };
+    let (plain, hooked) = (instructions(&[]), instructions(&["--with-hooks"]));
+    assert!(plain.contains("call load_rules"));
+    assert!(!hooked.contains("load_rules"), "{hooked}");
+    for text in [plain, hooked] {
+        assert!(text.contains("store_memory") && text.contains("cache_lookup"));
+        assert!(text.chars().count() < 2_000, "it is read in every conversation");
+    }
+}
