@@ -5,6 +5,7 @@ mod app;
 mod cmd;
 mod explain;
 mod failure;
+mod forget;
 mod human;
 mod input;
 mod pretty;

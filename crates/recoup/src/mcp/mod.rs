@@ -27,7 +27,7 @@ use recoup_core::base::project::Project;
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
-use recoup_core::memory::Memory;
+use recoup_core::memory::{Forgotten, Memory, NoteId};
 use serde_json::Value;
 
 pub(crate) use http::{Http, serve as serve_http};
@@ -43,6 +43,8 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn prepare_memory(&self) -> Result<()>;
     /// The same for the cache.
     fn prepare_cache(&self) -> Result<()>;
+    /// Removes a memory for good, from wherever its words may be.
+    fn forget(&self, id: &NoteId) -> Result<Forgotten>;
     /// The project at hand.
     fn project(&self) -> &Project;
     /// Who shares what is cached.

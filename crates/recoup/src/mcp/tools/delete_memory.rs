@@ -67,7 +67,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
 
 /// Removes it for good.
 pub(in crate::mcp) fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
-    let Forgotten { unreached, .. } = around.memory().forget(std::slice::from_ref(id))?;
+    let Forgotten { unreached, .. } = around.forget(id)?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
     let mut lines = vec!["It is removed for good.".to_owned()];
     lines.extend(

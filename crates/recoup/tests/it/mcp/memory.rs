@@ -1,5 +1,7 @@
 //! The memory tools: what an agent may remember, find and forget.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::client::{Client, text};
@@ -145,6 +147,25 @@ fn an_agent_removes_what_it_stored_and_retires_what_the_user_said() {
     assert!(text(&result).contains("recoup memory restore"));
     assert_eq!(client.data("load_rules", json!({}))["rules"], json!([]));
     home.run(&["memory", "restore", &said]).expect(0);
+}
+
+#[test]
+fn what_an_agent_removes_is_gone_from_what_waits_too() {
+    let home = Home::new();
+    let queue = home.recoup().join("queue").join("0".repeat(32));
+    fs::create_dir_all(&queue).unwrap();
+    let job = |name: &str, prompt: &str| {
+        let file = queue.join(name);
+        fs::write(&file, json!({ "prompt": prompt }).to_string()).unwrap();
+        file
+    };
+    let same = job("0001.0.json", "never say \"xyzzy\" aloud");
+    let other = job("0002.0.json", "use tabs");
+    let mut client = Client::greeted(&home);
+    let content = json!({ "content": "never say \"xyzzy\" aloud" });
+    let stored = client.data("store_memory", content);
+    client.data("delete_memory", json!({ "id": stored["memory"]["id"] }));
+    assert!(!same.exists() && other.exists());
 }
 
 #[test]

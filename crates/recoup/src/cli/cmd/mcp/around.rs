@@ -5,7 +5,7 @@ use recoup_core::base::project::Project;
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
-use recoup_core::memory::Memory;
+use recoup_core::memory::{Forgotten, Memory, NoteId};
 use serde_json::Value;
 
 use crate::cli::app::App;
@@ -42,6 +42,10 @@ impl Surroundings for Around {
 
     fn prepare_cache(&self) -> Result<()> {
         self.app.prepare_cache()
+    }
+
+    fn forget(&self, id: &NoteId) -> Result<Forgotten> {
+        self.app.forget(std::slice::from_ref(id))
     }
 
     fn project(&self) -> &Project {

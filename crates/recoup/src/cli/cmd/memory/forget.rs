@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recoup_core::Result;
-use recoup_core::memory::team::{self, Rule};
-use recoup_core::memory::{Forgotten, Note, NoteId};
+use recoup_core::memory::{Forgotten, NoteId, team};
 use serde::Serialize;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
-use crate::config::trust::{self, Ledger};
-use crate::hooks::worker::queue;
 
 /// Remove it for good.
 #[derive(Debug, Args)]
@@ -40,9 +37,7 @@ impl ForgetArgs {
         if !self.is_meant(app, &ids)? {
             return Ok(Answer::No);
         }
-        let mut forgotten = app.memory_for_writing()?.forget(&ids)?;
-        forgotten.unreached.extend(shared(app, &forgotten.notes));
-        forget_jobs(app, &forgotten.notes)?;
+        let forgotten = app.forget(&ids)?;
         if self.json {
             let ids = forgotten.notes.iter().map(|note| note.id.to_string()).collect();
             let Forgotten { copies, unreached, .. } = forgotten;
@@ -67,27 +62,6 @@ impl ForgetArgs {
         let many = if ids.len() == 1 { "this memory" } else { "these memories" };
         Ok(ui::confirm(format_args!("Forget {many} for good?")))
     }
-}
-
-/// What waits for the worker may have the same words.
-fn forget_jobs(app: &App, notes: &[Note]) -> Result<()> {
-    let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
-    let words: Vec<&str> = words.map(String::as_str).collect();
-    queue::forget(&app.settings.home, &words).map(drop)
-}
-
-/// The repository's file where it, or what was accepted of it, has one of them: what is
-/// shared is not ours to change here.
-fn shared(app: &App, notes: &[Note]) -> Option<PathBuf> {
-    let (home, project) = (&app.settings.home, &app.settings.project);
-    let file = team::read(project.root()).ok().flatten();
-    let ledger = Ledger::read(home).ok();
-    let accepted = ledger.and_then(|ledger| trust::accepted_text(home, &ledger, project.id()));
-    let texts = [file, accepted.map(String::into_bytes)].into_iter().flatten();
-    let rules: Vec<Rule> =
-        texts.filter_map(|text| team::parse(&text).ok()).flat_map(|team| team.rules).collect();
-    let has = |note: &Note| rules.iter().any(|rule| rule.says_same(&Rule::of(note)));
-    notes.iter().any(has).then(|| team::path(project.root()))
 }
 
 fn tell(forgotten: &Forgotten) {
