@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use super::YES;
 use super::failure::Failure;
 use crate::exec::Outlets;
 use crate::mcp::Streams;
+use crate::process::room;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -234,7 +236,11 @@ pub(super) fn outlets() -> Outlets {
 
 /// Both ends of a client that talks to us on stdin and stdout.
 pub(super) fn streams() -> Streams {
-    Streams { input: Box::new(io::stdin()), output: Box::new(io::stdout()) }
+    Streams {
+        input: Box::new(io::stdin()),
+        output: Box::new(io::stdout()),
+        is_hung_up: || room::is_hung_up(io::stdin().as_fd()),
+    }
 }
 
 /// On one line, and without anything that a terminal would obey: names and

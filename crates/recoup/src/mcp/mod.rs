@@ -16,6 +16,7 @@ mod rules;
 mod server;
 mod stdio;
 mod tools;
+mod turns;
 mod unknown;
 mod watch;
 
@@ -29,8 +30,11 @@ use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
 use recoup_core::memory::{Forgotten, Memory, NoteId};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
+use self::turns::Turns;
 pub(crate) use http::{Http, serve as serve_http};
+
 pub(crate) use stdio::{Streams, serve as serve_stdio};
 
 /// What the server works with, and what only those above it can say.
@@ -75,13 +79,24 @@ type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
 pub(crate) struct Desk {
     open: Arc<Open>,
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
+    turns: Turns,
+    /// Who follows resources for as long as they like.
+    listeners: Arc<Semaphore>,
 }
+
+/// How many may listen at once: each looks at files twice a second.
+const LISTENERS: usize = 32;
 
 impl Desk {
     pub(crate) fn new(
         open: impl Fn() -> Result<Box<dyn Surroundings>> + Send + Sync + 'static,
     ) -> Self {
-        Self { open: Arc::new(open), opened: Arc::default() }
+        Self {
+            open: Arc::new(open),
+            opened: Arc::default(),
+            turns: Turns::default(),
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
+        }
     }
 
     fn surroundings(&self) -> Result<&dyn Surroundings> {

@@ -1,7 +1,7 @@
 //! The server as the SDK sees it: what it is called, what it has, and who does the work.
 //! The engine blocks, so the work crosses over to a thread that may.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use recoup_core::Result;
@@ -20,6 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::consent::{self, Consent};
 use super::tools::{self, Agreed, Answer};
+use super::turns::Access;
 use super::watch::Watch;
 use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
 
@@ -43,10 +44,17 @@ impl Server {
     /// Does something with the engine, on a thread that may wait.
     async fn work<T: Send + 'static>(
         &self,
+        access: Access,
+        context: &RequestContext<RoleServer>,
         work: impl FnOnce(&dyn Surroundings) -> Result<T> + Send + 'static,
     ) -> Result<Result<T>, ErrorData> {
+        let turn = self.desk.turns.next(access, context).await?;
         let desk = self.desk.clone();
-        let done = spawn_blocking(move || work(desk.surroundings()?)).await;
+        let done = spawn_blocking(move || {
+            let _turn = turn;
+            work(desk.surroundings()?)
+        });
+        let done = done.await;
         done.map_err(|_| ErrorData::internal_error("the work was not finished", None))
     }
 
@@ -64,10 +72,11 @@ impl Server {
             Consent::Pending(request) => Ok(request.into()),
             Consent::NotGiven => Ok(success(answer).into()),
             Consent::Given => {
-                let done = self.work(move |around| match &question.if_agreed {
-                    Agreed::Promote(id) => tools::promote(around, id),
-                    Agreed::Forget(id) => tools::forget(around, id),
-                });
+                let done =
+                    self.work(Access::Writes, context, move |around| match &question.if_agreed {
+                        Agreed::Promote(id) => tools::promote(around, id),
+                        Agreed::Forget(id) => tools::forget(around, id),
+                    });
                 Ok(result(done.await?).into())
             }
         }
@@ -140,7 +149,8 @@ impl ServerHandler for Server {
         };
         let said = consent::said(&request);
         let arguments = request.arguments.take().unwrap_or_default();
-        match self.work(move |around| (tool.run)(around, arguments)).await? {
+        let work = move |around: &dyn Surroundings| (tool.run)(around, arguments);
+        match self.work(tool.access(), &context, work).await? {
             Ok(answer) => self.settled(answer, said, &context).await,
             Err(error) => Ok(result(Err(error)).into()),
         }
@@ -171,10 +181,11 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = self.work(move |around| resources::read(around, &request.uri)).await?;
+        let work = move |around: &dyn Surroundings| resources::read(around, &request.uri);
+        let read = self.work(Access::Reads, &context, work).await?;
         match read.map_err(|error| fault(&error))? {
             Some(read) => Ok(read.into()),
             None => Err(resources::absent(&uri)),
@@ -230,8 +241,17 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Ok(_listening) = self.desk.listeners.try_acquire() else {
+            return Err(ErrorData::invalid_request(
+                "too many listen at once: end a subscription first",
+                None,
+            ));
+        };
         let mut following = tokio::task::JoinSet::new();
-        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+        // Each once, however often it is named.
+        let followed: BTreeSet<&String> =
+            context.accepted().resource_subscriptions.iter().flatten().collect();
+        for uri in followed {
             let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
             following.spawn(async move {
                 let mut watch = Watch::new(desk, uri.clone()).await;
@@ -261,10 +281,11 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request)?;
-        let made = self.work(move |around| prompt.make(around)).await?;
+        let work = move |around: &dyn Surroundings| prompt.make(around);
+        let made = self.work(Access::Reads, &context, work).await?;
         made.map(Into::into).map_err(|error| fault(&error))
     }
 

@@ -75,7 +75,7 @@ fn look(desk: &Desk, uri: &str, seen: &Seen) -> Option<Seen> {
     if files == seen.files {
         return None;
     }
-    let text = resources::text(around, uri).ok().flatten();
+    let text = resources::text(around, uri).ok()?;
     Some(Seen { files, text })
 }
 

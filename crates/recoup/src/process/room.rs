@@ -1,4 +1,4 @@
-//! Whether something can be written without waiting.
+//! Whether something can be written without waiting, and whether anything can still come.
 
 use std::os::fd::BorrowedFd;
 
@@ -19,4 +19,13 @@ pub(crate) fn has_room(sink: BorrowedFd<'_>) -> bool {
         // Where that can't be found out, writing says why.
         Err(_) => true,
     }
+}
+
+/// Whether nobody has the other end any more; there may be something to read all the same.
+pub(crate) fn is_hung_up(source: BorrowedFd<'_>) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut polled = [PollFd::from_borrowed_fd(source, PollFlags::RDHUP)];
+    poll(&mut polled, Some(&now)).is_ok_and(|_| {
+        polled[0].revents().intersects(PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR)
+    })
 }

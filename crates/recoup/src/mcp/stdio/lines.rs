@@ -3,8 +3,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use serde::Deserialize;
-use serde_json::Value;
+use rmcp::model::RequestId;
+
+use super::id;
 
 /// What is longer is no message: the SDK's own limit.
 pub(super) const MOST: usize = 16 * 1024 * 1024;
@@ -14,7 +15,17 @@ pub(super) const MOST: usize = 16 * 1024 * 1024;
 pub(super) enum Line {
     Whole(Vec<u8>),
     /// Too long; and the id that it had, if it had one.
-    TooLong(Option<Value>),
+    TooLong(Option<RequestId>),
+}
+
+impl Line {
+    /// How much of it is kept.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Whole(line) => line.len(),
+            Self::TooLong(_) => 0,
+        }
+    }
 }
 
 /// Reads lines.
@@ -50,17 +61,11 @@ impl<R: Read> Lines<R> {
     }
 
     /// Reads the rest of a line and keeps nothing of it but the id.
-    fn skip(&mut self, start: &[u8]) -> Option<Value> {
-        #[derive(Deserialize)]
-        struct Envelope {
-            id: Option<Value>,
-        }
+    fn skip(&mut self, start: &[u8]) -> Option<RequestId> {
         let mut rest = Rest { input: &mut self.input, ended: false };
-        // Buffered, because JSON is read byte by byte.
-        let envelope: Result<Envelope, _> =
-            serde_json::from_reader(BufReader::new(start.chain(&mut rest)));
+        let id = id::found_in(start.chain(&mut rest));
         let _ = io::copy(&mut rest, &mut io::sink());
-        envelope.ok().and_then(|envelope| envelope.id)
+        id
     }
 }
 
@@ -95,7 +100,9 @@ mod tests {
         let mut lines = Lines::with_limit(text.as_bytes(), most);
         let shown = |line| match line {
             Line::Whole(line) => String::from_utf8(line).expect("text"),
-            Line::TooLong(id) => format!("too long: {}", id.unwrap_or_default()),
+            Line::TooLong(id) => {
+                format!("too long: {}", serde_json::to_string(&id).expect("an id is JSON"))
+            }
         };
         std::iter::from_fn(|| lines.next()).map(shown).collect()
     }

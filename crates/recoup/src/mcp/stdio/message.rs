@@ -6,9 +6,10 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, ProtocolVersion, RequestId,
     ServerJsonRpcMessage,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::id;
 use super::lines::{Line, MOST};
 use crate::mcp::unknown;
 
@@ -25,17 +26,32 @@ pub(super) enum Understood {
 /// is too deep for it.
 #[derive(Deserialize)]
 struct Envelope<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a RawValue>,
 }
 
+/// A field that is there, `null` or not.
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
+}
+
+/// What an object has; a list is none, though serde would fill the fields in order.
+fn envelope(text: &[u8]) -> Option<Envelope<'_>> {
+    let text = text.starts_with(b"{").then_some(text)?;
+    serde_json::from_slice(text).ok()
+}
+
+/// What is said about an object that is neither request nor answer.
+const NO_MESSAGE: &str = "this is no message of MCP";
+/// What is said about ids that no answer could bear.
+const NO_ID: &str = "the id of a request is a string or a whole number";
+
 pub(super) fn understand(line: Line) -> Understood {
     let line = match line {
         Line::Whole(line) => line,
         Line::TooLong(id) => {
-            let id = id.and_then(|id| serde_json::from_value(id).ok());
             let what = format!("a message has at most {MOST} bytes");
             return wrong(ErrorCode::INVALID_REQUEST, what, id);
         }
@@ -52,6 +68,11 @@ pub(super) fn understand(line: Line) -> Understood {
             }
             _ => Understood::Message(Box::new(ClientJsonRpcMessage::Request(request))),
         },
+        Ok(ClientJsonRpcMessage::Notification(_))
+            if envelope(text).is_some_and(|it| it.id.is_some()) =>
+        {
+            wrong(ErrorCode::INVALID_REQUEST, NO_ID, None)
+        }
         Ok(message) => Understood::Message(Box::new(message)),
         Err(error) => misunderstood(text, &error),
     }
@@ -71,19 +92,25 @@ pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
 }
 
 fn misunderstood(text: &[u8], error: &serde_json::Error) -> Understood {
-    let Ok(Envelope { id, method }) = serde_json::from_slice::<Envelope<'_>>(text) else {
-        return if error.is_data() {
-            wrong(ErrorCode::INVALID_REQUEST, "one JSON object on a line is expected", None)
+    let Some(Envelope { id, method }) = envelope(text) else {
+        return if error.is_data() || text.starts_with(b"[") {
+            let what = "one JSON object on a line is expected; batches are not taken";
+            wrong(ErrorCode::INVALID_REQUEST, what, None)
         } else {
             wrong(ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}"), None)
         };
     };
-    let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
-    if id.is_none() && method.is_some() {
-        // A notification that makes no sense is passed over.
-        return Understood::Nothing;
-    }
-    wrong(ErrorCode::INVALID_REQUEST, format!("this is no message of MCP: {error}"), id)
+    let Some(id) = id else {
+        return match method {
+            // A notification that makes no sense is passed over.
+            Some(_) => Understood::Nothing,
+            None => wrong(ErrorCode::INVALID_REQUEST, NO_MESSAGE, None),
+        };
+    };
+    let Some(id) = id::of(id.get()) else {
+        return wrong(ErrorCode::INVALID_REQUEST, NO_ID, None);
+    };
+    wrong(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), Some(id))
 }
 
 fn wrong(code: ErrorCode, what: impl Into<String>, id: Option<RequestId>) -> Understood {

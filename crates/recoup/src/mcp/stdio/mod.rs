@@ -5,6 +5,7 @@
 //! runs on one thread. A client that does not read its answers is not read from, either:
 //! what it can make us keep is bounded.
 
+mod id;
 mod lines;
 mod load;
 mod message;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, serve_server};
 use rmcp::transport::Transport;
 use tokio::sync::{mpsc, oneshot};
@@ -28,27 +29,31 @@ use self::lines::{Line, Lines};
 use self::load::Load;
 use self::message::Understood;
 use super::server::Server;
-use super::{Desk, Manner};
+use super::{Desk, Manner, turns};
 
-/// How many calls work at once: SQLite lets one write at a time.
-const WORKERS: usize = 4;
+pub(super) use self::load::Burden;
+
 /// How long what was answered may take to be written when stdin has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long a client that has left may take nothing of what it has asked for.
+const GLANCE: Duration = Duration::from_secs(3);
 
 /// Where messages come from and go to.
 pub(crate) struct Streams {
     pub(crate) input: Box<dyn Read + Send>,
     pub(crate) output: Box<dyn Write + Send>,
+    /// Whether nobody can write to the input any more, though it may not be read to its end.
+    pub(crate) is_hung_up: fn() -> bool,
 }
 
 /// Serves one client until it leaves.
 pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(WORKERS)
+        .max_blocking_threads(turns::THREADS)
         .build()
         .doing(|| "starting the server".to_owned())?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let (transport, written) = Stdio::start(streams)?;
         // A client that leaves before it has said hello has left all the same.
         if let Ok(running) = serve_server(Server::new(desk, manner), transport).await {
@@ -56,7 +61,10 @@ pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> 
         }
         let _ = timeout(LAST_WORDS, written).await;
         Ok(())
-    })
+    });
+    // Whoever waits for another's lock by now waits for nobody.
+    runtime.shutdown_background();
+    served
 }
 
 /// Both streams as the SDK takes them.
@@ -65,6 +73,7 @@ struct Stdio {
     lines: mpsc::Receiver<Line>,
     output: Option<std_mpsc::Sender<Vec<u8>>>,
     load: Arc<Load>,
+    is_hung_up: fn() -> bool,
     /// Cancelled when nobody reads us.
     unheard: CancellationToken,
     /// Whether the client has said hello: nothing but requests counts before.
@@ -74,7 +83,7 @@ struct Stdio {
 impl Stdio {
     /// Starts the threads. The receiver is told when all is written.
     fn start(streams: Streams) -> Result<(Self, oneshot::Receiver<()>)> {
-        let Streams { input, output } = streams;
+        let Streams { input, output, is_hung_up } = streams;
         let (into_lines, lines) = mpsc::channel(1);
         let (into_output, messages) = std_mpsc::channel();
         let (done, written) = oneshot::channel();
@@ -95,14 +104,14 @@ impl Stdio {
             })
             .doing(starting)?;
         let output = Some(into_output);
-        Ok((Self { lines, output, load, unheard, greeted: false }, written))
+        Ok((Self { lines, output, load, is_hung_up, unheard, greeted: false }, written))
     }
 
     fn put(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let mut bytes = serde_json::to_vec(message)?;
         bytes.push(b'\n');
-        self.load.answered(message, bytes.len());
+        self.load.said(bytes.len());
         let output = self.output.as_ref().filter(|_| !self.unheard.is_cancelled());
         output.ok_or_else(gone)?.send(bytes).map_err(|_| gone())
     }
@@ -110,9 +119,10 @@ impl Stdio {
     /// The next line, once there is room for what it may bring. Nothing is lost when this
     /// is dropped half-way.
     async fn line(&mut self) -> Option<Line> {
+        let (load, is_hung_up, lines) = (&self.load, self.is_hung_up, &mut self.lines);
         let next = async {
-            self.load.room().await;
-            self.lines.recv().await
+            room(load, is_hung_up).await?;
+            lines.recv().await
         };
         self.unheard.run_until_cancelled(next).await.flatten()
     }
@@ -131,16 +141,19 @@ impl Transport<RoleServer> for Stdio {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let line = self.line().await?;
+            let bytes = line.len();
             match message::understand(line) {
                 Understood::Nothing => {}
                 Understood::Wrong(answer) => self.put(&answer).ok()?,
-                Understood::Message(message) => {
+                Understood::Message(mut message) => {
                     self.greeted |= message::is_greeting(&message);
-                    // The SDK would leave over a notification that comes too early.
-                    if self.greeted || matches!(*message, ClientJsonRpcMessage::Request(_)) {
-                        self.load.asked(&message);
-                        return Some(*message);
+                    if let ClientJsonRpcMessage::Request(request) = &mut *message {
+                        request.request.extensions_mut().insert(self.load.take(bytes));
+                    } else if !self.greeted {
+                        // The SDK would leave over a notification that comes too early.
+                        continue;
                     }
+                    return Some(*message);
                 }
             }
         }
@@ -150,6 +163,18 @@ impl Transport<RoleServer> for Stdio {
         self.output = None;
         Ok(())
     }
+}
+
+/// Waits until there is room for one more; none where the client has left without reading
+/// what it was told.
+async fn room(load: &Load, is_hung_up: fn() -> bool) -> Option<()> {
+    while load.is_full() {
+        let eased = timeout(GLANCE, load.eased(Load::is_full)).await;
+        if eased.is_err() && is_hung_up() {
+            return None;
+        }
+    }
+    Some(())
 }
 
 /// Reads until the end, or until nobody takes the lines.

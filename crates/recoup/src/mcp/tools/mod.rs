@@ -23,6 +23,7 @@ use recoup_core::memory::NoteId;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
+use super::turns::Access;
 use super::{Manner, Surroundings};
 
 pub(super) use delete_memory::forget;
@@ -120,6 +121,14 @@ pub(super) fn list(manner: Manner) -> Vec<Tool> {
 }
 
 impl Spec {
+    /// What it does to the engine.
+    pub(super) fn access(&self) -> Access {
+        match self.nature {
+            Nature::Reads => Access::Reads,
+            Nature::Keeps | Nature::Removes => Access::Writes,
+        }
+    }
+
     /// As clients list it.
     pub(super) fn listed(&self, manner: Manner) -> Tool {
         let tool = Tool::new(self.name, self.description, Arc::new(object((self.input)())))

@@ -1,10 +1,10 @@
 //! Clients that mean no good, or are only broken. Whatever has an id is answered.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Client, PATIENT};
 use crate::support::Home;
 
 const PARSE_ERROR: i64 = -32_700;
@@ -32,30 +32,32 @@ fn unknown_methods_are_answered_at_once_before_and_after_hello() {
 fn lines_that_are_no_messages_do_no_harm() {
     let home = Home::new();
     let mut client = Client::greeted(&home);
-    let wrong: [(&[u8], i64); 6] = [
+    let wrong: [(&[u8], i64); 12] = [
         (b"hello\n", PARSE_ERROR),
         (b"{\"jsonrpc\":\n", PARSE_ERROR),
         (b"\xff\xfe\x00\n", PARSE_ERROR),
         (b"[]\n", INVALID_REQUEST),
         (b"42\n", INVALID_REQUEST),
+        (b"[{\"id\":1,\"method\":\"ping\"},{\"id\":2,\"method\":\"ping\"}]\n", INVALID_REQUEST),
         (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n", INVALID_REQUEST),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}\n", INVALID_REQUEST),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}\n", INVALID_REQUEST),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}\n", INVALID_REQUEST),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":18446744073709551615,\"method\":\"ping\"}\n",
+            INVALID_REQUEST,
+        ),
+        (b"{\"jsonrpc\":\"2.0\"}\n", INVALID_REQUEST),
     ];
     for (line, code) in wrong {
         client.say_bytes(line);
-        if line.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":{}") {
-            continue;
-        }
-        assert_eq!(client.hear()["error"]["code"], code, "{line:?}");
+        assert_eq!(client.hear()["error"]["code"], code, "{}", line.escape_ascii());
     }
     client.say_bytes(b"\n\r\n   \n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nonsense\",\"params\":7}\n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n");
     client.say_bytes(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r\n");
-    let mut answer = client.hear();
-    if answer["error"]["code"] == INVALID_REQUEST {
-        answer = client.hear();
-    }
-    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+    assert_eq!(client.hear(), json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
 }
 
 #[test]
@@ -133,17 +135,111 @@ fn a_client_that_stops_reading_is_not_kept_in_memory() {
     let mut store = named.clone();
     store["result"] = json!("y".repeat(1 << 20));
     client.data("cache_store", store);
-    // 400 MB of answers, if they were all made; nobody reads any of them for a while.
+    // 150 MB of answers, if they were all made; nobody reads any of them for a while.
     let mut deaf = Deaf::start(&home);
-    for id in 0..400 {
+    for id in 0..150 {
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
                            "params": { "name": "cache_lookup", "arguments": named } });
         deaf.say(&call);
     }
     std::thread::sleep(Duration::from_secs(1));
-    let kilobytes = deaf.resident();
-    assert!(kilobytes < 100_000, "{kilobytes} kB");
-    assert_eq!(deaf.read_answers(400), 400, "and when it reads again, all is there");
+    let kilobytes = memory_of(deaf.child.id(), "VmRSS:");
+    assert!(kilobytes < 80_000, "{kilobytes} kB");
+    assert_eq!(deaf.read_answers(150), 150, "and when it reads again, all is there");
+}
+
+#[test]
+fn a_client_that_leaves_without_reading_is_not_waited_for() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
+    let mut store = named.clone();
+    store["result"] = json!("y".repeat(1 << 20));
+    client.data("cache_store", store);
+    let mut deaf = Deaf::start(&home);
+    for id in 0..40 {
+        deaf.say(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                          "params": { "name": "cache_lookup", "arguments": named } }));
+    }
+    drop(deaf.child.stdin.take());
+    let until = Instant::now() + PATIENT;
+    while deaf.child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it waits for somebody who has left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn an_id_of_any_length_is_not_kept() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let long = "x".repeat(60 << 20);
+    for id in [format!("\"{long}\""), format!("[{}1]", "1,".repeat(30 << 20)), "7".repeat(60 << 20)]
+    {
+        client.say_bytes(
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n").as_bytes(),
+        );
+        let answer = client.hear();
+        assert_eq!(answer["error"]["code"], INVALID_REQUEST);
+        assert!(answer["id"].is_null(), "nothing that could be said back");
+    }
+    let peak = memory_of(client.child.id(), "VmHWM:");
+    assert!(peak < 100_000, "{peak} kB");
+}
+
+#[test]
+fn what_is_cancelled_before_its_turn_is_not_done_and_not_kept() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    client.data("store_memory", json!({ "content": "use tabs" }));
+    let other = rusqlite::Connection::open(home.recoup().join("memory.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let padding = "x".repeat(1 << 20);
+    for n in 0..100 {
+        let id = client.ask(
+            "tools/call",
+            json!({ "name": "store_memory", "_meta": { "p": padding },
+            "arguments": { "content": format!("rule number {n}") } }),
+        );
+        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": { "requestId": id } }));
+    }
+    let last = client.ask("ping", Value::Null);
+    assert_eq!(client.hear()["id"], last, "the client is still heard");
+    let peak = memory_of(client.child.id(), "VmHWM:");
+    assert!(peak < 100_000, "{peak} kB");
+    let found = client.data("search_memory", json!({ "query": "tabs" }));
+    assert_eq!(found["count"], 1, "who reads does not wait for those who write");
+    other.execute_batch("ROLLBACK").unwrap();
+    client.data("store_memory", json!({ "content": "use pnpm" }));
+    let found = client.data("search_memory", json!({ "query": "rule number", "limit": 100 }));
+    assert!(found["count"].as_u64().unwrap() <= 2, "those alone that had begun: {found}");
+}
+
+#[test]
+fn it_ends_with_its_stdin_while_another_has_the_database() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    client.data("store_memory", json!({ "content": "use tabs" }));
+    let other = rusqlite::Connection::open(home.recoup().join("memory.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for n in 0..15 {
+        let content = format!("rule number {n}");
+        client.ask(
+            "tools/call",
+            json!({ "name": "store_memory", "arguments": { "content": content } }),
+        );
+    }
+    let begun = Instant::now();
+    assert_eq!(client.leave().0, Some(0));
+    assert!(begun.elapsed() < PATIENT, "15 times 10 s is how long they would wait");
+}
+
+/// What a line of a process's status says, in kB.
+fn memory_of(process: u32, what: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(what)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// A client that reads nothing until it is told to.
@@ -166,13 +262,6 @@ impl Deaf {
     fn say(&mut self, message: &Value) {
         use std::io::Write as _;
         writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
-    }
-
-    fn resident(&self) -> u64 {
-        let status = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(status).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     /// Reads all there is, and says how many calls were answered.

@@ -157,3 +157,37 @@ fn bodies_that_are_no_messages_or_too_large_are_refused() {
     assert_eq!(post(&vec![b' '; 17 << 20]), 413);
     assert_eq!(post(&hello()), 200, "it is none the worse for it");
 }
+
+#[test]
+fn sessions_that_were_left_behind_make_room_and_those_in_use_stay() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let begin = || session(&server.post(&[("Authorization", &right)], &hello()).1);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let asks = |session: &str| {
+        let headers = [
+            ("Authorization", &*right),
+            ("Mcp-Session-Id", session),
+            ("MCP-Protocol-Version", "2025-11-25"),
+        ];
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        server.post(&headers, initialized.to_string().as_bytes());
+        server.post(&headers, list.as_bytes()).0
+    };
+    let (first, second) = (begin(), begin());
+    for n in 0..70 {
+        begin();
+        if n % 10 == 0 {
+            assert_eq!(asks(&first), 200, "it is in use");
+        }
+    }
+    assert_eq!(asks(&first), 200);
+    assert_eq!(asks(&second), 404, "nobody has used it for long");
+}
+
+/// The session that an answer begins.
+fn session(answer: &str) -> String {
+    let header = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+    header.expect(answer).trim().to_owned()
+}

@@ -122,6 +122,12 @@ fn other_machines_are_let_in_only_on_purpose() {
     let home = Home::new();
     let words = "say --public";
     finish(&mut home.command(&["mcp", "--http", "0.0.0.0:0"])).expect_usage(words);
+    let open = ["mcp", "--http", "0.0.0.0:0", "--public"];
+    finish(&mut home.command(&open)).expect_usage("--host NAME");
+    for host in ["http://x", "a b", "*", "", "x:80"] {
+        let named = [&open[..], &["--host", host]].concat();
+        finish(&mut home.command(&named)).expect_usage("expected a name");
+    }
     finish(&mut home.command(&["mcp", "--http", "nonsense"])).expect_usage("expected an address");
     finish(home.command(&["mcp", "--http", "0"]).env("RECOUP_MCP_TOKEN", "short"))
         .expect_usage("RECOUP_MCP_TOKEN");

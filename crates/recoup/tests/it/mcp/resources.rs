@@ -82,13 +82,15 @@ fn a_client_of_2026_listens() {
     let id = client.ask(
         "subscriptions/listen",
         json!({ "_meta": meta, "notifications": {
-        "resourceSubscriptions": ["recoup://rules", "recoup://nope"], "toolsListChanged": true } }),
+        "resourceSubscriptions": ["recoup://rules", "recoup://nope", "recoup://rules"],
+        "toolsListChanged": true } }),
     );
     let accepted = client.hear();
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");
     let followed = &accepted["params"]["notifications"]["resourceSubscriptions"];
-    assert_eq!(followed, &json!(["recoup://rules"]), "{accepted}");
+    assert_eq!(followed, &json!(["recoup://rules", "recoup://rules"]), "{accepted}");
     add(&home, "use tabs", "preference");
+    // Once, though it was named twice: what comes next is another answer.
     let told = client.hear();
     assert_eq!(told["params"]["uri"], "recoup://rules", "{told}");
     // It does not stand in the way of calls.

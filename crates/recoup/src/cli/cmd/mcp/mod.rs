@@ -4,7 +4,7 @@
 mod around;
 mod token;
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -30,7 +30,8 @@ pub(in crate::cli) struct McpArgs {
     /// Let the address be one that other machines reach
     #[arg(long, requires = "http")]
     public: bool,
-    /// A name by which they reach it; may be given several times
+    /// A name by which they reach it, needed for an address such as 0.0.0.0; may be given several
+    /// times
     #[arg(long = "host", value_name = "NAME", requires = "public")]
     hosts: Vec<String>,
     /// The file with the token that clients must send [default: the variable, or
@@ -87,6 +88,13 @@ impl McpArgs {
                 "--http {address}: other machines would reach that; say --public if they shall"
             )));
         }
+        let hosts = self.hosts.iter().map(|host| named(host)).collect::<Result<Vec<_>>>()?;
+        if address.ip().is_unspecified() && hosts.is_empty() {
+            return Err(Error::usage(format!(
+                "--http {address}: say by which name others reach this machine, --host NAME: \
+                 requests to other names are refused"
+            )));
+        }
         let token = match &self.token_file {
             Some(file) => token::in_file(file)?,
             None => match env::mcp_token()? {
@@ -94,7 +102,7 @@ impl McpArgs {
                 None => token::own(&Places::find()?.home)?,
             },
         };
-        Ok(Some(Http { address, token, hosts: self.hosts.clone() }))
+        Ok(Some(Http { address, token, hosts }))
     }
 }
 
@@ -107,4 +115,20 @@ fn resolved(text: &str) -> Result<SocketAddr> {
     }
     let mut found = text.to_socket_addrs().map_err(|_| wrong())?;
     found.next().ok_or_else(wrong)
+}
+
+/// A name or an address, as it stands in a URL.
+fn named(host: &str) -> Result<String> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_name = |host: &str| {
+        !host.is_empty()
+            && host.len() <= 253
+            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    };
+    if bare.parse::<IpAddr>().is_ok() || is_name(bare) {
+        return Ok(bare.to_ascii_lowercase());
+    }
+    Err(Error::usage(format!(
+        "--host {host:?}: expected a name such as recoup.example.org, or an address, without port and path"
+    )))
 }

@@ -4,6 +4,9 @@
 //! A web page that the user visits can send requests here, too. It does not know the token,
 //! and its `Origin` and `Host` (after DNS rebinding) are not ours: each of these is enough.
 
+mod connections;
+mod sessions;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -13,22 +16,19 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::serve::ListenerExt as _;
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
+use self::sessions::Sessions;
 use super::server::Server;
-use super::{Desk, Manner};
+use super::{Desk, Manner, turns};
 
 /// Where the server is found at its address.
 const PATH: &str = "/mcp";
 /// As much as on stdio.
 const MOST: usize = 16 * 1024 * 1024;
-/// As many as on stdio, for each of a few clients.
-const WORKERS: usize = 16;
 
 /// Where to listen, and for whom.
 #[derive(Debug, Clone)]
@@ -48,29 +48,39 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(WORKERS)
+        .max_blocking_threads(turns::THREADS)
         .build()
         .doing(|| "starting the server".to_owned())?;
     runtime.block_on(async {
         let listening = || format!("listening on {}", http.address);
         let listener = TcpListener::bind(http.address).await.doing(listening)?;
         let address = listener.local_addr().doing(listening)?;
-        // Small answers must not wait for the client's acknowledgement.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         ready(&format!("http://{address}{PATH}"))?;
-        axum::serve(listener, router(desk, manner, http)).await.doing(|| "serving".to_owned())
+        connections::serve(listener, router(desk, manner, http)).await;
+        Ok(())
     })
 }
 
 fn router(desk: &Desk, manner: Manner, http: &Http) -> Router {
-    let desk = desk.clone();
+    let (desk, sessions) = (desk.clone(), Sessions::new());
     let service = StreamableHttpService::new(
         move || Ok(Server::new(desk.clone(), manner)),
-        Arc::new(LocalSessionManager::default()),
+        sessions.manager.clone(),
         config(http),
     );
     let token: Arc<str> = http.token.as_str().into();
-    Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token, known))
+    Router::new()
+        .route_service(PATH, service)
+        .layer(middleware::from_fn_with_state(sessions, used))
+        .layer(middleware::from_fn_with_state(token, known))
+}
+
+/// Notes which session a request belongs to, or has begun.
+async fn used(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
+    sessions.used(request.headers()).await;
+    let response = next.run(request).await;
+    sessions.used(response.headers()).await;
+    response
 }
 
 fn config(http: &Http) -> StreamableHttpServerConfig {

@@ -1,0 +1,82 @@
+//! Whose turn it is. The engine blocks, so that work is done on threads, and there are few of
+//! them: what waits for its turn waits here, where it can still be cancelled, and those
+//! who write do not stand in the way of those who read.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::service::{RequestContext, RoleServer};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::stdio::Burden;
+
+/// How many work at once.
+const WORKERS: usize = 8;
+/// How many of these write: SQLite lets one at a time, and others wait for its lock.
+const WRITERS: usize = 2;
+/// How many threads there are: those who follow a resource look now and then, too.
+pub(super) const THREADS: usize = WORKERS + 2;
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Reads,
+    Writes,
+}
+
+/// Who may work.
+#[derive(Debug, Clone)]
+pub(super) struct Turns {
+    workers: Arc<Semaphore>,
+    writers: Arc<Semaphore>,
+}
+
+/// Somebody's turn, until it is dropped; and the weight of what they work on.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _worker: OwnedSemaphorePermit,
+    _writer: Option<OwnedSemaphorePermit>,
+    _burden: Option<Burden>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            workers: Arc::new(Semaphore::new(WORKERS)),
+            writers: Arc::new(Semaphore::new(WRITERS)),
+        }
+    }
+}
+
+impl Turns {
+    /// Waits for a turn. What is cancelled meanwhile gets none.
+    pub(super) async fn next(
+        &self,
+        access: Access,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Turn, ErrorData> {
+        let burden = context.extensions.get::<Burden>().cloned();
+        let turn = async {
+            if let Some(burden) = &burden {
+                burden.may_answer().await;
+            }
+            let writer = match access {
+                Access::Reads => None,
+                Access::Writes => Some(place(&self.writers).await?),
+            };
+            Ok((place(&self.workers).await?, writer))
+        };
+        let turn = context.ct.run_until_cancelled(turn).await;
+        let (worker, writer) = turn.ok_or_else(gone)??;
+        Ok(Turn { _worker: worker, _writer: writer, _burden: burden })
+    }
+}
+
+async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ErrorData> {
+    places.clone().acquire_owned().await.map_err(|_| gone())
+}
+
+/// Nobody hears it: what was cancelled is not answered.
+fn gone() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
+}
