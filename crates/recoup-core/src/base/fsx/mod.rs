@@ -80,6 +80,18 @@ fn set_mode(path: &Path, mode: u32) -> Result<()> {
         .doing(|| format!("setting the mode of {}", path.display()))
 }
 
+/// Closes a file or directory to everybody else; what a link leads to is left alone. For what
+/// is ours alone.
+pub fn make_private(path: &Path) -> Result<()> {
+    let found = fs::symlink_metadata(path).doing(|| format!("looking at {}", path.display()))?;
+    match (found.is_symlink(), found.is_dir()) {
+        (true, _) => Ok(()),
+        (false, true) => set_mode(path, DIR_MODE),
+        // What only its owner could do, stays.
+        (false, false) => set_mode(path, found.mode() & 0o700),
+    }
+}
+
 /// Creates an empty private file; `false` when something is there already,
 /// be it a dangling symbolic link.
 pub fn create_private(path: &Path) -> Result<bool> {
