@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use crate::base::fsx;
 
 pub use client::Client;
+pub use shell::{calls_us, commands, is_us};
 
 /// No settings file of a person is larger.
 const LARGEST: u64 = 1 << 20;
