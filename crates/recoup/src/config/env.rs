@@ -172,6 +172,12 @@ pub(crate) fn mcp_token() -> Result<Option<String>> {
     text(&MCP_TOKEN)
 }
 
+/// The names of our variables that are set; nothing of their values.
+pub(crate) fn set_variables() -> Vec<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    VARIABLES.iter().map(|variable| variable.name).filter(is_set).collect()
+}
+
 /// The variables whose values must not be kept, if their names are any sign.
 pub(crate) fn credentials() -> Values {
     let bytes = |(name, value): (OsString, OsString)| (name.into_vec(), value.into_vec());

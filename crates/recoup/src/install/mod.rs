@@ -11,4 +11,4 @@ mod places;
 pub(crate) use client::{Client, Level};
 pub(crate) use found::{HookCommand, Installation, Server, installed};
 pub(crate) use ours::Call;
-pub(crate) use places::Places;
+pub(crate) use places::{Places, is_program};

@@ -4,6 +4,7 @@ mod cache;
 mod completions;
 mod condense;
 mod config;
+mod doctor;
 mod early_exit;
 mod exec;
 mod explain;
@@ -65,6 +66,13 @@ pub(super) enum Command {
     Resume(pause::ResumeArgs),
     /// Serve memory and cache to agents, over MCP
     Mcp(mcp::McpArgs),
+    /// Look at everything that must work together, and say what is wrong and what to do
+    ///
+    /// Checks this program, what is kept, the configuration, permissions, the worker, and the hooks
+    /// and MCP servers in the settings of clients: an event is fired through each hook as its client
+    /// would, in a temporary home, and each server is greeted. Nothing is changed without --fix.
+    /// Exits with 0 when nothing is broken, and with 1 when something is.
+    Doctor(doctor::DoctorArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -95,6 +103,7 @@ impl Command {
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),
+            Self::Doctor(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

@@ -1,0 +1,103 @@
+//! What `--fix` does about what was found. Nothing is deleted.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::base::clock::Deadline;
+use recoup_core::base::fsx;
+use recoup_core::{Error, ErrorKind, Result};
+use serde::Serialize;
+
+use super::finding::{Finding, Fix};
+use super::{Around, probe};
+use crate::hooks::worker::{self, backlog};
+use crate::install::{Client, Level};
+
+/// For reading and writing a few files.
+const TO_INSTALL: Duration = Duration::from_secs(30);
+
+/// For the first of what was left behind.
+const TO_BEGIN: Duration = Duration::from_secs(3);
+
+/// What was tried, and how it ended.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::cli) struct Repair {
+    pub(in crate::cli) check: &'static str,
+    pub(in crate::cli) what: String,
+    /// Why it did not work; none where it did.
+    pub(in crate::cli) error: Option<String>,
+}
+
+/// Does what can be done about these findings, each thing once.
+pub(in crate::cli) fn repair(found: &[Finding], around: &Around) -> Vec<Repair> {
+    let mut done: Vec<&Fix> = Vec::new();
+    let mut repairs = Vec::new();
+    for finding in found {
+        let Some(fix) = finding.fix.as_ref().filter(|fix| !done.contains(fix)) else { continue };
+        done.push(fix);
+        let error = carry_out(fix, around).err().map(|error| error.to_string());
+        repairs.push(Repair { check: finding.check, what: in_words(fix, around), error });
+    }
+    repairs
+}
+
+fn in_words(fix: &Fix, around: &Around) -> String {
+    match fix {
+        Fix::MakePrivate(paths) => match &paths[..] {
+            [only] => format!("closed {} to others", around.shown(only)),
+            paths => format!("closed {} files and directories to others", paths.len()),
+        },
+        Fix::Install(client, level) => {
+            format!("installed into {} anew ({})", client.title(), level.as_str())
+        }
+        Fix::Work { root, .. } => format!("started a worker for {}", around.shown(root)),
+    }
+}
+
+fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
+    match fix {
+        // From the outside in: what is in a closed directory can't be reached before.
+        Fix::MakePrivate(paths) => paths.iter().try_for_each(|path| fsx::make_private(path)),
+        Fix::Install(client, level) => install(*client, *level, around),
+        Fix::Work { project, root } => work(project, root, around),
+    }
+}
+
+/// Starts a worker, and waits a moment for it to begin, or to be done.
+fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
+    worker::start_in(project, root)?;
+    let deadline = Deadline::after(TO_BEGIN);
+    while !deadline.passed() {
+        let left = backlog::all(&around.home).unwrap_or_default();
+        if !left.iter().any(|it| it.project == project && it.jobs > 0) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// What `recoup init` does for that client: this program again, which shows nothing.
+fn install(client: Client, level: Level, around: &Around) -> Result<()> {
+    let failed = |why: String| Error::new(ErrorKind::Io, why);
+    let program = around
+        .program
+        .as_ref()
+        .ok_or_else(|| failed("where this program is can't be told".to_owned()))?;
+    let mut command = Command::new(program);
+    command.args(["init", "--yes", "--client", client.as_str()]).current_dir(&around.cwd);
+    if level == Level::Project {
+        command.arg("--project");
+    }
+    match probe::run(command, b"", TO_INSTALL) {
+        Ok(ran) if ran.code == Some(0) => Ok(()),
+        Ok(_) => Err(failed(format!(
+            "`recoup init --client {}` failed: run it to see why",
+            client.as_str()
+        ))),
+        Err(probe::Failed::TooLate) => Err(failed("`recoup init` took too long".to_owned())),
+        Err(probe::Failed::NotStarted(error)) => Err(failed(error.to_string())),
+    }
+}
