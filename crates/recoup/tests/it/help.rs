@@ -251,6 +251,11 @@ fn running_a_command() {
 }
 
 #[test]
+fn the_doctor() {
+    insta::assert_snapshot!(help(&["doctor", "--help"]), @"");
+}
+
+#[test]
 fn every_command_has_help() {
     for command in ["generate-key", "get", "set", "delete", "ls", "show", "clear"] {
         assert!(help(&["cache", command, "--help"]).contains("Usage: recoup cache"));

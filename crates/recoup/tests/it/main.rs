@@ -12,6 +12,7 @@ mod config_strict;
 mod config_support;
 mod damaged;
 mod directories;
+mod doctor;
 mod early_exit;
 mod exec;
 mod explain;

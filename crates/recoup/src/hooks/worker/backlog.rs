@@ -22,8 +22,10 @@ pub(crate) struct Backlog {
     pub(crate) jobs: usize,
     /// Those that are given up at the next look.
     pub(crate) lost: usize,
-    /// When the oldest was left, or begun.
+    /// When the oldest was left.
     pub(crate) oldest: Option<Timestamp>,
+    /// When one was begun last, of those that were not finished.
+    pub(crate) begun: Option<Timestamp>,
     /// Somebody works on them.
     pub(crate) is_worked_on: bool,
 }
@@ -45,14 +47,19 @@ fn of(dir: &Path) -> Backlog {
     let is_lost = |(file, job): (&PathBuf, &Option<Job>)| {
         job.is_none() || parts(file).is_some_and(|(_, tries)| tries >= TRIES)
     };
-    // A rename is a change, so that this is also when a job was begun.
-    let changed = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.ctime());
+    let left = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.mtime());
+    // Whoever begins one renames it, and a rename is a change.
+    let begun = |file: &PathBuf| {
+        let found = fs::symlink_metadata(file).ok()?;
+        parts(file).is_some_and(|(_, tries)| tries > 0).then_some(found.ctime())
+    };
     Backlog {
         project: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         root: jobs.iter().flatten().map(|job| job.from.root.clone()).next(),
         jobs: files.len(),
         lost: files.iter().zip(&jobs).filter(|it| is_lost(*it)).count(),
-        oldest: files.iter().filter_map(changed).min().map(Timestamp::from_seconds),
+        oldest: files.iter().filter_map(left).min().map(Timestamp::from_seconds),
+        begun: files.iter().filter_map(begun).max().map(Timestamp::from_seconds),
         is_worked_on: is_held(&dir.join("lock")),
     }
 }

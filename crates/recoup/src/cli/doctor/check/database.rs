@@ -28,6 +28,8 @@ impl Database<'_> {
             }
             ErrorKind::TooNew => Finding::fail(self.check, "too-new", what)
                 .remedy("upgrade this recoup: a newer one has been at work here"),
+            ErrorKind::Full => Finding::fail(self.check, "no-room", what)
+                .remedy("make room on the disk: not even reading works without a little"),
             ErrorKind::Locked => Finding::warn(self.check, "locked", what)
                 .remedy("another process keeps it for itself: look for one that hangs"),
             _ => Finding::fail(self.check, "unusable", what)

@@ -13,6 +13,7 @@ use super::database::Database;
 use crate::cli::app::memory_in;
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Finding, State};
+use crate::cli::human;
 
 const CHECK: &str = "memory";
 
@@ -74,9 +75,9 @@ fn rules(around: &Around) -> Vec<Finding> {
     let block = Block::of(&notes, &context, |_| None);
     let took = watch.elapsed();
     let count = block.as_ref().map_or(0, |block| block.included().len());
-    let millis = took.as_millis();
+    let time = human::fine(took);
     let noun = if count == 1 { "rule" } else { "rules" };
-    let what = format!("a session that starts here is given {count} {noun}, read in {millis} ms");
+    let what = format!("a session that starts here is given {count} {noun}, read in {time}");
     let first = if took > SLOW {
         Finding::warn(CHECK, "slow", what).remedy("the disk is slow, or the machine very busy")
     } else {

@@ -19,9 +19,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     let this = format!("recoup {OURS} at {}", around.shown(program));
     let first = match copies.first() {
         None => Finding::warn(CHECK, "not-on-path", format!("{this}, which is not on the PATH"))
-            .remedy(
-                "put its directory on the PATH, or install it: cargo install --path crates/recoup",
-            ),
+            .remedy("put its directory on the PATH: you and your scripts find it there"),
         Some(first) if real(first) == here => Finding::ok(CHECK, this),
         Some(first) => {
             let (what, same) = other(first, around);

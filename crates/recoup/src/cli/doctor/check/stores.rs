@@ -119,12 +119,8 @@ fn answering(target: &Target, server: &Server) -> Finding {
     let version = version.as_deref().unwrap_or("(its version is not told)");
     let nodes_said = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let tenths = micros / 100;
-    let what = format!(
-        "{target}: {product} {version}{nodes_said}, answers in {}.{} ms",
-        tenths / 10,
-        tenths % 10
-    );
+    let time = human::fine(*took);
+    let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
     let found = if *is_replica {
         Finding::fail(CHECK, "read-only", format!("{what}, and only has copies"))
             .remedy("name the primary in the store's URL: a replica refuses what is written to it")

@@ -7,7 +7,7 @@ mod reply;
 mod together;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::doctor::Around;
@@ -91,7 +91,7 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
         return vec![said(finding.fix(Fix::Install(of.client, of.level)))];
     }
     let fired = fire(client, of, sandbox, around);
-    let mut found = vec![said(told(&name, &fired, of))];
+    let mut found = vec![said(told(&name, &fired, of, around))];
     found.extend(versions(&name, of, around).map(said));
     found.extend(incomplete(&name, of, around).map(said));
     found
@@ -113,7 +113,7 @@ fn missing_programs(
 }
 
 /// What came of firing, in one line.
-fn told(name: &str, fired: &Fired, of: &Installation) -> Finding {
+fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Finding {
     let Fired { sound, slowest, faults, rule, withheld } = fired;
     let millis = u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX);
     let found = if let Some((event, fault)) = faults.first() {
@@ -129,6 +129,10 @@ fn told(name: &str, fired: &Fired, of: &Installation) -> Finding {
         );
         Finding::skipped(CHECK, "withheld", what)
             .remedy("look at it yourself; `recoup init --project` puts in one of yours")
+    } else if *sound == 0 {
+        let what = format!("{name}: no event that is known here has our command");
+        Finding::skipped(CHECK, "no-events", what)
+            .remedy("`recoup init` puts it where it is of use")
     } else if *rule == Some(false) {
         let what = format!("{name}: it answers, and gives an agent no rules");
         Finding::warn(CHECK, "no-rules", what)
@@ -140,11 +144,11 @@ fn told(name: &str, fired: &Fired, of: &Installation) -> Finding {
     } else {
         let noun = if *sound == 1 { "event" } else { "events" };
         let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
+        let program = of.hooks.first().map_or("", |hook| &hook.call.program);
+        let program = around.shown(Path::new(program));
         Finding::ok(
             CHECK,
-            format!(
-                "{name}: {sound} {noun} fired in a home of its own, the slowest took {millis} ms{rules}"
-            ),
+            format!("{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}"),
         )
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)

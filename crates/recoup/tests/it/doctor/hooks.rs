@@ -1,0 +1,199 @@
+//! Hooks that are not what they should be: each is named, with what to do.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{EVENTS, RECOUP, chmod, claude, hook, report, script, settings, with_hooks, write};
+use crate::support::{Home, finish};
+
+#[test]
+fn a_program_that_is_gone() {
+    let home = Home::new();
+    claude(&home, &settings(&EVENTS, &hook(home.path("gone/recoup"), &["hook"], 10)));
+    let report = report(&home, 1);
+    let found = report.has("hooks", "program-missing", "fail");
+    assert_eq!(found["fixable"], true);
+    assert!(found["what"].as_str().unwrap().contains("gone/recoup is not there"), "{found}");
+}
+
+#[test]
+fn a_program_that_can_not_be_run() {
+    let home = Home::new();
+    let program = script(&home, "bin", "#!/bin/sh\nexit 0\n");
+    chmod(&program, 0o644);
+    claude(&home, &settings(&EVENTS, &hook(&program, &["hook"], 10)));
+    report(&home, 1).has("hooks", "not-executable", "fail");
+}
+
+#[test]
+fn one_that_does_not_end_is_ended_with_all_that_it_started() {
+    let home = Home::new();
+    let pid = home.path("pid");
+    let text = format!("#!/bin/sh\n/bin/sleep 600 & echo $! > {}; wait\n", pid.display());
+    let program = script(&home, "bin", &text);
+    claude(&home, &settings(&["SessionStart", "Stop"], &hook(&program, &["hook"], 1)));
+    let began = Instant::now();
+    let report = report(&home, 1);
+    // One second for one event, and three for its version.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let found = report.has("hooks", "too-late", "fail");
+    assert!(found["what"].as_str().unwrap().contains("SessionStart: no end within 1 s"), "{found}");
+    let sleeper = fs::read_to_string(pid).unwrap();
+    let alive = format!("/proc/{}/cmdline", sleeper.trim());
+    let is_sleep = fs::read(&alive).is_ok_and(|line| line.starts_with(b"/bin/sleep"));
+    assert!(!is_sleep, "it was left behind");
+}
+
+#[test]
+fn an_exit_code_that_stops_the_client() {
+    let home = Home::new();
+    let program = script(&home, "bin", "#!/bin/sh\ncat >/dev/null\nexit 2\n");
+    claude(&home, &settings(&["Stop"], &hook(&program, &["hook"], 5)));
+    let report = report(&home, 1);
+    let found = report.has("hooks", "wrong-exit", "fail");
+    assert!(found["what"].as_str().unwrap().contains("Stop: it exits with 2"), "{found}");
+}
+
+#[test]
+fn answers_that_no_client_reads() {
+    for (answer, words) in [
+        ("welcome to recoup", "no JSON"),
+        ("[]", "no JSON object"),
+        (
+            r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"x"}}"#,
+            "another event",
+        ),
+    ] {
+        let home = Home::new();
+        let text = format!("#!/bin/sh\ncat >/dev/null\necho '{answer}'\n");
+        let program = script(&home, "bin", &text);
+        claude(&home, &settings(&["SessionStart"], &hook(&program, &["hook"], 5)));
+        let report = report(&home, 1);
+        let found = report.has("hooks", "wrong-answer", "fail");
+        assert!(found["what"].as_str().unwrap().contains(words), "{found}");
+    }
+}
+
+#[test]
+fn one_that_answers_and_gives_no_rules() {
+    let home = Home::new();
+    let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'recoup 0.0.1'\ncat >/dev/null\nexit 0\n";
+    let program = script(&home, "bin", text);
+    claude(&home, &settings(&EVENTS, &hook(&program, &["hook"], 5)));
+    let report = report(&home, 0);
+    report.has("hooks", "no-rules", "warn");
+    let other = report.has("hooks", "other-version", "warn");
+    assert_eq!(other["facts"]["version"], "0.0.1");
+}
+
+#[test]
+fn events_and_time_outs_that_an_older_version_did_not_have() {
+    let home = Home::new();
+    claude(&home, &settings(&EVENTS[..3], &hook(RECOUP, &["hook"], 10)));
+    let first = report(&home, 0);
+    let found = first.has("hooks", "events-missing", "warn");
+    assert_eq!((&found["fixable"], &found["facts"]["missing"]), (&json!(true), &json!(9)));
+    let bare = json!({"type": "command", "command": RECOUP, "args": ["hook"]});
+    claude(&home, &settings(&EVENTS, &bare));
+    let second = report(&home, 0);
+    assert_eq!(second.has("hooks", "no-timeout", "warn")["facts"]["untimed"], 12);
+}
+
+#[test]
+fn a_line_for_the_shell_is_read_by_one() {
+    let home = Home::new();
+    let line = format!("'{RECOUP}' hook --client claude-code");
+    let hook = json!({"type": "command", "command": line, "timeout": 10});
+    claude(&home, &settings(&EVENTS, &hook));
+    let report = report(&home, 0);
+    assert_eq!(report.of("hooks"), [("ok", "ok")]);
+}
+
+#[test]
+fn hooks_that_are_switched_off() {
+    let home = Home::new();
+    with_hooks(&home);
+    let off = json!({"disableAllHooks": true});
+    let path = home.write(".claude/settings.local.json", off.to_string());
+    report(&home, 0).has("hooks", "switched-off", "warn");
+    fs::remove_file(path).unwrap();
+    assert_eq!(report(&home, 0).of("hooks"), [("ok", "ok")]);
+}
+
+#[test]
+fn the_user_and_the_project_both_call_us() {
+    let home = Home::new();
+    with_hooks(&home);
+    let line = format!("{RECOUP} hook");
+    let other = json!({"type": "command", "command": line, "timeout": 10});
+    let local = settings(&EVENTS, &other).to_string();
+    home.write(".claude/settings.local.json", &local);
+    let report = report(&home, 0);
+    assert_eq!(report.has("hooks", "twice", "warn")["facts"]["events"], 12);
+}
+
+#[test]
+fn settings_that_the_client_can_not_read() {
+    let home = Home::new();
+    write(&home, ".claude/settings.json", "{\"hooks\": {\n  oops");
+    let report = report(&home, 1);
+    let found = report.has("hooks", "malformed", "fail");
+    assert!(found["what"].as_str().unwrap().contains("~/.claude/settings.json"), "{found}");
+}
+
+#[test]
+fn codex_must_be_told_that_it_may() {
+    let home = Home::new();
+    let line = format!("{RECOUP} hook --client codex");
+    let hook = json!({"type": "command", "command": line, "timeout": 3});
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "Stop",
+        "SessionEnd",
+    ];
+    let path = write(&home, ".codex/hooks.json", settings(&events, &hook).to_string());
+    let first = report(&home, 0);
+    first.has("hooks", "not-allowed", "warn");
+    let fired = first.has("hooks", "ok", "ok");
+    assert_eq!(fired["facts"]["fired"], 9);
+    let key = format!("{}:session_start:0:0", path.display());
+    let state = format!("[hooks.state.{key:?}]\ntrusted_hash = \"sha256:00\"\n");
+    write(&home, ".codex/config.toml", state);
+    assert_eq!(report(&home, 0).of("hooks"), [("ok", "ok")]);
+}
+
+#[test]
+fn the_extension_of_pi() {
+    let home = Home::new();
+    let asset = include_str!("../../../assets/pi/recoup.ts");
+    let text = asset.replace("?? \"recoup\"", &format!("?? {RECOUP:?}"));
+    assert_ne!(asset, text);
+    write(&home, ".pi/agent/extensions/recoup.ts", &text);
+    let report = report(&home, 0);
+    let fired = report.has("hooks", "ok", "ok");
+    assert_eq!((&fired["facts"]["client"], &fired["facts"]["fired"]), (&json!("pi"), &json!(4)));
+    assert!(fired["what"].as_str().unwrap().ends_with("rules arrive"), "{fired}");
+}
+
+#[test]
+fn other_copies_on_the_path_are_named() {
+    let home = Home::new();
+    script(&home, "bin", "#!/bin/sh\necho recoup 0.0.7\n");
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+    let said = finish(&mut command).expect(0).json();
+    let program = &said["findings"][0];
+    assert_eq!(program["code"], "another-on-path");
+    assert!(
+        program["what"].as_str().unwrap().contains("recoup 0.0.7 at ~/bin/recoup"),
+        "{program}"
+    );
+}
