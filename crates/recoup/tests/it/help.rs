@@ -33,6 +33,7 @@ fn the_program() {
       pause        Remember nothing for a while
       resume       Remember again
       mcp          Serve memory and cache to agents, over MCP
+      doctor       Look at everything that must work together, and say what is wrong and what to do
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept
@@ -79,6 +80,7 @@ fn the_program() {
       CLAUDE_CONFIG_DIR         where Claude Code keeps its settings (default: ~/.claude)
       CODEX_HOME                where Codex keeps its settings (default: ~/.codex)
       PI_CODING_AGENT_DIR       where Pi keeps its settings (default: ~/.pi/agent)
+      XDG_CONFIG_HOME           where VS Code, Zed and opencode keep theirs (default: ~/.config)
       HOME                      the user's home directory
       NO_COLOR                  when set, output has no colours
     ");
@@ -252,7 +254,31 @@ fn running_a_command() {
 
 #[test]
 fn the_doctor() {
-    insta::assert_snapshot!(help(&["doctor", "--help"]), @"");
+    insta::assert_snapshot!(help(&["doctor", "--help"]), @"
+    Look at everything that must work together, and say what is wrong and what to do
+
+    Checks this program, what is kept, the configuration, permissions, the worker, and the hooks and MCP
+    servers in the settings of clients: an event is fired through each hook as its client would, in a
+    temporary home, and each server is greeted. Nothing is changed without --fix. Exits with 0 when
+    nothing is broken, and with 1 when something is.
+
+    Usage: recoup doctor [OPTIONS]
+
+    Options:
+          --fix
+              Mend what can be mended: permissions, hooks whose program is gone, work that was left
+              behind. Nothing is deleted
+
+          --json
+              As a JSON object
+
+          --bundle <FILE>
+              Write a file for a bug report: versions, states, sizes and counts, and nothing that
+              anybody said, typed or named
+
+      -h, --help
+              Print help (see a summary with '-h')
+    ");
 }
 
 #[test]
