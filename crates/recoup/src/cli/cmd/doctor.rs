@@ -143,7 +143,7 @@ fn line(finding: &Finding) -> String {
 fn repaired(repair: &Repair) -> String {
     let (name, what) = (ui::padded(repair.check, NAME), ui::printable(&repair.what));
     match &repair.error {
-        None => format!("{GREEN}+{GREEN:#} {name} {what}\n"),
+        None => format!("{GREEN}+{GREEN:#} {name} done: {what}\n"),
         Some(error) => {
             let error = ui::printable(error).into_owned();
             format!("{RED}✗{RED:#} {name} not done: {what}: {error}\n")

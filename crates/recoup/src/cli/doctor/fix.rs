@@ -43,16 +43,17 @@ pub(in crate::cli) fn repair(found: &[Finding], around: &Around) -> Vec<Repair> 
     repairs
 }
 
+/// What it is, as something to do.
 fn in_words(fix: &Fix, around: &Around) -> String {
     match fix {
         Fix::MakePrivate(paths) => match &paths[..] {
-            [only] => format!("closed {} to others", around.shown(only)),
-            paths => format!("closed {} files and directories to others", paths.len()),
+            [only] => format!("close {} to others", around.shown(only)),
+            paths => format!("close {} files and directories to others", paths.len()),
         },
         Fix::Install(client, level) => {
-            format!("installed into {} anew ({})", client.title(), level.as_str())
+            format!("install into {} anew ({})", client.title(), level.as_str())
         }
-        Fix::Work { root, .. } => format!("started a worker for {}", around.shown(root)),
+        Fix::Work { root, .. } => format!("start a worker for {}", around.shown(root)),
     }
 }
 

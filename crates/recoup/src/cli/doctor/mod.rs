@@ -10,12 +10,13 @@ mod bundle;
 mod check;
 mod finding;
 mod fix;
+mod leave;
 mod probe;
 mod sandbox;
 mod whom;
 mod within;
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 pub(in crate::cli) use around::Around;
@@ -28,9 +29,13 @@ use within::{Lost, within};
 /// Where everything is found from.
 const LOOKING_AROUND: Duration = Duration::from_secs(10);
 
+/// Done once, however often one looks around.
+static WATCH: Once = Once::new();
+
 /// Looks around; where that is not possible, that is what was found.
 pub(in crate::cli) fn look_around() -> Result<Arc<Around>, Box<Finding>> {
     const CHECK: &str = "home";
+    WATCH.call_once(leave::when_interrupted);
     match within(LOOKING_AROUND, Around::find) {
         Ok(Ok(around)) => Ok(Arc::new(around)),
         Ok(Err(error)) => Err(Box::new(

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 
+use super::leave;
 use crate::install::Call;
 
 /// No sound answer is longer.
@@ -104,6 +105,9 @@ impl Process {
             .process_group(0)
             .spawn()
             .map_err(Failed::NotStarted)?;
+        if let Some(group) = group_of(&child) {
+            leave::started(group);
+        }
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (answer, answers) = mpsc::channel();
         if let Some(mut pipe) = child.stdin.take() {
@@ -166,12 +170,16 @@ impl Process {
     }
 }
 
+/// The group that a process leads has its number.
+fn group_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(group) = group {
-            // What it has started is in the same group, unless it did not want to be.
-            let _ = kill_process_group(group, Signal::KILL);
+        // What it has started is in the same group, unless it did not want to be.
+        if let Some(group) = group_of(&self.child) {
+            leave::end(group);
         }
         let _ = self.child.wait();
     }

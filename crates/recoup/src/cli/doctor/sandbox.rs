@@ -8,6 +8,7 @@ use recoup_core::memory::{NoteKind, NoteScope, Source, Statement};
 use recoup_core::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
+use super::leave;
 use crate::cli::app::memory_in;
 
 /// What nobody would say by chance.
@@ -18,7 +19,7 @@ pub(super) const RULE: &str = "use the lantern of the recoup doctor";
 pub(super) struct Sandbox {
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Sandbox {
@@ -26,6 +27,7 @@ impl Sandbox {
         let failed =
             |error| Error::new(ErrorKind::Io, "making a temporary directory").with_source(error);
         let dir = tempfile::Builder::new().prefix("recoup-doctor-").tempdir().map_err(failed)?;
+        leave::began(dir.path());
         let (home, project) = (dir.path().join("home"), dir.path().join("project"));
         fsx::ensure_private_dir(&home)?;
         // With a root of its own, so that no directory above it is taken for one.
@@ -38,6 +40,13 @@ impl Sandbox {
             NoteScope::Universal,
         );
         memory_in(&home).record(&rule)?;
-        Ok(Self { home, project, _dir: dir })
+        Ok(Self { home, project, dir })
+    }
+}
+
+/// The directory itself goes after this.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        leave::removed(self.dir.path());
     }
 }

@@ -33,7 +33,7 @@ fn what_is_open_to_others_is_closed() {
     assert_eq!(mode(&home.recoup()), 0o755, "not without --fix");
 
     let text = doctor(&home, &["--fix"]).expect(0).text();
-    assert!(text.contains("+ permissions     closed"), "{text}");
+    assert!(text.contains("+ permissions     done: close"), "{text}");
     assert!(text.contains("✓ permissions"), "and looked at again: {text}");
     assert_eq!(mode(&home.recoup()), 0o700);
     for path in tree(&home.recoup()) {

@@ -1,12 +1,15 @@
 //! Hooks that are not what they should be: each is named, with what to do.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::{EVENTS, RECOUP, chmod, claude, hook, report, script, settings, with_hooks, write};
-use crate::support::{Home, finish};
+use crate::support::{Home, finish, heeding};
 
 #[test]
 fn a_program_that_is_gone() {
@@ -196,4 +199,41 @@ fn other_copies_on_the_path_are_named() {
         program["what"].as_str().unwrap().contains("recoup 0.0.7 at ~/bin/recoup"),
         "{program}"
     );
+}
+
+#[test]
+fn hooks_that_the_whole_team_has_are_left_to_them() {
+    let home = Home::new();
+    write(&home, ".claude/settings.json", "{}");
+    let all = settings(&EVENTS, &hook(RECOUP, &["hook"], 10)).to_string();
+    home.write(".claude/settings.json", all);
+    report(&home, 0).has("hooks", "elsewhere", "skipped");
+}
+
+#[test]
+fn who_is_interrupted_leaves_nothing_behind() {
+    let home = Home::new();
+    let pid = home.path("pid");
+    let text = format!("#!/bin/sh\necho $$ > {}\nexec /bin/sleep 600\n", pid.display());
+    let program = script(&home, "bin", &text);
+    claude(&home, &settings(&["SessionStart"], &hook(&program, &["hook"], 25)));
+    fs::create_dir(home.path("tmp")).unwrap();
+    let mut command = heeding(&home, &["doctor"]);
+    let mut child = command.env("TMPDIR", home.path("tmp")).stdout(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while fs::read_to_string(&pid).map_or(0, |text| text.len()) < 2 {
+        assert!(Instant::now() < until, "the hook was not fired");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let doctor = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(doctor, rustix::process::Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(2), "it ends as it was asked to");
+    let line = format!("/proc/{}/cmdline", fs::read_to_string(&pid).unwrap().trim());
+    let is_there = || fs::read(&line).is_ok_and(|line| line.starts_with(b"/bin/sleep"));
+    while is_there() {
+        assert!(Instant::now() < until, "the hook was left behind");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(fs::read_dir(home.path("tmp")).unwrap().count(), 0);
 }

@@ -61,7 +61,13 @@ fn without(installed: &[&Installation], around: &Around) -> Vec<Finding> {
             && !installed.iter().any(|of| of.client == *client)
     };
     let found = |client: Client| {
-        let what = format!("{} is here, and does not have our hooks", client.title());
+        let title = client.title();
+        if client.with_hooks().is_some_and(|client| around.has_our_hooks(client)) {
+            let what =
+                format!("{title} has our hooks in a file that others share, or write: not fired");
+            return Finding::skipped(CHECK, "elsewhere", what).fact("client", client.as_str());
+        }
+        let what = format!("{title} is here, and does not have our hooks");
         Finding::skipped(CHECK, "not-installed", what)
             .remedy(format!("`recoup init --client {}` hooks recoup in", client.as_str()))
             .fact("client", client.as_str())
