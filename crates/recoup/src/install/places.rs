@@ -33,6 +33,11 @@ impl Places {
         dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|path| is_program(path))
     }
 
+    /// The same for another project.
+    pub(crate) fn with_root(&self, root: &Path) -> Self {
+        Self { root: root.to_owned(), ..self.clone() }
+    }
+
     /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
     pub(crate) fn shown(&self, path: &Path) -> String {
         if let Ok(rest) = path.strip_prefix(&self.root)

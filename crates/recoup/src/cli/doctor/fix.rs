@@ -1,22 +1,18 @@
 //! What `--fix` does about what was found. Nothing is deleted.
 
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::base::clock::Deadline;
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
+use super::Around;
 use super::finding::{Finding, Fix};
-use super::{Around, probe};
 use crate::hooks::worker::{self, backlog};
-use crate::install::{Client, Level};
-
-/// For reading and writing a few files.
-const TO_INSTALL: Duration = Duration::from_secs(30);
+use crate::install::{self, Client, Level, Plan, Wish};
 
 /// For the first of what was left behind.
 const TO_BEGIN: Duration = Duration::from_secs(3);
@@ -80,25 +76,12 @@ fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
     Ok(())
 }
 
-/// What `recoup init` does for that client: this program again, which shows nothing.
+/// What `recoup init` does for that client, with its copies of what was there.
 fn install(client: Client, level: Level, around: &Around) -> Result<()> {
-    let failed = |why: String| Error::new(ErrorKind::Io, why);
-    let program = around
-        .program
-        .as_ref()
-        .ok_or_else(|| failed("where this program is can't be told".to_owned()))?;
-    let mut command = Command::new(program);
-    command.args(["init", "--yes", "--client", client.as_str()]).current_dir(&around.cwd);
-    if level == Level::Project {
-        command.arg("--project");
-    }
-    match probe::run(command, b"", TO_INSTALL) {
-        Ok(ran) if ran.code == Some(0) => Ok(()),
-        Ok(_) => Err(failed(format!(
-            "`recoup init --client {}` failed: run it to see why",
-            client.as_str()
-        ))),
-        Err(probe::Failed::TooLate) => Err(failed("`recoup init` took too long".to_owned())),
-        Err(probe::Failed::NotStarted(error)) => Err(failed(error.to_string())),
-    }
+    let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
+    let running = around.program.as_ref().ok_or_else(unknown)?;
+    let program = install::program_path(running, None, &around.places)?.display().to_string();
+    let wish = Wish { places: &around.places, level, program: &program, replace_peers: false };
+    let plan = Plan::make(client, &wish)?;
+    install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
 }

@@ -52,7 +52,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// At a byte of a text.
-    pub(super) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
+    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Self {

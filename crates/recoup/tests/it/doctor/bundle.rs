@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -24,6 +25,50 @@ fn demand_clean(text: &str, home: &Home) {
         let part = part.as_os_str().to_str().unwrap();
         assert!(part.is_empty() || !text.contains(part), "{part} in {text}");
     }
+}
+
+/// In what we keep: jobs, ledgers, servers, and things that are none of ours.
+fn plant_in_home(home: &Home) {
+    let queue = home.recoup().join("queue/wombat");
+    fs::create_dir_all(&queue).unwrap();
+    fs::write(queue.join("wombat.7.json"), "wombat").unwrap();
+    fs::create_dir_all(home.recoup().join("ledger/wombat")).unwrap();
+    fs::write(home.recoup().join("ledger/wombat/open.log"), "wombat\n").unwrap();
+    fs::create_dir_all(home.recoup().join("breakers")).unwrap();
+    let until = 4_000_000_000_000_i64;
+    fs::write(
+        home.recoup().join("breakers/wombat"),
+        json!({"faults": 9, "until": until, "last": "wombat"}).to_string(),
+    )
+    .unwrap();
+    fs::write(home.recoup().join("wombat.txt"), "wombat").unwrap();
+    fs::create_dir(home.recoup().join("memory.db.damaged-wombat")).unwrap();
+    fs::write(home.recoup().join("judge.json"), json!({"last_failure": [1, "wombat"]}).to_string())
+        .unwrap();
+}
+
+/// In the settings of clients, with commands that say it wherever they can.
+fn plant_in_clients(home: &Home, project: &Path) -> PathBuf {
+    let text = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'recoup wombat-1'; exit; }\n\
+                cat >/dev/null; echo wombat; echo wombat >&2; exit 3\n";
+    let program = script(home, "wombat-bin", text);
+    super::claude(home, &settings(&EVENTS, &hook(&program, &["hook", "wombat"], 2)));
+    let local = project.join(".claude/settings.local.json");
+    fs::create_dir_all(local.parent().unwrap()).unwrap();
+    fs::write(&local, settings(&["wombat"], &hook(RECOUP, &["hook"], 2)).to_string()).unwrap();
+    write(
+        home,
+        ".claude.json",
+        json!({"mcpServers": {"wombat": {"command": program, "args": ["mcp", "wombat"]}}})
+            .to_string(),
+    );
+    write(home, ".cursor/mcp.json", "{wombat");
+    write(
+        home,
+        ".codex/config.toml",
+        "[mcp_servers.wombat]\ncommand = \"/wombat/recoup\"\nargs = [\"mcp\", \"wombat\"]\n",
+    );
+    program
 }
 
 #[test]
@@ -49,43 +94,8 @@ fn nothing_private_is_in_it_whatever_is_private() {
     // A repository that wants to be trusted.
     fs::write(project.join("recoup.toml"), "store = \"sqlite:wombat.db\"\n").unwrap();
     fs::write(project.join("recoup-rules.md"), "# wombat\n").unwrap();
-    // Jobs, ledgers, servers, things that are none of ours.
-    let queue = home.recoup().join("queue/wombat");
-    fs::create_dir_all(&queue).unwrap();
-    fs::write(queue.join("wombat.7.json"), "wombat").unwrap();
-    fs::create_dir_all(home.recoup().join("ledger/wombat")).unwrap();
-    fs::write(home.recoup().join("ledger/wombat/open.log"), "wombat\n").unwrap();
-    fs::create_dir_all(home.recoup().join("breakers")).unwrap();
-    let until = 4_000_000_000_000_i64;
-    fs::write(
-        home.recoup().join("breakers/wombat"),
-        json!({"faults": 9, "until": until, "last": "wombat"}).to_string(),
-    )
-    .unwrap();
-    fs::write(home.recoup().join("wombat.txt"), "wombat").unwrap();
-    fs::create_dir(home.recoup().join("memory.db.damaged-wombat")).unwrap();
-    fs::write(home.recoup().join("judge.json"), json!({"last_failure": [1, "wombat"]}).to_string())
-        .unwrap();
-    // Clients, with commands that say the word wherever they can.
-    let text = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'recoup wombat-1'; exit; }\n\
-                cat >/dev/null; echo wombat; echo wombat >&2; exit 3\n";
-    let program = script(&home, "wombat-bin", text);
-    super::claude(&home, &settings(&EVENTS, &hook(&program, &["hook", "wombat"], 2)));
-    let local = project.join(".claude/settings.local.json");
-    fs::create_dir_all(local.parent().unwrap()).unwrap();
-    fs::write(&local, settings(&["wombat"], &hook(RECOUP, &["hook"], 2)).to_string()).unwrap();
-    write(
-        &home,
-        ".claude.json",
-        json!({"mcpServers": {"wombat": {"command": program, "args": ["mcp", "wombat"]}}})
-            .to_string(),
-    );
-    write(&home, ".cursor/mcp.json", "{wombat");
-    write(
-        &home,
-        ".codex/config.toml",
-        "[mcp_servers.wombat]\ncommand = \"/wombat/recoup\"\nargs = [\"mcp\", \"wombat\"]\n",
-    );
+    plant_in_home(&home);
+    let program = plant_in_clients(&home, &project);
     // A configuration with secrets, and an environment full of them.
     fs::write(
         home.recoup().join("config.toml"),

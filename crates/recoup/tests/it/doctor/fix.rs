@@ -1,11 +1,14 @@
 //! `--fix`: what it mends, what it says, and what it leaves alone.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{chmod, contents, doctor, report};
-use crate::support::{Home, tree};
+use serde_json::{Value, json};
+
+use super::{EVENTS, RECOUP, chmod, claude, contents, doctor, hook, report, settings, write};
+use crate::support::{Home, finish, tree};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o777
@@ -74,4 +77,72 @@ fn a_damaged_database_is_left_to_those_who_mend_it() {
     let said = doctor(&home, &["--fix", "--json"]).expect(1).json();
     assert_eq!(fs::read(home.recoup().join("memory.db")).unwrap(), b"wombats".repeat(999));
     assert!(home.set_aside().is_empty(), "{said:#}");
+}
+
+/// This program where it would stay: hooks are not led to a build's directory.
+fn installed(home: &Home) -> PathBuf {
+    fs::create_dir(home.path("bin")).unwrap();
+    let path = home.path("bin/recoup");
+    let copy = [RECOUP.into(), path.clone().into_os_string()];
+    finish(&mut home.prepared::<OsString>("cp", &copy)).expect(0);
+    path
+}
+
+fn run(home: &Home, program: &Path, args: &[&str]) -> Value {
+    let mut command = home.prepared(program, &[&["doctor", "--json"], args].concat());
+    finish(command.env("PATH", "/usr/bin:/bin")).json()
+}
+
+#[test]
+fn hooks_that_name_a_program_that_is_gone_are_led_to_this_one() {
+    let home = Home::new();
+    let program = installed(&home);
+    let gone = home.path("old/recoup");
+    let other = json!({"type": "command", "command": "make lint"});
+    let mut all = settings(&EVENTS, &hook(&gone, &["hook"], 10));
+    all["hooks"]["Stop"].as_array_mut().unwrap().push(json!({"hooks": [other]}));
+    all["model"] = json!("opus");
+    claude(&home, &all);
+    let server = json!({"mcpServers": {"recoup": {"command": gone, "args": ["mcp"]}}});
+    write(&home, ".claude.json", server.to_string());
+    let before = contents(&home.path(".claude"));
+
+    assert_eq!(run(&home, &program, &[])["ok"], false);
+    assert!(before == contents(&home.path(".claude")), "not without --fix");
+
+    let said = run(&home, &program, &["--fix"]);
+    assert_eq!(said["ok"], true, "{said:#}");
+    assert_eq!(said["repairs"][0]["check"], "hooks");
+    let text = fs::read_to_string(home.path(".claude/settings.json")).unwrap();
+    assert!(!text.contains("old/recoup") && text.contains("bin/recoup"), "{text}");
+    assert!(text.contains("make lint") && text.contains("opus"), "{text}");
+    let servers = fs::read_to_string(home.path(".claude.json")).unwrap();
+    assert!(servers.contains("bin/recoup") && servers.contains("--with-hooks"), "{servers}");
+    let copies = contents(&home.recoup().join("backups"));
+    let kept = copies.values().any(|(_, bytes)| *bytes == all.to_string().as_bytes());
+    assert!(kept, "there is a copy of what was there");
+
+    let again = run(&home, &program, &["--fix"]);
+    assert_eq!(again["repairs"], json!([]), "{again:#}");
+}
+
+#[test]
+fn a_program_that_would_not_last_is_not_put_in() {
+    let home = Home::new();
+    claude(&home, &settings(&EVENTS, &hook(home.path("old/recoup"), &["hook"], 10)));
+    let before = contents(&home.path(".claude"));
+    let said = doctor(&home, &["--fix", "--json"]).expect(1).json();
+    let error = said["repairs"][0]["error"].as_str().unwrap();
+    assert!(error.contains("the next build replaces it"), "{error}");
+    assert!(before == contents(&home.path(".claude")));
+}
+
+#[test]
+fn settings_that_can_not_be_read_are_not_mended() {
+    let home = Home::new();
+    let program = installed(&home);
+    write(&home, ".claude/settings.json", "{\"hooks\": oops");
+    let said = run(&home, &program, &["--fix"]);
+    assert_eq!((&said["ok"], &said["repairs"]), (&json!(false), &json!([])));
+    assert_eq!(fs::read(home.path(".claude/settings.json")).unwrap(), b"{\"hooks\": oops");
 }

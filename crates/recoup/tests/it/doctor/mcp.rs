@@ -67,7 +67,7 @@ fn one_for_each_client_that_has_it() {
     let report = report(&home, 0);
     let mut clients: Vec<&Value> =
         report.all("mcp").into_iter().map(|it| &it["facts"]["client"]).collect();
-    clients.sort_by_key(|it| it.to_string());
+    clients.sort_by_key(ToString::to_string);
     assert_eq!(clients, [&json!("codex"), &json!("cursor")]);
     assert_eq!(report.of("mcp"), [("ok", "ok"), ("ok", "ok")]);
 }

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_worker_is_stuck_when_it_is_at_one_job_for_too_long() {
         let now = Timestamp::from_seconds(1_000_000);
-        let ago = |seconds| Some(Timestamp::from_seconds(1_000_000 - seconds));
+        let ago = |seconds: i64| Some(Timestamp::from_seconds(1_000_000 - seconds));
         let backlog = |oldest, begun, is_worked_on| Backlog {
             project: String::new(),
             root: None,

@@ -14,8 +14,7 @@ use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding, Fix};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::client::Holds;
-use crate::install::{Client, Installation};
+use crate::install::{Client, Holds, Installation};
 use fire::{Fault, Fired, fire};
 
 const CHECK: &str = "hooks";

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use recoup_core::base::fsx;
 use recoup_core::memory::hooked;
-use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::CHECK;
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
-use crate::install::edit::toml;
 use crate::install::{Call, Client, Installation};
 
 /// No settings of a person are larger.
@@ -88,13 +88,15 @@ fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Fi
     }
     let path = around.places.codex.join("config.toml");
     let text = fsx::read_regular(&path, LARGEST).ok()?.unwrap_or_default();
-    let settings = toml::value(str::from_utf8(&text).ok()?).ok()?;
-    let state = settings.get("hooks").and_then(|hooks| hooks.get("state"));
+    let settings = DeTable::parse(str::from_utf8(&text).ok()?).ok()?;
+    let hooks = settings.get_ref().get("hooks").map(Spanned::get_ref);
+    let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
     let allowed = |file: &str| {
-        let entries = state.and_then(Value::as_object).into_iter().flatten();
-        entries
-            .into_iter()
-            .any(|(key, entry)| key.starts_with(file) && entry.get("trusted_hash").is_some())
+        let entries = state.and_then(DeValue::as_table).into_iter().flatten();
+        entries.into_iter().any(|(key, entry)| {
+            let is_allowed = entry.get_ref().get("trusted_hash").is_some();
+            is_allowed && key.get_ref().starts_with(file)
+        })
     };
     let is_new = |it: &&&Installation| !allowed(&it.path.display().to_string());
     let new = of.iter().find(is_new)?;
