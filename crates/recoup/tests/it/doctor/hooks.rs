@@ -167,9 +167,28 @@ fn codex_must_be_told_that_it_may() {
     first.has("hooks", "not-allowed", "warn");
     let fired = first.has("hooks", "ok", "ok");
     assert_eq!(fired["facts"]["fired"], 9);
-    let key = format!("{}:session_start:0:0", path.display());
-    let state = format!("[hooks.state.{key:?}]\ntrusted_hash = \"sha256:00\"\n");
-    write(&home, ".codex/config.toml", state);
+    let state = |events: &[&str]| {
+        let entry = |event: &&str| {
+            let key = format!("{}:{event}:0:0", path.display());
+            format!("[hooks.state.{key:?}]\ntrusted_hash = \"sha256:00\"\n")
+        };
+        let all: String = events.iter().map(entry).collect();
+        write(&home, ".codex/config.toml", all);
+    };
+    let names = [
+        "session_start",
+        "user_prompt_submit",
+        "pre_tool_use",
+        "post_tool_use",
+        "subagent_start",
+        "subagent_stop",
+        "pre_compact",
+        "stop",
+        "session_end",
+    ];
+    state(&names[..7]);
+    assert_eq!(report(&home, 0).has("hooks", "not-allowed", "warn")["facts"]["waiting"], 2);
+    state(&names);
     assert_eq!(report(&home, 0).of("hooks"), [("ok", "ok")]);
 }
 

@@ -81,7 +81,8 @@ fn twice(client: Client, of: &[&Installation]) -> Option<Finding> {
 }
 
 /// Codex runs a hook only once its user has allowed it, and writes that down in its
-/// configuration under the hook's file.
+/// configuration: `[hooks.state."FILE:EVENT:GROUP:HOOK"]`, with a hash of what was allowed.
+/// Whether that is still the hash of what is there, only Codex can tell.
 fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Finding> {
     if client != Client::Codex {
         return None;
@@ -91,20 +92,41 @@ fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Fi
     let settings = DeTable::parse(str::from_utf8(&text).ok()?).ok()?;
     let hooks = settings.get_ref().get("hooks").map(Spanned::get_ref);
     let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
-    let allowed = |file: &str| {
-        let entries = state.and_then(DeValue::as_table).into_iter().flatten();
-        entries.into_iter().any(|(key, entry)| {
-            let is_allowed = entry.get_ref().get("trusted_hash").is_some();
-            is_allowed && key.get_ref().starts_with(file)
+    let entries = || state.and_then(DeValue::as_table).into_iter().flatten();
+    let is_allowed = |file: &str, event: &str| {
+        let place = format!("{file}:{}:", snake(event));
+        entries().any(|(key, entry)| {
+            let is_off = entry
+                .get_ref()
+                .get("enabled")
+                .is_some_and(|it| matches!(it.get_ref(), DeValue::Boolean(false)));
+            let was_seen = entry.get_ref().get("trusted_hash").is_some();
+            key.get_ref().contains(&place) && was_seen && !is_off
         })
     };
-    let is_new = |it: &&&Installation| !allowed(&it.path.display().to_string());
-    let new = of.iter().find(is_new)?;
-    let what = format!(
-        "Codex has not been told that it may run the hooks in {}",
-        around.places.shown(&new.path)
-    );
+    let waiting = |it: &Installation| {
+        let file = it.path.display().to_string();
+        let events = it.hooks.iter().filter_map(|hook| hook.event.as_deref());
+        events.filter(|event| !is_allowed(&file, event)).count()
+    };
+    let (first, count) = of.iter().map(|it| (it, waiting(it))).find(|(_, waiting)| *waiting > 0)?;
+    let shown = around.places.shown(&first.path);
+    let what = format!("Codex has not been told that it may run {count} of the hooks in {shown}");
     Some(
-        Finding::warn(CHECK, "not-allowed", what).remedy("start Codex, say /hooks, and allow them"),
+        Finding::warn(CHECK, "not-allowed", what)
+            .remedy("start Codex, say /hooks, and allow them")
+            .fact("waiting", count),
     )
+}
+
+/// `SessionStart` as `session_start`.
+fn snake(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }
