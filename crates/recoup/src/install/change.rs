@@ -89,7 +89,10 @@ fn demand_writable(path: &Path) -> Result<()> {
             ));
         }
         if found.uid() != me {
-            return refused(format!("{} belongs to another user: run this as that user", path.display()));
+            return refused(format!(
+                "{} belongs to another user: run this as that user",
+                path.display()
+            ));
         }
     }
     let dir = real.ancestors().skip(1).find(|dir| dir.exists()).unwrap_or(Path::new("/"));

@@ -25,10 +25,13 @@ mod receipt;
 mod undo;
 
 pub(crate) use apply::{put_in, take_out};
-pub(crate) use change::{Change, Party};
+pub(crate) use change::Change;
 pub(crate) use client::{Client, Level};
+#[allow(unused_imports, reason = "`recoup doctor` asks for it")]
 pub(crate) use found::{HookCommand, Installation, Server, installed};
+#[allow(unused_imports, reason = "`recoup doctor` asks for it")]
 pub(crate) use ours::Call;
+pub(crate) use peers::Peer;
 pub(crate) use places::Places;
 pub(crate) use plan::{Plan, Wish};
 pub(crate) use program::path as program_path;

@@ -142,7 +142,8 @@ impl Plan {
             return;
         }
         if self.client == Client::Codex {
-            self.notes.push("Codex asks once whether its new hooks may run: say yes there".to_owned());
+            self.notes
+                .push("Codex asks once whether its new hooks may run: say yes there".to_owned());
         }
         let shared = self.changes.iter().any(|change| {
             change.is_any() && change.party.as_ref().is_some_and(|party| party.root.is_some())
@@ -200,6 +201,7 @@ fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
         change.done.had_ours = !text.trim().is_empty();
     }
     let after = extension::with_program(program);
+    change.done.whole = true;
     if before.as_deref() != Some(&after) {
         change.done.said.push("the extension that calls `recoup hook`".to_owned());
         change.after = Some(after.into_bytes());

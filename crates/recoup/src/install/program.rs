@@ -27,7 +27,9 @@ pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Res
     if let Some(named) = named {
         return demand_program(named).map(|()| named.to_owned());
     }
-    let same = |path: &PathBuf| path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok());
+    let same = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
+    };
     let lasts = |path: &PathBuf| passing(path).is_none() && is_program(path);
     let dirs = places.search.as_deref().map(std::env::split_paths).into_iter().flatten();
     let on_path = dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(NAME));

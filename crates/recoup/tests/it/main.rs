@@ -25,6 +25,7 @@ mod help;
 mod hook;
 mod hooks;
 mod input;
+mod install;
 mod invalidate;
 mod judge;
 mod key;

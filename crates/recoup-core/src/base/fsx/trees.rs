@@ -78,9 +78,7 @@ pub fn remove_tree(path: &Path) -> Result<()> {
 pub fn remove_empty_dir(path: &Path) -> Result<bool> {
     match fs::remove_dir(path) {
         Ok(()) => Ok(true),
-        Err(error)
-            if is_absence(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty =>
-        {
+        Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
             Ok(false)
         }
         Err(error) => Err(error).writing(|| format!("removing {}", path.display())),

@@ -36,7 +36,8 @@ impl Style {
         let comma = format!(",{}", self.blank());
         match value {
             Fresh::Object(fields) => {
-                let fields: Vec<_> = fields.iter().map(|(name, it)| self.member(name, it)).collect();
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, it)| self.member(name, it)).collect();
                 format!("{{{}}}", fields.join(&comma))
             }
             Fresh::List(items) => {

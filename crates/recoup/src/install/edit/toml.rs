@@ -28,7 +28,7 @@ fn of_item(item: &Item) -> Value {
             Value::Object(table.iter().map(|(name, it)| (name.to_owned(), of_item(it))).collect())
         }
         Item::ArrayOfTables(tables) => {
-            let fields = |table: &toml_edit::Table| {
+            let fields = |table: &Table| {
                 let fields = table.iter().map(|(name, item)| (name.to_owned(), of_item(item)));
                 Value::Object(fields.collect::<Map<_, _>>())
             };
@@ -84,7 +84,8 @@ pub(crate) fn put_server(
             servers.insert(name, Item::Value(entry.into()));
         }
         None => {
-            let entry: Table = fields.into_iter().map(|(name, it)| (name, Item::Value(it))).collect();
+            let entry: Table =
+                fields.into_iter().map(|(name, it)| (name, Item::Value(it))).collect();
             servers.insert(name, Item::Table(entry));
         }
     }
@@ -135,8 +136,10 @@ fn not_a_table(text: &str, name: &str) -> Fault {
 fn with_line_ends_of(old: &str, new: &str) -> String {
     let newline = if old.contains("\r\n") { "\r\n" } else { "\n" };
     let bare = |line: &str| line.trim_end_matches(['\r', '\n']).to_owned();
-    let (before, after): (Vec<String>, Vec<String>) =
-        (old.split_inclusive('\n').map(bare).collect(), new.split_inclusive('\n').map(bare).collect());
+    let (before, after): (Vec<String>, Vec<String>) = (
+        old.split_inclusive('\n').map(bare).collect(),
+        new.split_inclusive('\n').map(bare).collect(),
+    );
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let mut text = String::with_capacity(new.len());
     for change in TextDiff::from_slices(&refs(&before), &refs(&after)).iter_all_changes() {
@@ -215,7 +218,10 @@ mod tests {
             "# me\n[judge]\nmodel = \"x\" # best\nenabled = true\n\n[near]\nttl = \"3s\"\n"
         );
         assert_eq!(set("[judge]\nenabled = false # no\n"), "[judge]\nenabled = true # no\n");
-        assert_eq!(set("judge.model = \"x\"\nb = 1\n"), "judge.model = \"x\"\njudge.enabled = true\nb = 1\n");
+        assert_eq!(
+            set("judge.model = \"x\"\nb = 1\n"),
+            "judge.model = \"x\"\njudge.enabled = true\nb = 1\n"
+        );
         let fault = set_key("judge = 3\n", "judge", "enabled", true.into()).unwrap_err();
         assert_eq!(fault.to_string(), "line 1, column 1: “judge” should be a table");
         let fault = value("a = 1\nb = \n").unwrap_err();

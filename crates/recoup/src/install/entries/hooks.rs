@@ -126,7 +126,11 @@ fn hook(wanted: &Hooks, program: &str, seconds: u64) -> Vec<(&'static str, Fresh
 /// As a shell reads it as one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn add(

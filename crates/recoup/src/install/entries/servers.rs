@@ -31,7 +31,11 @@ impl Start<'_> {
 }
 
 /// The entry for our server, in a client's shape.
-pub(crate) fn entry(shape: Shape, start: &Start<'_>, args: &[String]) -> Vec<(&'static str, Fresh)> {
+pub(crate) fn entry(
+    shape: Shape,
+    start: &Start<'_>,
+    args: &[String],
+) -> Vec<(&'static str, Fresh)> {
     let command = ("command", Fresh::plain(start.program));
     let arguments = ("args", Fresh::texts(args));
     match shape {
