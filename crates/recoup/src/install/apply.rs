@@ -53,19 +53,27 @@ pub(crate) fn take_out(
             copies.extend(copy.map(|copy| (change.path.clone(), own.join(copy))));
         }
         write(change)?;
-        if change.after.is_none() {
-            let dirs = receipt.of(&change.path).map(|entry| entry.dirs.clone());
-            for dir in dirs.unwrap_or_default() {
-                fsx::remove_empty_dir(&dir)?;
-            }
-        }
-    }
-    for change in changes {
         receipt.forget(&change.path, parties, change.after.as_deref());
     }
-    receipt.files.retain(|entry| entry.path.exists());
+    for entry in receipt.without(parties) {
+        if !entry.path.exists() {
+            entry.dirs.iter().try_for_each(|dir| remove_dir(dir))?;
+        }
+    }
     receipt.write(own)?;
     Ok(copies)
+}
+
+/// Removes a directory that we made, unless something is in it. What a process of ours was
+/// writing there when it was killed is nothing.
+fn remove_dir(dir: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for entry in entries {
+        if fsx::is_hidden_temporary(&entry.file_name().to_string_lossy()) {
+            fsx::remove(&entry.path())?;
+        }
+    }
+    fsx::remove_empty_dir(dir).map(drop)
 }
 
 fn begin(changes: &[&Change], own: &Path) -> Result<FileLock> {

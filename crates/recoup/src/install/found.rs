@@ -1,4 +1,5 @@
 //! What of ours is in the settings of clients, as the clients read them.
+#![allow(dead_code, reason = "`recoup doctor` reads all of it")]
 
 use std::path::{Path, PathBuf};
 

@@ -25,10 +25,11 @@ mod receipt;
 mod undo;
 
 pub(crate) use apply::{put_in, take_out};
-pub(crate) use change::{Change, Party};
+pub(crate) use change::Change;
 pub(crate) use client::{Client, Holds, Level};
 pub(crate) use found::{HookCommand, Installation, Server, installed};
 pub(crate) use ours::Call;
+pub(crate) use peers::Peer;
 pub(crate) use places::{Places, is_program};
 pub(crate) use plan::{Plan, Wish};
 pub(crate) use program::path as program_path;

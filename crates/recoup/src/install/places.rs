@@ -40,9 +40,8 @@ impl Places {
 
     /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        if let Ok(rest) = path.strip_prefix(&self.root)
-            && self.root != self.home
-        {
+        let in_project = path.strip_prefix(&self.root).ok();
+        if let Some(rest) = in_project.filter(|_| !self.home.starts_with(&self.root)) {
             return rest.display().to_string();
         }
         match path.strip_prefix(&self.home) {

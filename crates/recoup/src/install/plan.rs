@@ -201,6 +201,7 @@ fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
         change.done.had_ours = !text.trim().is_empty();
     }
     let after = extension::with_program(program);
+    change.done.whole = true;
     if before.as_deref() != Some(&after) {
         change.done.said.push("the extension that calls `recoup hook`".to_owned());
         change.after = Some(after.into_bytes());

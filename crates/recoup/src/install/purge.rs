@@ -65,8 +65,8 @@ pub(crate) fn look(own: &Path, user_home: &Path) -> Result<Purge> {
 }
 
 /// Deletes it, and the directory if nothing is left in it.
-pub(crate) fn carry_out(own: &Path, purge: &Purge) -> Result<()> {
-    purge.ours.iter().try_for_each(|path| fsx::remove_tree(path))?;
+pub(crate) fn carry_out(own: &Path, user_home: &Path) -> Result<()> {
+    look(own, user_home)?.ours.iter().try_for_each(|path| fsx::remove_tree(path))?;
     if !own.is_symlink() {
         fsx::remove_empty_dir(own)?;
     }

@@ -117,16 +117,27 @@ impl Receipt {
         self.files.push(entry);
     }
 
-    /// What is in a file is no longer there for these.
+    /// A file was changed for these: what is left in it is as nobody has a copy of.
     pub(crate) fn forget(&mut self, path: &Path, parties: &[Party], after: Option<&[u8]>) {
         let concerns = |entry: &Entry| entry.parties.iter().any(|party| parties.contains(party));
         for entry in self.files.iter_mut().filter(|it| it.path == path && concerns(it)) {
-            entry.parties.retain(|party| !parties.contains(party));
-            // Others' entries are still in it, and it is no longer as any copy has it.
             entry.before = Before::Unknown;
             entry.after = Digest::of(after.unwrap_or_default());
         }
-        self.files.retain(|entry| !entry.parties.is_empty());
+    }
+
+    /// Takes these out everywhere; returns the files that hold nothing for anybody then.
+    pub(crate) fn without(&mut self, parties: &[Party]) -> Vec<Entry> {
+        for entry in &mut self.files {
+            entry.parties.retain(|party| !parties.contains(party));
+        }
+        self.files.extract_if(.., |entry| entry.parties.is_empty()).collect()
+    }
+
+    /// Whether something is noted for one of these.
+    pub(crate) fn knows(&self, parties: &[Party]) -> bool {
+        let mut noted = self.files.iter().flat_map(|entry| &entry.parties);
+        noted.any(|party| parties.contains(party))
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Undo {
     /// For whom they hold nothing of ours then.
     pub(crate) parties: Vec<Party>,
     pub(crate) notes: Vec<String>,
+    /// Something is noted about them, whatever is in the files.
+    pub(crate) is_noted: bool,
     /// Files that can't be read as their client would, and why.
     pub(crate) faults: Vec<Error>,
 }
@@ -56,6 +58,7 @@ impl Undo {
             }
         }
         this.lists(&receipt, own)?;
+        this.is_noted = receipt.knows(&this.parties);
         this.changes.iter().try_for_each(Change::demand_possible)?;
         Ok(this)
     }
@@ -76,11 +79,11 @@ impl Undo {
         let mut change = Change::begin(path, slots.first().map(|(_, party)| party.clone()))?;
         let Some(now) = change.before.clone() else { return Ok(None) };
         if let Some(entry) = entry
-            && let Some(before) = self.original(entry, &now, own)?
+            && let Some(original) = self.original(entry, &now, own)?
         {
-            let what = if before.is_some() { "as it was before" } else { "was not there before" };
+            let (after, what) = original.into_parts();
             change.done.said.push(what.to_owned());
-            change.after = before;
+            change.after = after;
             return Ok(Some(change));
         }
         for (slot, _) in slots {
@@ -97,16 +100,15 @@ impl Undo {
     }
 
     /// What a file was before we came, if it is still as we left it and all who are in it go.
-    /// The inner none: it was not there.
-    fn original(&self, entry: &Entry, now: &[u8], own: &Path) -> Result<Option<Option<Vec<u8>>>> {
+    fn original(&self, entry: &Entry, now: &[u8], own: &Path) -> Result<Option<Original>> {
         let all = entry.parties.iter().all(|party| self.parties.contains(party));
         if !all || Digest::of(now) != entry.after {
             return Ok(None);
         }
         match &entry.before {
-            Before::Absent => Ok(Some(None)),
+            Before::Absent => Ok(Some(Original::Absent)),
             Before::Unknown => Ok(None),
-            Before::Copy(copy) => Ok(read(&own.join(copy))?.map(Some)),
+            Before::Copy(copy) => Ok(read(&own.join(copy))?.map(Original::Text)),
         }
     }
 
@@ -118,17 +120,32 @@ impl Undo {
             }
             let mut change = Change::begin(&entry.path, entry.parties.first().cloned())?;
             let Some(now) = change.before.clone() else { continue };
-            change.after = match self.original(entry, &now, own)? {
-                Some(before) => before,
-                None => {
-                    let text = String::from_utf8_lossy(&now);
-                    Some(exclude::without(&text, "/.claude/settings.local.json").into_bytes())
-                }
+            change.after = if let Some(original) = self.original(entry, &now, own)? {
+                original.into_parts().0
+            } else {
+                let text = String::from_utf8_lossy(&now);
+                Some(exclude::without(&text, "/.claude/settings.local.json").into_bytes())
             };
             change.done.said.push("the line for what was yours alone".to_owned());
             self.changes.push(change);
         }
         Ok(())
+    }
+}
+
+/// What a file was before we came.
+enum Original {
+    Absent,
+    Text(Vec<u8>),
+}
+
+impl Original {
+    /// What is to be there, and in words.
+    fn into_parts(self) -> (Option<Vec<u8>>, &'static str) {
+        match self {
+            Self::Absent => (None, "was not there before"),
+            Self::Text(text) => (Some(text), "as it was before"),
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod help;
 mod hook;
 mod hooks;
 mod input;
+mod install;
 mod invalidate;
 mod judge;
 mod key;

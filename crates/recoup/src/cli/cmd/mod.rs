@@ -9,6 +9,7 @@ mod early_exit;
 mod exec;
 mod explain;
 pub(super) mod hook;
+mod init;
 mod judge;
 mod key;
 mod man;
@@ -19,6 +20,7 @@ mod place;
 mod stats;
 mod tour;
 mod trust;
+mod uninstall;
 mod watch;
 
 use clap::Subcommand;
@@ -28,6 +30,10 @@ use super::Ended;
 /// What recoup can do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Hook recoup into the agents on this machine
+    Init(init::InitArgs),
+    /// Take recoup out of them again
+    Uninstall(uninstall::UninstallArgs),
     /// Run a command once, and replay it afterwards
     ///
     /// The first time the command runs, and what it writes passes through as it comes. Afterwards
@@ -90,6 +96,8 @@ pub(super) enum Command {
 impl Command {
     pub(super) fn run(self) -> Ended {
         match self {
+            Self::Init(args) => args.run(),
+            Self::Uninstall(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),

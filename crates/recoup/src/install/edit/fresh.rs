@@ -15,9 +15,6 @@ impl Fresh {
     /// An object without anything in it.
     pub(crate) const EMPTY: Self = Self::Object(Vec::new());
 
-    /// A list without anything in it.
-    pub(crate) const EMPTY_LIST: Self = Self::List(Vec::new());
-
     /// A text, a number or a truth.
     pub(crate) fn plain(value: impl Into<Value>) -> Self {
         Self::Plain(value.into())

@@ -75,10 +75,11 @@ impl Json {
         Fault::at(&self.text, at, what)
     }
 
-    /// Puts a value under a name, in place of another or behind the rest.
+    /// Puts a value under a name of an object, in place of another or behind the rest.
     pub(crate) fn set(&mut self, object: &[Step], name: &str, value: &Fresh) {
         let root = self.root();
-        let Some(node) = find(&root, object) else { return };
+        let is_object = |node: &&Node| matches!(node.kind, Kind::Object(_));
+        let Some(node) = find(&root, object).filter(is_object) else { return };
         let style = Style::of(&self.text, &root);
         match node.member(name) {
             Some(member) if member.value.value(&self.text) == value.value() => {}
@@ -90,7 +91,8 @@ impl Json {
     /// Puts a value behind the others of an array.
     pub(crate) fn push(&mut self, array: &[Step], value: &Fresh) {
         let root = self.root();
-        let Some(node) = find(&root, array) else { return };
+        let is_array = |node: &&Node| matches!(node.kind, Kind::Array(_));
+        let Some(node) = find(&root, array).filter(is_array) else { return };
         let style = Style::of(&self.text, &root);
         self.append(node, &style, &style.write(value));
     }
@@ -131,14 +133,22 @@ impl Json {
             Kind::Scalar => return,
         };
         match last {
-            Some((start, end)) => self.append_behind(start, end, style, element),
+            Some(last) => self.append_behind(last, node.span.end - 1, style, element),
             None => self.append_first(node, style, element),
         }
     }
 
-    fn append_behind(&mut self, start: usize, end: usize, style: &Style, element: &str) {
+    /// On a line of its own where the last one, or the closing bracket, has one.
+    fn append_behind(
+        &mut self,
+        (start, end): (usize, usize),
+        close: usize,
+        style: &Style,
+        element: &str,
+    ) {
         let gap = gap::after(&self.text, end);
-        let own_line = line_break_before(&self.text, start).is_some() || gap.open;
+        let has_line = |at: usize| line_break_before(&self.text, at).is_some();
+        let own_line = has_line(start) || has_line(close) || gap.open;
         let between = match (own_line, style.spaced) {
             (true, _) => format!("{}{}", style.newline, indent(&self.text, start)),
             (false, true) => " ".to_owned(),
@@ -171,14 +181,19 @@ impl Json {
         let gap = gap::after(&self.text, end);
         let line = line_break_before(&self.text, start);
         let next = spans.get(at + 1).map(|(start, _)| *start);
-        match (gap.comma, line, next) {
-            (Some(_), Some(line), _) => self.text.replace_range(line..gap.end, ""),
-            (Some(_), None, Some(next)) => self.text.replace_range(start..next, ""),
-            (Some(comma), None, None) => self.text.replace_range(start..=comma, ""),
-            (None, line, _) => {
-                self.text.replace_range(line.unwrap_or(start)..end, "");
-                let before = at.checked_sub(1).map(|before| spans[before].1);
-                self.drop_comma(before, line.unwrap_or(start));
+        let before = at.checked_sub(1).map(|before| spans[before].1);
+        let blanks = self.text[..start].trim_end_matches([' ', '\t']).len();
+        // With a neighbour before it, the blanks between the two are its own.
+        let from = line.unwrap_or(if before.is_some() { blanks } else { start });
+        match (gap.comma, next) {
+            (Some(_), Some(next)) if line.is_none() => self.text.replace_range(start..next, ""),
+            (Some(comma), _) => {
+                let to = if line.is_some() { gap.end } else { comma + 1 };
+                self.text.replace_range(from..to, "");
+            }
+            (None, _) => {
+                self.text.replace_range(from..end, "");
+                self.drop_comma(before, from);
             }
         }
         if spans.len() == 1 {

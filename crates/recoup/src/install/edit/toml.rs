@@ -28,7 +28,7 @@ fn of_item(item: &Item) -> Value {
             Value::Object(table.iter().map(|(name, it)| (name.to_owned(), of_item(it))).collect())
         }
         Item::ArrayOfTables(tables) => {
-            let fields = |table: &toml_edit::Table| {
+            let fields = |table: &Table| {
                 let fields = table.iter().map(|(name, item)| (name.to_owned(), of_item(item)));
                 Value::Object(fields.collect::<Map<_, _>>())
             };

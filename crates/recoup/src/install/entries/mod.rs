@@ -14,6 +14,8 @@ pub(crate) struct Done {
     pub(crate) created: Vec<Vec<String>>,
     /// What was left alone, and why.
     pub(crate) notes: Vec<String>,
+    /// The file is ours from its first line to its last.
+    pub(crate) whole: bool,
     /// Something of ours was there before.
     pub(crate) had_ours: bool,
 }

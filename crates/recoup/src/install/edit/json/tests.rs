@@ -113,3 +113,72 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Comments).contains("depth"));
     assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Strict).contains("line 1"));
 }
+
+mod laws {
+    //! Any document in any layout.
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// White space, and comments where those are allowed.
+    fn blank() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => Just(String::new()),
+            2 => Just(" ".to_owned()),
+            1 => Just("\n  ".to_owned()),
+            1 => Just("\r\n\t".to_owned()),
+            1 => Just(" // it's { a,\n".to_owned()),
+            1 => Just("/* ], */".to_owned()),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("1".to_owned()),
+            Just("\"a\\\",]\"".to_owned()),
+            Just("{}".to_owned())
+        ];
+        leaf.prop_recursive(3, 16, 3, |inner| {
+            let item = (blank(), inner, blank());
+            let items = prop::collection::vec(item, 0..4);
+            (items, any::<bool>(), any::<bool>(), blank()).prop_map(|(items, object, last, end)| {
+                let comma = if last && !items.is_empty() { "," } else { "" };
+                let written = items.iter().enumerate().map(|(index, (before, value, after))| {
+                    let name = if object { format!("\"k{index}\":") } else { String::new() };
+                    format!("{before}{name}{after}{value}{after}")
+                });
+                let inside = written.collect::<Vec<_>>().join(",");
+                let (open, close) = if object { ("{", "}") } else { ("[", "]") };
+                format!("{open}{inside}{comma}{end}{close}")
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_put_in_and_taken_out_again_leaves_no_trace(inner in text(), more in any::<bool>()) {
+            let before = if more { format!("{{\"z\": {inner}}}") } else { format!("{{\"z\":{inner}}}\n") };
+            let mut json = Json::read(Some(before.as_bytes()), Dialect::Comments).unwrap();
+            let value = json.value();
+            json.set(&[], "x", &Fresh::EMPTY);
+            json.set(&["x".into()], "y", &Fresh::EMPTY);
+            json.push(&["z".into()], &Fresh::plain(7));
+            json.set(&["z".into()], "w", &Fresh::plain(7));
+            prop_assert_eq!(json.at(&["x".into()]), Some(json!({ "y": {} })));
+            let index = json.at(&["z".into()]).and_then(|it| it.as_array().map(Vec::len));
+            let was_empty = ["{}", "[]"].contains(&value["z"].to_string().as_str());
+            if let Some(len) = index {
+                json.remove(&["z".into(), (len - 1).into()]);
+            }
+            json.remove(&["z".into(), "w".into()]);
+            json.remove(&["x".into(), "y".into()]);
+            json.remove(&["x".into()]);
+            prop_assert_eq!(json.value(), value);
+            if !was_empty {
+                prop_assert_eq!(String::from_utf8(json.bytes()).unwrap(), before);
+            }
+        }
+    }
+}
