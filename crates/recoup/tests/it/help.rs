@@ -20,6 +20,9 @@ fn the_program() {
     Usage: recoup <COMMAND>
 
     Commands:
+      init         Hook recoup into the agents on this machine
+      uninstall    Take recoup out of them again
+      doctor       Look at everything that must work together, and say what is wrong and what to do
       exec         Run a command once, and replay it afterwards
       explain      Say why something is a hit or a miss
       cache        Cache Manager: keep results, and get them back while they are true
@@ -33,7 +36,6 @@ fn the_program() {
       pause        Remember nothing for a while
       resume       Remember again
       mcp          Serve memory and cache to agents, over MCP
-      doctor       Look at everything that must work together, and say what is wrong and what to do
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
       trust        Let this repository's files say where entries are kept

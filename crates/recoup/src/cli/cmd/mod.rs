@@ -34,6 +34,13 @@ pub(super) enum Command {
     Init(init::InitArgs),
     /// Take recoup out of them again
     Uninstall(uninstall::UninstallArgs),
+    /// Look at everything that must work together, and say what is wrong and what to do
+    ///
+    /// Checks this program, what is kept, the configuration, permissions, the worker, and the hooks
+    /// and MCP servers in the settings of clients: an event is fired through each hook as its client
+    /// would, in a temporary home, and each server is greeted. Nothing is changed without --fix.
+    /// Exits with 0 when nothing is broken, and with 1 when something is.
+    Doctor(doctor::DoctorArgs),
     /// Run a command once, and replay it afterwards
     ///
     /// The first time the command runs, and what it writes passes through as it comes. Afterwards
@@ -72,13 +79,6 @@ pub(super) enum Command {
     Resume(pause::ResumeArgs),
     /// Serve memory and cache to agents, over MCP
     Mcp(mcp::McpArgs),
-    /// Look at everything that must work together, and say what is wrong and what to do
-    ///
-    /// Checks this program, what is kept, the configuration, permissions, the worker, and the hooks
-    /// and MCP servers in the settings of clients: an event is fired through each hook as its client
-    /// would, in a temporary home, and each server is greeted. Nothing is changed without --fix.
-    /// Exits with 0 when nothing is broken, and with 1 when something is.
-    Doctor(doctor::DoctorArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -98,6 +98,7 @@ impl Command {
         match self {
             Self::Init(args) => args.run(),
             Self::Uninstall(args) => args.run(),
+            Self::Doctor(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
@@ -111,7 +112,6 @@ impl Command {
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),
-            Self::Doctor(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),
