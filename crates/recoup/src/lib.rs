@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 mod exec;
 pub mod hooks;
+mod install;
 pub mod llm;
 mod mcp;
 mod process;

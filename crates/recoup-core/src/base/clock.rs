@@ -138,6 +138,23 @@ impl Clock for ManualClock {
     }
 }
 
+/// How long something takes. Independent of the wall clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// From now on.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// So far.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// The moment after which waiting ends. Independent of the wall clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline(Instant);

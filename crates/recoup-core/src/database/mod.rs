@@ -6,12 +6,15 @@
 pub(crate) mod busy;
 pub(crate) mod connection;
 pub(crate) mod fault;
+mod inspect;
 mod layout;
 mod pool;
 mod recover;
 
 use std::time::Duration;
 
+pub(crate) use inspect::inspect;
+pub use inspect::{Inspected, Soundness, set_asides};
 pub(crate) use layout::{Layout, in_transaction, version_of};
 pub(crate) use pool::{Pool, Teller};
 

@@ -16,6 +16,7 @@
 mod follow;
 mod history;
 mod hits;
+mod inspect;
 mod line;
 mod listing;
 mod outbox;
@@ -40,6 +41,7 @@ use outbox::{Lines, Outbox};
 
 pub use follow::Follow;
 pub use hits::{Hit, HitLog};
+pub use inspect::{Condition, inspect};
 pub use rolling::Rolling;
 
 const OPEN: &str = "open.log";

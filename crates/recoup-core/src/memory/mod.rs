@@ -11,6 +11,7 @@ pub mod dedup;
 mod forget;
 pub mod hooked;
 pub mod inject;
+pub mod inspect;
 pub mod judge;
 mod keep;
 pub mod learn;

@@ -194,6 +194,31 @@ impl Breaker {
     }
 }
 
+/// A server that nobody asks at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pausing {
+    /// Faults in a row.
+    pub faults: u32,
+    /// It is asked again then.
+    pub until: Timestamp,
+    /// What the last fault said.
+    pub last: String,
+}
+
+/// The servers that the processes of this machine leave alone now, as files in `dir` say it.
+pub fn pausing(dir: &Path, now: Timestamp) -> Vec<Pausing> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let state = |path: PathBuf| {
+        let json = fsx::read_regular(&path, MAX_LEN).ok().flatten()?;
+        serde_json::from_slice::<State>(&json).ok()
+    };
+    let states = entries.filter_map(|entry| state(entry.path()));
+    states
+        .filter(|state| state.is_pausing(now))
+        .map(|State { faults, until, last }| Pausing { faults, until, last })
+        .collect()
+}
+
 /// The right to change what all know.
 enum Lock {
     Ours {

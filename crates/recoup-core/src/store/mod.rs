@@ -28,6 +28,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
+pub use breaker::{Pausing, pausing};
 pub use claims::{Claim, Claims, FileClaims, Held, ThreadClaims};
 pub use dir::Directory;
 pub use file::{FileCache, Files};

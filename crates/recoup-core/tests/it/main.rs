@@ -14,6 +14,7 @@ mod file_store;
 mod flight;
 mod fsx;
 mod fsx_shared;
+mod inspect;
 mod keys;
 mod ledger;
 mod memory;

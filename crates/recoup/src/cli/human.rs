@@ -33,6 +33,12 @@ pub(super) fn long(millis: u64) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// A short time, to a tenth of a millisecond: `0.4 ms`, `39.1 ms`.
+pub(super) fn fine(time: std::time::Duration) -> String {
+    let tenths = time.as_micros() / 100;
+    format!("{}.{} ms", tenths / 10, tenths % 10)
+}
+
 /// In the largest unit that fits, to the nearest: `3s`, `12m`, `5h`, `30d`.
 pub(super) fn span(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =

@@ -3,6 +3,8 @@
 
 mod app;
 mod cmd;
+mod disk;
+mod doctor;
 mod explain;
 mod failure;
 mod forget;

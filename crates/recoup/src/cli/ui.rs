@@ -28,7 +28,12 @@ use crate::process::room;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
+
+/// More of one line of a file is not shown.
+const WIDEST: usize = 400;
 
 /// Bytes for a script, as they are.
 pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
@@ -88,6 +93,22 @@ pub(super) fn compact_json(value: &impl Serialize) -> Result<(), Failure> {
 pub(super) fn picture(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What changes in a file, as `diff -u` writes it, with its lines in colours.
+pub(super) fn diff(text: &str) -> Result<(), Failure> {
+    let coloured = |line: &str| {
+        let style = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => BOLD,
+            [b'+', ..] => GREEN,
+            [b'-', ..] => RED,
+            [b'@', ..] => CYAN,
+            _ => Style::new(),
+        };
+        let line = line.trim_end_matches('\r').replace('\t', "    ");
+        format!("{style}{}{style:#}\n", fitted(&line, WIDEST))
+    };
+    picture(&text.lines().map(coloured).collect::<String>())
 }
 
 /// Waits for so long, or until whoever reads our output is gone; says whether they are.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use recoup_core::memory::hooked;
 
 use super::env;
+use crate::install;
 
 /// The directories of the clients.
 #[derive(Debug)]
@@ -40,6 +41,26 @@ impl ClientDirs {
             codex_dir: self.codex.as_deref(),
             pi_dir: self.pi.as_deref(),
             ..hooked::Places::new(&self.home, root)
+        }
+    }
+
+    /// Everything that is looked at and written when we are hooked into clients, with our
+    /// own directory in `own`.
+    pub(crate) fn for_install(&self, own: &Path, root: &Path) -> install::Places {
+        let of_home = |moved: &Option<PathBuf>, usual: &str| {
+            moved.clone().unwrap_or_else(|| self.home.join(usual))
+        };
+        let beside = self.claude.as_ref().unwrap_or(&self.home);
+        install::Places {
+            own: own.to_owned(),
+            config: env::config_home().unwrap_or_else(|| self.home.join(".config")),
+            claude: of_home(&self.claude, ".claude"),
+            claude_json: beside.join(".claude.json"),
+            codex: of_home(&self.codex, ".codex"),
+            pi: of_home(&self.pi, ".pi/agent"),
+            root: root.to_owned(),
+            search: env::search_path(),
+            home: self.home.clone(),
         }
     }
 }

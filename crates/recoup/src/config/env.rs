@@ -67,6 +67,8 @@ pub(super) const CODEX_HOME: EnvVar =
     var("CODEX_HOME", "where Codex keeps its settings (default: ~/.codex)");
 pub(super) const PI_CODING_AGENT_DIR: EnvVar =
     var("PI_CODING_AGENT_DIR", "where Pi keeps its settings (default: ~/.pi/agent)");
+const XDG_CONFIG_HOME: EnvVar =
+    var("XDG_CONFIG_HOME", "where VS Code, Zed and opencode keep theirs (default: ~/.config)");
 pub(super) const JUDGE_ENABLED: EnvVar =
     var("RECOUP_JUDGE_ENABLED", "true: a model may read what may be worth remembering");
 pub(super) const JUDGE_PROVIDER: EnvVar =
@@ -94,7 +96,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 35] = [
+pub const VARIABLES: [EnvVar; 36] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -128,6 +130,7 @@ pub const VARIABLES: [EnvVar; 35] = [
     CLAUDE_CONFIG_DIR,
     CODEX_HOME,
     PI_CODING_AGENT_DIR,
+    XDG_CONFIG_HOME,
     HOME,
     NO_COLOR,
 ];
@@ -167,6 +170,12 @@ pub(crate) fn verbatim(name: &str) -> Option<OsString> {
 /// The token for `mcp --http`, if there is one.
 pub(crate) fn mcp_token() -> Result<Option<String>> {
     text(&MCP_TOKEN)
+}
+
+/// The names of our variables that are set; nothing of their values.
+pub(crate) fn set_variables() -> Vec<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    VARIABLES.iter().map(|variable| variable.name).filter(is_set).collect()
 }
 
 /// The variables whose values must not be kept, if their names are any sign.
@@ -216,6 +225,11 @@ pub(super) fn proxy() -> Option<Proxy> {
 /// How Claude Code was started, as it tells those whom it starts.
 pub(crate) fn claude_code_entrypoint() -> Option<String> {
     named("CLAUDE_CODE_ENTRYPOINT")
+}
+
+/// Where programs keep their settings, if that was moved. What is not absolute does not count.
+pub(super) fn config_home() -> Option<PathBuf> {
+    path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())
 }
 
 /// Where programs are looked for, by us as by everybody.

@@ -26,7 +26,7 @@ pub(crate) struct Gathered {
     pub(crate) project: Project,
     /// The weakest first.
     pub(super) givens: Vec<Given>,
-    pub(super) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// The user's own.
     pub(super) prices: Vec<(String, Price)>,
     /// Files of the repository that say what needs trust.

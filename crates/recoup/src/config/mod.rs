@@ -42,6 +42,11 @@ pub use prices::Prices;
 pub(crate) use problem::Problem;
 pub use value::{Megabytes, megabytes_in_bytes};
 
+/// Whether there is a key of that name.
+pub(crate) fn knows(key: &str) -> bool {
+    keys::find(key).is_some()
+}
+
 /// What flags say. They win over everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {

@@ -56,6 +56,12 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static Info> {
     KEYS.iter().map(|key| key.info())
 }
 
+/// The keys that somebody has set, and in which layer; without what was said.
+pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
+    let given = gathered.givens.iter().filter(|given| !given.is_built_in());
+    given.map(|given| (given.key.name, given.origin.layer())).collect()
+}
+
 /// All keys with their values; an error where a command would end with one too.
 pub(crate) fn rows(overrides: &Overrides) -> Result<(Vec<Row>, Vec<String>)> {
     let mut gathered = Gathered::new(overrides)?;

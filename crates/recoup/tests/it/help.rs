@@ -20,6 +20,9 @@ fn the_program() {
     Usage: recoup <COMMAND>
 
     Commands:
+      init         Hook recoup into the agents on this machine
+      uninstall    Take recoup out of them again
+      doctor       Look at everything that must work together, and say what is wrong and what to do
       exec         Run a command once, and replay it afterwards
       explain      Say why something is a hit or a miss
       cache        Cache Manager: keep results, and get them back while they are true
@@ -79,6 +82,7 @@ fn the_program() {
       CLAUDE_CONFIG_DIR         where Claude Code keeps its settings (default: ~/.claude)
       CODEX_HOME                where Codex keeps its settings (default: ~/.codex)
       PI_CODING_AGENT_DIR       where Pi keeps its settings (default: ~/.pi/agent)
+      XDG_CONFIG_HOME           where VS Code, Zed and opencode keep theirs (default: ~/.config)
       HOME                      the user's home directory
       NO_COLOR                  when set, output has no colours
     ");
@@ -247,6 +251,35 @@ fn running_a_command() {
     Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
     125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
     there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.
+    ");
+}
+
+#[test]
+fn the_doctor() {
+    insta::assert_snapshot!(help(&["doctor", "--help"]), @"
+    Look at everything that must work together, and say what is wrong and what to do
+
+    Checks this program, what is kept, the configuration, permissions, the worker, and the hooks and MCP
+    servers in the settings of clients: an event is fired through each hook as its client would, in a
+    temporary home, and each server is greeted. Nothing is changed without --fix. Exits with 0 when
+    nothing is broken, and with 1 when something is.
+
+    Usage: recoup doctor [OPTIONS]
+
+    Options:
+          --fix
+              Mend what can be mended: permissions, hooks whose program is gone, work that was left
+              behind. Nothing is deleted
+
+          --json
+              As a JSON object
+
+          --bundle <FILE>
+              Write a file for a bug report: versions, states, sizes and counts, and nothing that
+              anybody said, typed or named
+
+      -h, --help
+              Print help (see a summary with '-h')
     ");
 }
 

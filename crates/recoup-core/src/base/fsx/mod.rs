@@ -33,7 +33,7 @@ pub use shared::{
     try_remove_same,
 };
 pub use staged::Staged;
-pub use trees::{is_real_dir, remove_tree, rename_new};
+pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -78,6 +78,18 @@ pub fn ensure_private_dir(dir: &Path) -> Result<()> {
 fn set_mode(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
         .doing(|| format!("setting the mode of {}", path.display()))
+}
+
+/// Closes a file or directory to everybody else; what a link leads to is left alone. For what
+/// is ours alone.
+pub fn make_private(path: &Path) -> Result<()> {
+    let found = fs::symlink_metadata(path).doing(|| format!("looking at {}", path.display()))?;
+    match (found.is_symlink(), found.is_dir()) {
+        (true, _) => Ok(()),
+        (false, true) => set_mode(path, DIR_MODE),
+        // What only its owner could do, stays.
+        (false, false) => set_mode(path, found.mode() & 0o700),
+    }
 }
 
 /// Creates an empty private file; `false` when something is there already,

@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 use crate::base::fsx;
 
 pub use client::Client;
+pub use shell::{calls_us, commands, is_us};
 
 /// No settings file of a person is larger.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 16 << 20;
 
 /// The name of our program, whatever the path to it.
 const PROGRAM: &str = "recoup";

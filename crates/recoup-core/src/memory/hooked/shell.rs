@@ -4,12 +4,12 @@ use super::{HOOK, PROGRAM};
 use std::path::Path;
 
 /// Whether a program is ours.
-pub(super) fn is_us(program: &str) -> bool {
+pub fn is_us(program: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == PROGRAM)
 }
 
 /// Whether one of the commands in a line is ours.
-pub(super) fn calls_us(line: &str) -> bool {
+pub fn calls_us(line: &str) -> bool {
     commands(line).iter().any(|words| {
         // `NAME=value command` sets a variable for it.
         let is_assignment = |word: &&String| {
@@ -24,7 +24,7 @@ pub(super) fn calls_us(line: &str) -> bool {
 }
 
 /// The commands of a line, as words: quotes are taken off, operators part commands.
-pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
+pub fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;

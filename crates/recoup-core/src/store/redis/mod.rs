@@ -16,6 +16,7 @@ mod plain;
 mod read;
 mod scan;
 mod scripts;
+mod server;
 mod target;
 mod write;
 
@@ -30,6 +31,7 @@ use keys::Keys;
 pub use claims::RedisClaims;
 pub(crate) use line::Line;
 pub(crate) use scripts::eval;
+pub use server::Server;
 pub use target::Target;
 pub(super) use target::shown;
 

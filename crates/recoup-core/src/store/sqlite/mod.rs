@@ -13,14 +13,15 @@ mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
-use crate::database::{Pool, Teller};
+use crate::database::{self, Pool, Teller};
 use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
-pub use crate::database::Waits;
+pub use crate::database::{Inspected, Soundness, Waits, set_asides};
 pub use schema::VERSION;
 
 /// Records in an SQLite file.
@@ -42,6 +43,16 @@ impl Sqlite {
     pub fn path(&self) -> &Path {
         self.pool.path()
     }
+}
+
+/// How the store at `path` is, and how many entries it has, without changing anything; none
+/// where there is nothing yet. Its pages are looked at for as long as `limit`.
+pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, u64)>> {
+    database::inspect(path, &schema::LAYOUT, limit, |connection| {
+        connection.query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| {
+            row.get::<_, i64>(0).map(|entries| entries.max(0).cast_unsigned())
+        })
+    })
 }
 
 /// Tells a fault log what the database survived.

@@ -4,10 +4,12 @@ mod cache;
 mod completions;
 mod condense;
 mod config;
+mod doctor;
 mod early_exit;
 mod exec;
 mod explain;
 pub(super) mod hook;
+mod init;
 mod judge;
 mod key;
 mod man;
@@ -18,6 +20,7 @@ mod place;
 mod stats;
 mod tour;
 mod trust;
+mod uninstall;
 mod watch;
 
 use clap::Subcommand;
@@ -27,6 +30,17 @@ use super::Ended;
 /// What recoup can do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Hook recoup into the agents on this machine
+    Init(init::InitArgs),
+    /// Take recoup out of them again
+    Uninstall(uninstall::UninstallArgs),
+    /// Look at everything that must work together, and say what is wrong and what to do
+    ///
+    /// Checks this program, what is kept, the configuration, permissions, the worker, and the hooks
+    /// and MCP servers in the settings of clients: an event is fired through each hook as its client
+    /// would, in a temporary home, and each server is greeted. Nothing is changed without --fix.
+    /// Exits with 0 when nothing is broken, and with 1 when something is.
+    Doctor(doctor::DoctorArgs),
     /// Run a command once, and replay it afterwards
     ///
     /// The first time the command runs, and what it writes passes through as it comes. Afterwards
@@ -82,6 +96,9 @@ pub(super) enum Command {
 impl Command {
     pub(super) fn run(self) -> Ended {
         match self {
+            Self::Init(args) => args.run(),
+            Self::Uninstall(args) => args.run(),
+            Self::Doctor(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),

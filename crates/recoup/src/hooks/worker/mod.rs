@@ -2,12 +2,14 @@
 //! time for each project. It reads transcripts, asks a model where the user has agreed to
 //! that, and brings memory up to date.
 
+pub(crate) mod backlog;
 mod heard;
 pub mod job;
 pub mod queue;
 mod sweep;
 
 use std::fmt;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -23,7 +25,7 @@ use job::{Job, What};
 use queue::Queue;
 
 /// A worker that is not done by then ends, and what it was doing is begun again.
-const LONGEST: Duration = Duration::from_mins(3);
+pub(crate) const LONGEST: Duration = Duration::from_mins(3);
 
 /// The flag that makes a hook the worker.
 pub const FLAG: &str = "--work";
@@ -34,8 +36,13 @@ pub(crate) fn start(queue: &Queue, project: &Project) -> Result<()> {
     if queue.lock()?.is_none() {
         return Ok(());
     }
-    let args = ["hook", FLAG, &project.id().to_string()].map(Into::into);
-    detached::start(args, Stdio::null(), Some(project.root()), "learns from what happened")
+    start_in(&project.id().to_string(), project.root())
+}
+
+/// Starts a worker for the project of that id, in its root; if one is at work, it leaves.
+pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
+    let args = ["hook", FLAG, project].map(Into::into);
+    detached::start(args, Stdio::null(), Some(root), "learns from what happened")
 }
 
 /// What a worker works with.

@@ -19,11 +19,11 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::job::Job;
 
 /// A job that ended its worker so often is given up.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 /// More than these wait for nobody: something is wrong with the worker.
 const MOST: usize = 200;
 /// No job is larger.
-const LARGEST: u64 = 256 * 1024;
+pub(super) const LARGEST: u64 = 256 * 1024;
 
 /// The jobs of one project.
 #[derive(Debug)]
@@ -43,6 +43,11 @@ impl Queue {
     /// The queue of a project in our home.
     pub fn of(home: &Path, project: &ProjectId) -> Self {
         Self { dir: home.join("queue").join(project.to_string()) }
+    }
+
+    /// The queue in that directory.
+    pub(super) fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
     }
 
     /// Leaves a job.
@@ -92,7 +97,7 @@ impl Queue {
     }
 
     /// The files of jobs, the oldest first.
-    fn waiting(&self) -> Result<Vec<PathBuf>> {
+    pub(super) fn waiting(&self) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.doing(|| format!("looking into {}", self.dir.display()))?,
@@ -121,7 +126,7 @@ fn give_up(file: &Path, lost: &mut impl FnMut(&str)) {
 }
 
 /// The name of a job, and how often it was begun.
-fn parts(file: &Path) -> Option<(&str, u32)> {
+pub(super) fn parts(file: &Path) -> Option<(&str, u32)> {
     let (name, tries) = file.file_name()?.to_str()?.strip_suffix(".json")?.rsplit_once('.')?;
     Some((name, tries.parse().ok()?))
 }
@@ -131,7 +136,7 @@ pub fn forget(home: &Path, texts: &[&str]) -> Result<usize> {
     let Ok(projects) = fs::read_dir(home.join("queue")) else { return Ok(0) };
     let mut gone = 0;
     for project in projects.filter_map(|entry| Some(entry.ok()?.path())) {
-        for file in (Queue { dir: project }).waiting().unwrap_or_default() {
+        for file in Queue::at(&project).waiting().unwrap_or_default() {
             let json = fsx::read_regular(&file, LARGEST).ok().flatten().unwrap_or_default();
             let held = |text: &&str| {
                 let text = serde_json::to_string(text).expect("text always serializes");

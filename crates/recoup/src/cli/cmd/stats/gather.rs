@@ -10,10 +10,10 @@ use recoup_core::store::Flow;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::disk::{self, Part};
 use super::parts::{Day, Share, Sum, Valued};
 use super::since::Since;
 use crate::cli::app::App;
+use crate::cli::disk::{self, Part};
 use crate::cli::projects::Names;
 
 /// The most days that are told one by one.

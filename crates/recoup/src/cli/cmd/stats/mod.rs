@@ -1,6 +1,5 @@
 //! `recoup stats`: what the cache was worth.
 
-mod disk;
 mod gather;
 mod parts;
 mod picture;

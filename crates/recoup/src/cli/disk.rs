@@ -9,9 +9,9 @@ use serde::Serialize;
 
 /// A part of our directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Part {
-    pub(super) part: String,
-    pub(super) bytes: u64,
+pub(in crate::cli) struct Part {
+    pub(in crate::cli) part: String,
+    pub(in crate::cli) bytes: u64,
 }
 
 /// Deeper than anything of ours; links are not followed.
@@ -19,7 +19,7 @@ const DEPTH: usize = 8;
 
 /// What is directly in `home`, the largest first; a database counts with its log.
 /// What can't be looked at is left out.
-pub(super) fn parts_of(home: &Path) -> Vec<Part> {
+pub(in crate::cli) fn parts_of(home: &Path) -> Vec<Part> {
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

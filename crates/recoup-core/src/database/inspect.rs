@@ -1,0 +1,166 @@
+//! A look at a database from outside: whether it is sound, without changing anything. Nobody
+//! sets it aside, brings it to this version or waits for it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::connection::sidecars;
+use super::layout::{Found, Layout, version_of};
+use super::{busy, fault};
+use crate::base::fsx;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long we wait where somebody else has it to himself.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspected {
+    /// The version of its tables.
+    pub version: i64,
+    /// The version that this program writes.
+    pub newest: i64,
+    /// What it takes, with its log.
+    pub bytes: u64,
+    /// Whether its pages hang together.
+    pub soundness: Soundness,
+}
+
+/// Whether a database's pages hang together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Soundness {
+    /// All of them do.
+    Sound,
+    /// Nothing was found before the time was up.
+    Unfinished,
+    /// They do not, in SQLite's words.
+    Damaged(String),
+}
+
+/// Looks at the database at `path`; none where there is nothing yet. `also` asks it something
+/// more, if it can be asked at all. An error says why it can't be used: its kind is
+/// [`ErrorKind::Corrupt`] where it is damaged.
+pub(crate) fn inspect<T>(
+    path: &Path,
+    layout: &Layout,
+    limit: Duration,
+    also: impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<Option<(Inspected, T)>> {
+    let Some(bytes) = size(path)? else { return Ok(None) };
+    busy::within(PATIENCE, || {
+        let before = stamp(path);
+        let found = look(&open(path, has_no_log(path))?, layout, limit, &also);
+        // Who reads the file alone sees half of what is written to it meanwhile.
+        let is_still = before == stamp(path);
+        let found = if is_still { found } else { look(&open(path, false)?, layout, limit, &also) }?;
+        let inspected = |(version, more, soundness)| {
+            (Inspected { version, newest: layout.version, bytes, soundness }, more)
+        };
+        Ok(found.map(inspected))
+    })
+}
+
+fn look<T>(
+    connection: &Connection,
+    layout: &Layout,
+    limit: Duration,
+    also: &impl Fn(&Connection) -> rusqlite::Result<T>,
+) -> Result<Option<(i64, T, Soundness)>> {
+    if layout.check(connection)? == Found::Empty {
+        return Ok(None);
+    }
+    let version = version_of(connection)?;
+    let more = also(connection).map_err(|error| fault::explain(error, "reading it"))?;
+    Ok(Some((version, more, check(connection, limit)?)))
+}
+
+fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.len(), found.mtime(), found.mtime_nsec()))
+}
+
+fn has_no_log(path: &Path) -> bool {
+    let [log, _] = sidecars(path);
+    fs::metadata(log).map_or(0, |log| log.len()) == 0
+}
+
+/// A pipe in its place would be waited for, and a directory is none of ours.
+fn size(path: &Path) -> Result<Option<u64>> {
+    let Ok(found) = fs::metadata(path) else {
+        // What may not be looked at is told when it is opened.
+        return match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            _ => Err(Error::new(ErrorKind::Io, "it can't be looked at")),
+        };
+    };
+    if !found.is_file() {
+        return Err(Error::new(ErrorKind::Io, "it is no file"));
+    }
+    let [log, _] = sidecars(path);
+    Ok(Some(found.len() + fs::metadata(log).map_or(0, |log| log.len())))
+}
+
+/// A file that has no log is read `alone`: then nothing is made beside it for that.
+fn open(path: &Path, alone: bool) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = match path.to_str().filter(|_| alone) {
+        Some(path) => {
+            let uri = format!("file:{}?immutable=1", escaped(path));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        None => Connection::open_with_flags(path, flags),
+    };
+    let mut connection = opened.map_err(|error| fault::explain(error, "opening it"))?;
+    connection
+        .busy_handler(Some(busy::handler))
+        .map_err(|error| fault::explain(error, "configuring it"))?;
+    Ok(connection)
+}
+
+/// As a URI has it.
+fn escaped(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
+
+/// Every page, but not every index against its table: that takes many times as long.
+fn check(connection: &Connection, limit: Duration) -> Result<Soundness> {
+    let handle = connection.get_interrupt_handle();
+    let (done, waiting) = mpsc::channel::<()>();
+    let watch = thread::spawn(move || {
+        if waiting.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+            handle.interrupt();
+        }
+    });
+    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    drop(done);
+    let _ = watch.join();
+    match verdict {
+        Ok(verdict) if verdict == "ok" => Ok(Soundness::Sound),
+        Ok(verdict) => Ok(Soundness::Damaged(verdict)),
+        Err(error) if is_interrupt(&error) => Ok(Soundness::Unfinished),
+        Err(error) => Err(fault::explain(error, "checking it")),
+    }
+}
+
+fn is_interrupt(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
+}
+
+/// The directories beside a database in which damaged ones were set aside, the oldest first.
+pub fn set_asides(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let prefix = format!("{name}.damaged-");
+    let entries = fs::read_dir(fsx::parent(path)).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(|it| it.starts_with(&prefix)))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort_unstable();
+    found
+}

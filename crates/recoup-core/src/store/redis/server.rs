@@ -1,0 +1,61 @@
+//! What a server says about itself.
+
+use std::time::Duration;
+
+use redis::Value;
+
+use super::Redis;
+use crate::base::clock::Stopwatch;
+use crate::error::Result;
+
+/// A server, as it presents itself, and how long it took to do so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// `redis`, or what a relative of it calls itself.
+    pub product: String,
+    /// Its version, if it may be asked.
+    pub version: Option<String>,
+    /// The nodes of a cluster that have keys; 1 for a single server.
+    pub nodes: usize,
+    /// It only has copies, and refuses what is written to it.
+    pub is_replica: bool,
+    /// How long it took to answer, once there was a connection.
+    pub took: Duration,
+}
+
+impl Redis {
+    /// Asks the server what it is. Nothing is written, and no breaker is asked.
+    pub fn server(&self) -> Result<Server> {
+        const DOING: &str = "asking the server what it is";
+        let line = &self.shared.line;
+        let nodes = line.with_link(DOING, |link, _| link.primaries())?;
+        let count = nodes.len().max(1);
+        let node = nodes.into_iter().next().unwrap_or_default();
+        let (took, said) = line.with_link(DOING, move |link, deadline| {
+            let watch = Stopwatch::start();
+            link.run_at(&node, &redis::cmd("PING"), deadline)?;
+            // Not everybody who may use it may ask that.
+            let said = link.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
+            Ok((watch.elapsed(), said))
+        })?;
+        Ok(read(&said, count, took))
+    }
+}
+
+fn read(said: &Value, nodes: usize, took: Duration) -> Server {
+    let text: String = redis::from_redis_value_ref(said).unwrap_or_default();
+    let field = |name: &str| {
+        let lines = text.lines().filter_map(|line| line.split_once(':'));
+        let value = lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)?;
+        Some(value.trim().to_owned())
+    };
+    let product = field("server_name").unwrap_or_else(|| "redis".to_owned());
+    let version = field(&format!("{product}_version")).or_else(|| field("redis_version"));
+    Server {
+        product,
+        version,
+        nodes,
+        is_replica: field("role").is_some_and(|role| role == "slave"),
+        took,
+    }
+}

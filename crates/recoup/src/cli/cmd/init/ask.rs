@@ -1,0 +1,66 @@
+//! The questions: each once, with what follows from it in one sentence.
+
+use super::{Said, Skills, YesOrNo};
+use crate::cli::ui;
+use crate::config;
+use crate::install::answers::{self, Answer};
+use crate::install::{Plan, Wish};
+
+/// Whether others that remember are to go, if there are any and nobody has said so.
+pub(super) fn replaces_peers(plans: &[Plan], wish: &Wish<'_>) -> bool {
+    let mut names: Vec<&str> =
+        plans.iter().flat_map(|plan| &plan.peers).map(|peer| peer.name).collect();
+    names.dedup();
+    if wish.replace_peers || names.is_empty() {
+        return false;
+    }
+    let names = names.join(" and ");
+    ui::say(format_args!(
+        "{names} is hooked in too: with both, everything is remembered and said twice. What it has kept \
+         stays where it is, to be imported by a later version of recoup."
+    ));
+    ui::confirm(format_args!("Take the hooks of {names} out?"))
+}
+
+/// What was said by flags or is said now, for keys that have no answer yet.
+pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Vec<Answer> {
+    let open = |key: &'static str| may_ask && !given.contains(&key) && config::knows(key);
+    let truth = |key, value| Answer { key, value: answers::Said::Truth(value) };
+    let ask = |key: &'static str, flag: Option<YesOrNo>, question: &str| match flag {
+        Some(flag) => Some(truth(key, flag == YesOrNo::Yes)),
+        None => open(key).then(|| truth(key, ui::confirm(question))),
+    };
+    let mut all: Vec<Answer> =
+        [ask(answers::JUDGE, said.judge, JUDGE), ask(answers::SYNC, said.sync_rules, SYNC)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let skills = said.skills.or_else(|| open(answers::SKILLS).then(asked_for_skills));
+    if let Some(skills) = skills {
+        all.push(truth(answers::SKILLS, skills != Skills::Off));
+        let place = match skills {
+            Skills::Off => None,
+            Skills::User => Some("user"),
+            Skills::Project => Some("project"),
+        };
+        let place = place.map(answers::Said::Word);
+        all.extend(place.map(|value| Answer { key: answers::SKILLS_PLACE, value }));
+    }
+    all
+}
+
+fn asked_for_skills() -> Skills {
+    if !ui::confirm(SKILLS) {
+        return Skills::Off;
+    }
+    if ui::confirm(SKILLS_PLACE) { Skills::User } else { Skills::Project }
+}
+
+const JUDGE: &str = "May a model help to remember? Single statements of yours in doubt are then sent to \
+    the provider whose key is in your environment, without secrets and private parts.";
+const SYNC: &str = "Write rules into Claude Code's own memory, too? Sessions without our hooks know \
+    them then; they lie in files under ~/.claude.";
+const SKILLS: &str = "Make skills of three or more memories on one topic? Claude Code then reads them \
+    when the topic comes up, as files that are rewritten when the memories change.";
+const SKILLS_PLACE: &str = "In your own folder, ~/.claude/skills? Otherwise they go into each project's \
+    .claude/skills, kept out of git.";

@@ -1,0 +1,170 @@
+//! `recoup uninstall`: takes out what `init` put in, and with `--purge` what is remembered.
+
+use clap::Args;
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::project::Project;
+use recoup_core::{Error, Result};
+use serde::Serialize;
+
+use super::init::{FileReport, places};
+use crate::cli::failure::Failure;
+use crate::cli::{Answer, Ended, failure, ui};
+use crate::config;
+use crate::install::purge::{self, Purge};
+use crate::install::{self, Client, Level, Undo, Wanted};
+
+/// Take recoup out of the agents on this machine.
+///
+/// Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as it was
+/// before, to the byte; in any other only our entries go. What is remembered and kept stays in
+/// ~/.recoup, unless you say --purge.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
+pub(in crate::cli) struct UninstallArgs {
+    /// Only out of this client; may be given several times
+    #[arg(long = "client", value_name = "NAME")]
+    clients: Vec<String>,
+    /// Only what is for everything that you do
+    #[arg(long)]
+    user: bool,
+    /// Only what is for this project
+    #[arg(long, conflicts_with = "user")]
+    project: bool,
+    /// Delete what is remembered and kept as well, for good
+    #[arg(long, conflicts_with_all = ["clients", "user", "project"])]
+    purge: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Only show what would change
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    /// Whether it was carried out.
+    written: bool,
+    files: Vec<FileReport>,
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purged: Option<PurgeReport>,
+}
+
+#[derive(Serialize)]
+struct PurgeReport {
+    deleted: Vec<String>,
+    left: Vec<String>,
+}
+
+impl UninstallArgs {
+    pub(in crate::cli) fn run(self) -> Ended {
+        let found = config::Places::find()?;
+        let places = places(&found, &Project::find(&found.cwd)?)?;
+        let own = &found.home;
+        let undo = Undo::make(&places, own, &self.wanted()?)?;
+        let purge = self.purge.then(|| purge::look(own, &places.home)).transpose()?;
+        let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
+        let mut report = report(&undo, purge.as_ref(), &places);
+        if !self.json {
+            tell(&report, &undo)?;
+        }
+        let any = undo.is_any() || deletes;
+        // A file that can't be read may hold hooks that need what would be deleted.
+        let possible = undo.faults.is_empty() || purge.is_none();
+        if any && possible && !self.dry_run && self.consents(deletes)? {
+            install::take_out(&undo.changes, &undo.parties, own, SystemClock.now())?;
+            purge.map_or(Ok(()), |_| purge::carry_out(own, &places.home))?;
+            report.written = true;
+        } else if !any && undo.is_noted && !self.dry_run {
+            // Nothing is left in the files; what was noted about them goes too.
+            install::take_out(&[], &undo.parties, own, SystemClock.now())?;
+        }
+        if self.json {
+            ui::json(&report)?;
+        } else if report.written {
+            tell_end(&report, self.purge);
+        } else if !any {
+            ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
+        }
+        let done = !any || self.dry_run || report.written;
+        Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+    }
+
+    fn wanted(&self) -> Result<Wanted> {
+        let clients = self.clients.iter().map(|name| Client::parse(name)).collect::<Result<_>>()?;
+        let level = match (self.user, self.project) {
+            (true, _) => Some(Level::User),
+            (_, true) => Some(Level::Project),
+            _ => None,
+        };
+        Ok(Wanted { clients, level })
+    }
+
+    fn consents(&self, deletes: bool) -> Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if self.json || !ui::can_ask() {
+            return Err(Error::usage(
+                "nothing was changed: there is no terminal to ask on. If this is what you want, say \
+                 `recoup uninstall --yes`; --dry-run only shows it",
+            ));
+        }
+        let question =
+            if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
+        let agreed = ui::confirm(question);
+        if !agreed {
+            ui::say("Nothing was changed.");
+        }
+        Ok(agreed)
+    }
+}
+
+fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
+    let changes = undo.changes.iter().filter(|change| change.is_any());
+    let shown = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+    };
+    Report {
+        written: false,
+        files: changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect(),
+        notes: undo.notes.clone(),
+        failed: undo.faults.iter().map(ToString::to_string).collect(),
+        purged: purge
+            .map(|purge| PurgeReport { deleted: shown(&purge.ours), left: shown(&purge.others) }),
+    }
+}
+
+fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
+    report.files.iter().try_for_each(FileReport::show)?;
+    report.notes.iter().for_each(ui::say);
+    undo.faults.iter().for_each(failure::warn);
+    if let Some(purged) = &report.purged {
+        for path in &purged.deleted {
+            ui::say(format_args!("To be deleted, for good: {path}"));
+        }
+        for path in &purged.left {
+            ui::say(format_args!("Not recoup's, and left: {path}"));
+        }
+    }
+    Ok(())
+}
+
+fn tell_end(report: &Report, purged: bool) {
+    for file in &report.files {
+        ui::say(file.summary());
+    }
+    if purged {
+        ui::say("Done: nothing that was remembered is left.");
+    } else {
+        ui::say(
+            "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! What checks go by. Much of it may be missing or wrong: that is what they are for.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::project::Project;
+use recoup_core::memory::hooked;
+
+use crate::config::show::{Layer, said};
+use crate::config::trust::Verdict;
+use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings};
+use crate::install::{self, Installation};
+
+/// The surroundings of all checks.
+#[derive(Debug)]
+pub(in crate::cli) struct Around {
+    /// Where we were started.
+    pub(super) cwd: PathBuf,
+    /// Our own directory.
+    pub(super) home: PathBuf,
+    /// The user's, if there is one.
+    pub(super) user_home: Option<PathBuf>,
+    /// This program.
+    pub(super) program: Option<PathBuf>,
+    /// The project that we were started in, if that can be told.
+    pub(super) project: Option<Project>,
+    pub(super) configuration: Configuration,
+    /// Where clients keep their files.
+    pub(super) places: install::Places,
+    pub(super) installed: Vec<Installation>,
+    dirs: ClientDirs,
+}
+
+/// What configuration there is.
+#[derive(Debug, Default)]
+pub(super) struct Configuration {
+    /// None where something is wrong with it.
+    pub(super) settings: Option<Settings>,
+    /// Everything that is wrong.
+    pub(super) problems: Vec<String>,
+    /// What a person should know.
+    pub(super) warnings: Vec<String>,
+    /// The keys that somebody has set, and where.
+    pub(super) said: Vec<(&'static str, Layer)>,
+    /// How many files of the repository say what needs trust, and do not have it.
+    pub(super) untrusted: usize,
+}
+
+impl Around {
+    /// Looks around; an error where there is not even a place for our own files.
+    pub(in crate::cli) fn find() -> recoup_core::Result<Self> {
+        let Places { cwd, home, user_home } = Places::find()?;
+        let project = Project::find(&cwd).ok();
+        let root = project.as_ref().map_or(&*cwd, Project::root);
+        let dirs = ClientDirs::find(&cwd);
+        let places = dirs.for_install(&home, root);
+        let installed = install::installed(&places);
+        let configuration = Configuration::read();
+        let program = std::env::current_exe().ok();
+        Ok(Self { cwd, home, user_home, program, project, configuration, places, installed, dirs })
+    }
+
+    /// A path as people write it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        match self.user_home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+
+    /// Whether a client would run hooks of ours, as its settings stand together.
+    pub(super) fn has_our_hooks(&self, client: hooked::Client) -> bool {
+        let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
+        hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
+    }
+
+    /// The settings, where they can be read.
+    pub(super) fn settings(&self) -> Option<&Settings> {
+        self.configuration.settings.as_ref()
+    }
+}
+
+impl Configuration {
+    fn read() -> Self {
+        let mut gathered = match Gathered::new(&Overrides::default()) {
+            Ok(gathered) => gathered,
+            Err(error) => return Self { problems: vec![error.to_string()], ..Self::default() },
+        };
+        let said = said(&gathered);
+        let is_untrusted = |verdict: &Verdict| *verdict != Verdict::Trusted;
+        let untrusted = gathered.delicate.iter().filter(|it| is_untrusted(&it.verdict)).count();
+        let settings = gathered.settings();
+        let mut problems: Vec<String> = gathered.problems.iter().map(ToString::to_string).collect();
+        if let Some(Err(error)) = settings.as_ref().map(Settings::demand_within_project) {
+            problems.push(error.to_string());
+        }
+        let warnings = settings.as_ref().map(|it| it.warnings.clone()).unwrap_or_default();
+        Self { settings, problems, warnings, said, untrusted }
+    }
+}

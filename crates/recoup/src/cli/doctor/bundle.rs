@@ -1,0 +1,168 @@
+//! What goes along with a bug report: versions, states, sizes and counts. Nothing that
+//! anybody wrote is in it, and that is so by construction: it is made of facts, of words that
+//! stand in this program, and of what the system says about itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::fsx;
+use recoup_core::memory;
+use recoup_core::store::sqlite;
+use serde::Serialize;
+
+use super::check::kinds_of_day;
+use super::finding::{Fact, Finding, State};
+use super::whom::OURS;
+use super::{Around, Repair};
+use crate::cli::disk;
+use crate::config::env;
+use crate::config::show::Layer;
+use crate::install::Client;
+
+/// The version of this form.
+const FORMAT: u32 = 1;
+
+/// As much as `/etc/os-release` has.
+const LARGEST: u64 = 64 << 10;
+
+/// The parts of our directory whose names are ours; whatever else is there is `other`.
+const PARTS: [&str; 14] = [
+    "cache.db",
+    "memory.db",
+    "near.db",
+    "ledger",
+    "claims",
+    "early-exit",
+    "logs",
+    "queue",
+    "projects",
+    "breakers",
+    "trusted",
+    "backups",
+    "config.toml",
+    "judge.json",
+];
+
+/// Everything.
+#[derive(Debug, Serialize)]
+struct Bundle<'a> {
+    format: u32,
+    day: String,
+    recoup: Recoup,
+    system: System,
+    findings: Vec<Told<'a>>,
+    repairs: Vec<Repaired>,
+    clients: Vec<&'static str>,
+    /// The keys that are set, and in which layer.
+    configuration: Vec<(&'static str, Layer)>,
+    /// The variables of ours that are set.
+    variables: Vec<&'static str>,
+    bytes: BTreeMap<&'static str, u64>,
+    /// What went wrong in hooks during the last day, by kind.
+    log: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Recoup {
+    version: &'static str,
+    cache_schema: i64,
+    memory_schema: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct System {
+    os: &'static str,
+    architecture: &'static str,
+    kernel: Fact,
+    distribution: Option<String>,
+    release: Option<Fact>,
+}
+
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    check: &'static str,
+    code: &'static str,
+    state: State,
+    facts: BTreeMap<&'static str, &'a Fact>,
+}
+
+#[derive(Debug, Serialize)]
+struct Repaired {
+    check: &'static str,
+    worked: bool,
+}
+
+/// The bundle as text. Without surroundings it has only what was found.
+pub(in crate::cli) fn bundle(
+    found: &[Finding],
+    repairs: &[Repair],
+    around: Option<&Around>,
+) -> String {
+    let home = around.map(|around| &*around.home);
+    let is_here = |client: &Client| around.is_some_and(|it| client.is_here(&it.places));
+    let bundle = Bundle {
+        format: FORMAT,
+        day: SystemClock.now().date(),
+        recoup: Recoup {
+            version: OURS,
+            cache_schema: sqlite::VERSION,
+            memory_schema: memory::inspect::VERSION,
+        },
+        system: System::here(),
+        findings: found.iter().map(told).collect(),
+        repairs: repairs.iter().map(repaired).collect(),
+        clients: Client::ALL.into_iter().filter(is_here).map(Client::as_str).collect(),
+        configuration: around.map(|it| it.configuration.said.clone()).unwrap_or_default(),
+        variables: env::set_variables(),
+        bytes: home.map(bytes_in).unwrap_or_default(),
+        log: home.map(kinds_of_day).unwrap_or_default(),
+    };
+    let mut text = serde_json::to_string_pretty(&bundle).expect("our own reports always serialize");
+    text.push('\n');
+    text
+}
+
+fn told(finding: &Finding) -> Told<'_> {
+    let facts = finding.facts.iter().map(|(name, fact)| (*name, fact)).collect();
+    Told { check: finding.check, code: finding.code, state: finding.state, facts }
+}
+
+fn repaired(repair: &Repair) -> Repaired {
+    Repaired { check: repair.check, worked: repair.error.is_none() }
+}
+
+fn bytes_in(home: &Path) -> BTreeMap<&'static str, u64> {
+    let mut bytes = BTreeMap::new();
+    for part in disk::parts_of(home) {
+        let name = PARTS.into_iter().find(|known| *known == part.part).unwrap_or("other");
+        *bytes.entry(name).or_default() += part.bytes;
+    }
+    bytes
+}
+
+impl System {
+    fn here() -> Self {
+        let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+        // Behind the number stands what its builder likes.
+        let number: String =
+            kernel.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        let release = fsx::read_regular(Path::new("/etc/os-release"), LARGEST).ok().flatten();
+        let release = String::from_utf8_lossy(release.as_deref().unwrap_or_default()).into_owned();
+        let field = |name: &str| {
+            let value =
+                release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+            Some(value.trim_matches('"').to_owned())
+        };
+        let is_word = |word: &String| {
+            word.len() <= 20 && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        Self {
+            os: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+            kernel: Fact::version(&number),
+            distribution: field("ID").filter(is_word),
+            release: field("VERSION_ID").map(|version| Fact::version(&version)),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Whether what was configured can be read, and what of it does not count.
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::around::Configuration;
+use crate::cli::doctor::finding::Finding;
+use crate::config::trust;
+
+const CHECK: &str = "configuration";
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let Configuration { problems, warnings, said, untrusted, .. } = &around.configuration;
+    let wrong = |problem: &String| {
+        Finding::fail(CHECK, "wrong", problem)
+            .remedy("commands refuse to work until this is mended; `recoup config check` tells all")
+    };
+    let mut found: Vec<Finding> = problems.iter().map(wrong).collect();
+    if let Some(first) = found.first_mut() {
+        first.facts.push(("problems", problems.len().into()));
+    }
+    found.extend(warnings.iter().map(|warning| {
+        Finding::warn(CHECK, "untrusted", warning)
+            .remedy("`recoup trust` shows what they say, and asks")
+            .fact("files", *untrusted)
+    }));
+    found.extend(team_rules(around));
+    if found.is_empty() {
+        let what = match said.len() {
+            0 => "nothing is set: all as it is built in".to_owned(),
+            1 => "1 key is set".to_owned(),
+            keys => format!("{keys} keys are set"),
+        };
+        found.push(Finding::ok(CHECK, what).fact("keys", said.len()));
+    }
+    found
+}
+
+/// The team's rules that wait for a yes.
+fn team_rules(around: &Around) -> Option<Finding> {
+    let project = around.project.as_ref()?;
+    let advice = trust::team_state(&around.home, project).advice()?;
+    Some(Finding::warn(CHECK, "team-rules", advice))
+}

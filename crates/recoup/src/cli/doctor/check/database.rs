@@ -1,0 +1,108 @@
+//! What memory and cache have in common: one file of SQLite.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::store::sqlite::{Inspected, Soundness, set_asides};
+use recoup_core::{Error, ErrorKind};
+use rustix::fs::{Access, access};
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::Finding;
+use crate::cli::human;
+
+/// A database that a check looks at.
+pub(super) struct Database<'a> {
+    pub(super) check: &'static str,
+    pub(super) path: &'a Path,
+    /// What becomes of a damaged one.
+    pub(super) if_damaged: &'static str,
+}
+
+impl Database<'_> {
+    /// It can't be used as it is.
+    pub(super) fn unusable(&self, error: &Error, around: &Around) -> Finding {
+        let what = format!("{}: {error}", around.shown(self.path));
+        match error.kind() {
+            ErrorKind::Corrupt => {
+                Finding::fail(self.check, "damaged", what).remedy(self.if_damaged)
+            }
+            ErrorKind::TooNew => Finding::fail(self.check, "too-new", what)
+                .remedy("upgrade this recoup: a newer one has been at work here"),
+            ErrorKind::Full => Finding::fail(self.check, "no-room", what)
+                .remedy("make room on the disk: not even reading works without a little"),
+            ErrorKind::Locked => Finding::warn(self.check, "locked", what)
+                .remedy("another process keeps it for itself: look for one that hangs"),
+            _ => Finding::fail(self.check, "unusable", what)
+                .remedy("move it away, or see who may read it (`ls -l`)"),
+        }
+    }
+
+    /// It can be read; the rest decides. `holds` says what is in it.
+    pub(super) fn usable(&self, seen: &Inspected, holds: &str, around: &Around) -> Finding {
+        let Inspected { version, newest, bytes, soundness } = seen;
+        let shown = around.shown(self.path);
+        let found = match soundness {
+            Soundness::Damaged(why) => {
+                let what = format!("{shown} is damaged: {why}");
+                Finding::fail(self.check, "damaged", what).remedy(self.if_damaged)
+            }
+            _ if !self.is_writable() => {
+                let what = format!("{shown} can be read and not written: nothing new is kept");
+                Finding::fail(self.check, "read-only", what)
+                    .remedy("see who owns it and its directory (`ls -ld`), and whether the disk is read-only")
+            }
+            _ => {
+                let checked = if *soundness == Soundness::Sound {
+                    "sound"
+                } else {
+                    "too large to be looked at as a whole"
+                };
+                let size = human::size(*bytes);
+                let next = if version < newest {
+                    ", brought to this version when next written"
+                } else {
+                    ""
+                };
+                Finding::ok(self.check, format!("{shown}: {holds}, {size}, {checked}{next}"))
+            }
+        };
+        found.fact("schema", version.unsigned_abs()).fact("bytes", *bytes)
+    }
+
+    fn is_writable(&self) -> bool {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        [self.path, dir].iter().all(|path| access(*path, Access::WRITE_OK).is_ok())
+    }
+
+    /// Nothing is there yet: then it must be possible to begin.
+    pub(super) fn not_there(&self, around: &Around) -> Finding {
+        let shown = around.shown(self.path);
+        let there = self.path.ancestors().skip(1).find(|path| path.exists());
+        match there {
+            Some(dir) if access(dir, Access::WRITE_OK).is_err() => {
+                let what =
+                    format!("{shown} is not there, and {} can't be written", around.shown(dir));
+                Finding::fail(self.check, "read-only", what)
+                    .remedy("let this user write there, or set RECOUP_HOME to another directory")
+            }
+            _ => Finding::ok(self.check, format!("{shown}: nothing is kept yet")),
+        }
+    }
+
+    /// What was set aside because it was damaged.
+    pub(super) fn set_asides(&self, around: &Around) -> Option<Finding> {
+        let aside: Vec<PathBuf> = set_asides(self.path);
+        let last = aside.last()?;
+        let times =
+            if aside.len() == 1 { "once".to_owned() } else { format!("{} times", aside.len()) };
+        let what =
+            format!("it was damaged {times}, and set aside; the last is in {}", around.shown(last));
+        Some(
+            Finding::warn(self.check, "set-aside", what)
+                .remedy(
+                    "look at the disk's health; remove what was set aside when you miss nothing",
+                )
+                .fact("set_aside", aside.len()),
+        )
+    }
+}

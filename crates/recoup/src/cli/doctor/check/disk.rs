@@ -1,0 +1,39 @@
+//! Whether there is room for more.
+
+use std::path::Path;
+
+use rustix::fs::statvfs;
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::Finding;
+use crate::cli::human;
+
+const CHECK: &str = "disk";
+
+/// With less, something fails soon; with still less, it does now.
+const LITTLE: u64 = 500 << 20;
+const NOTHING: u64 = 20 << 20;
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let there = around.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let Ok(disk) = statvfs(there) else {
+        let what = format!("the room at {} can't be told", around.shown(there));
+        return vec![Finding::skipped(CHECK, "unknown", what)];
+    };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // A file system without a limit on files says that there are none at all.
+    let no_files = disk.f_files > 0 && disk.f_favail == 0;
+    let what = format!("{} are free at {}", human::size(free), around.shown(there));
+    let remedy = "make room: what can't be written is not kept, and hooks learn nothing";
+    let found = if no_files {
+        let what = format!("no more files can be made at {}", around.shown(there));
+        Finding::fail(CHECK, "no-files", what).remedy(remedy)
+    } else if free < NOTHING {
+        Finding::fail(CHECK, "full", what).remedy(remedy)
+    } else if free < LITTLE {
+        Finding::warn(CHECK, "nearly-full", what).remedy(remedy)
+    } else {
+        Finding::ok(CHECK, what)
+    };
+    vec![found.fact("free_mib", free >> 20)]
+}

@@ -1,0 +1,237 @@
+//! What clients call: whether it is there, whether it is ours and of this version, and what
+//! comes of it when an event is fired through it.
+
+mod fire;
+mod payload;
+mod reply;
+mod together;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use crate::cli::doctor::sandbox::Sandbox;
+use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
+use crate::install::{Client, Holds, Installation};
+use fire::{Fault, Fired, fire};
+
+const CHECK: &str = "hooks";
+
+/// Longer than that, a person notices each time.
+const SLOW: Duration = Duration::from_secs(1);
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let with_hooks = |of: &&Installation| {
+        of.client.with_hooks().is_some() && (!of.hooks.is_empty() || of.fault.is_some())
+    };
+    let installed: Vec<&Installation> = around.installed.iter().filter(with_hooks).collect();
+    let mut found = Vec::new();
+    if !installed.is_empty() {
+        match Sandbox::new() {
+            Ok(sandbox) => {
+                found.extend(installed.iter().flat_map(|of| look_at(of, &sandbox, around)));
+            }
+            Err(error) => found.push(
+                Finding::fail(CHECK, "no-room", format!("nothing could be fired: {error}"))
+                    .remedy("make room in the temporary directory (TMPDIR)"),
+            ),
+        }
+    }
+    found.extend(together::find(&installed, around));
+    found.extend(without(&installed, around));
+    if found.is_empty() {
+        found.push(
+            Finding::skipped(CHECK, "none", "no client that takes hooks is on this machine")
+                .remedy(
+                    "`recoup init` hooks recoup into Claude Code, Codex and Pi once they are there",
+                ),
+        );
+    }
+    found
+}
+
+/// Clients that are here, and have none of our hooks.
+fn without(installed: &[&Installation], around: &Around) -> Vec<Finding> {
+    let is_bare = |client: &Client| {
+        client.with_hooks().is_some()
+            && client.is_here(&around.places)
+            && !installed.iter().any(|of| of.client == *client)
+    };
+    let found = |client: Client| {
+        let title = client.title();
+        if client.with_hooks().is_some_and(|client| around.has_our_hooks(client)) {
+            let what =
+                format!("{title} has our hooks in a file that others share, or write: not fired");
+            return Finding::skipped(CHECK, "elsewhere", what).fact("client", client.as_str());
+        }
+        let what = format!("{title} is here, and does not have our hooks");
+        Finding::skipped(CHECK, "not-installed", what)
+            .remedy(format!("`recoup init --client {}` hooks recoup in", client.as_str()))
+            .fact("client", client.as_str())
+    };
+    Client::ALL.into_iter().filter(is_bare).map(found).collect()
+}
+
+/// Everything about one file.
+fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
+    let said = |finding: Finding| {
+        finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
+    };
+    let Some(client) = of.client.with_hooks() else { return Vec::new() };
+    let shown = around.places.shown(&of.path);
+    let title = of.client.title();
+    if let Some(fault) = &of.fault {
+        let what = format!("{title} can't read {shown}: {fault}");
+        let remedy = "mend the file: nothing in it counts until then";
+        return vec![said(Finding::fail(CHECK, "malformed", what).remedy(remedy))];
+    }
+    let name = format!("{title} ({})", of.level.as_str());
+    let missing = missing_programs(of, around);
+    if let Some((path, why, code)) = missing {
+        let what = format!("{name}: {path} {why}; {shown} has it");
+        let finding = Finding::fail(CHECK, code, what)
+            .remedy("`recoup doctor --fix` (or `recoup init`) puts this program there");
+        return vec![said(finding.fix(Fix::Install(of.client, of.level)))];
+    }
+    let fired = fire(client, of, sandbox, around);
+    let mut found = vec![said(told(&name, &fired, of, around))];
+    found.extend(versions(&name, of, around).map(said));
+    found.extend(incomplete(&name, of, around).map(said));
+    found
+}
+
+/// The first program that is not there, or can't be run.
+fn missing_programs(
+    of: &Installation,
+    around: &Around,
+) -> Option<(String, &'static str, &'static str)> {
+    of.hooks.iter().find_map(|hook| {
+        let named = hook.call.program.clone();
+        match program(&hook.call, around) {
+            Program::Here(_) => None,
+            Program::Missing => Some((named, "is not there", "program-missing")),
+            Program::NotExecutable => Some((named, "can't be run", "not-executable")),
+        }
+    })
+}
+
+/// What came of firing, in one line.
+fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Finding {
+    let Fired { sound, slowest, faults, rule, withheld } = fired;
+    let millis = u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX);
+    let found = if let Some((event, fault)) = faults.first() {
+        let more = match faults.len() {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        let what = format!("{name}: {event}: {}{more}", fault.in_words());
+        Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault))
+    } else if *sound == 0 && *withheld > 0 {
+        let what = format!(
+            "{name}: not fired: its command comes with the repository, or sets RECOUP_HOME"
+        );
+        Finding::skipped(CHECK, "withheld", what)
+            .remedy("look at it yourself; `recoup init --project` puts in one of yours")
+    } else if *sound == 0 {
+        let what = format!("{name}: no event that is known here has our command");
+        Finding::skipped(CHECK, "no-events", what)
+            .remedy("`recoup init` puts it where it is of use")
+    } else if *rule == Some(false) {
+        let what = format!("{name}: it answers, and gives an agent no rules");
+        Finding::warn(CHECK, "no-rules", what)
+            .remedy("another version of recoup may be started there: see which program it names")
+    } else if *slowest > SLOW {
+        let what = format!("{name}: {sound} events answered, the slowest after {millis} ms");
+        Finding::warn(CHECK, "slow", what)
+            .remedy("the machine is very busy, or the program on a slow disk")
+    } else {
+        let noun = if *sound == 1 { "event" } else { "events" };
+        let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
+        let program = of.hooks.first().map_or("", |hook| &hook.call.program);
+        let program = around.shown(Path::new(program));
+        Finding::ok(
+            CHECK,
+            format!("{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}"),
+        )
+    };
+    found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
+}
+
+fn remedy(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::NotStarted(_) => "`recoup init` puts in a program that can be started",
+        Fault::TooLate(_) => {
+            "the client ends it there, and nothing is remembered: see what the command waits for"
+        }
+        Fault::Ended(_) => {
+            "a hook must exit with 0, or the client stops its work: see what the command is"
+        }
+        Fault::Reply(_) => {
+            "the client drops what it can't read: see what the command prints besides"
+        }
+    }
+}
+
+/// Programs of another version than this one.
+fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+    let programs: BTreeSet<PathBuf> = of
+        .hooks
+        .iter()
+        .filter_map(|hook| callable(&hook.call, of, around))
+        .filter_map(|call| match program(&call, around) {
+            Program::Here(path) => Some(path),
+            _ => None,
+        })
+        .collect();
+    let other = programs.iter().find_map(|path| {
+        let version =
+            version_of(path, around).unwrap_or_else(|| "of an unknown version".to_owned());
+        (version != OURS).then_some((path, version))
+    });
+    let (path, version) = other?;
+    let what = format!(
+        "{name}: its hooks start recoup {version} at {}, and this is {OURS}",
+        around.shown(path)
+    );
+    Some(
+        Finding::warn(CHECK, "other-version", what)
+            .remedy("replace the older one; `recoup init` chooses another path if need be")
+            .fact("version", Fact::version(&version)),
+    )
+}
+
+/// What this version would have put in, and is not there.
+fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+    let by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
+    let untimed = of.hooks.iter().filter(|hook| hook.event.is_some() && hook.timeout.is_none());
+    let untimed = untimed.count();
+    let missing = missing_events(of, around);
+    let (code, what) = if !missing.is_empty() {
+        ("events-missing", format!("{name}: no hook at {}", missing.join(", ")))
+    } else if untimed > 0 {
+        (
+            "no-timeout",
+            format!("{name}: {untimed} of {} hooks have no time-out of their own", of.hooks.len()),
+        )
+    } else {
+        return None;
+    };
+    let finding =
+        Finding::warn(CHECK, code, what).fact("missing", missing.len()).fact("untimed", untimed);
+    Some(if by_hand {
+        finding.remedy("somebody wrote these commands by hand: add what is missing there")
+    } else {
+        let fix = Fix::Install(of.client, of.level);
+        finding.remedy("`recoup doctor --fix` (or `recoup init`) brings them up to date").fix(fix)
+    })
+}
+
+fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
+    let slots = of.client.slots(of.level, &around.places);
+    let slot = slots.iter().find(|slot| slot.path == of.path);
+    let Some(Holds::Hooks(hooks)) = slot.map(|slot| &slot.holds) else { return Vec::new() };
+    let has = |event: &str| of.hooks.iter().any(|hook| hook.event.as_deref() == Some(event));
+    hooks.events.iter().map(|(event, _)| *event).filter(|event| !has(event)).collect()
+}

@@ -1,0 +1,47 @@
+//! What a hook may print, as its client reads it.
+
+use recoup_core::memory::hooked::Client;
+use serde_json::Value;
+
+use crate::cli::doctor::sandbox::RULE;
+
+/// What a sound answer has in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// Nothing, which is mostly so.
+    Nothing,
+    /// Something, and the rule in it or not.
+    Said { rule: bool },
+}
+
+/// Reads an answer; an error says what the client would not understand.
+pub(super) fn read(client: Client, event: &str, stdout: &[u8]) -> Result<Reply, &'static str> {
+    let text = str::from_utf8(stdout).map_err(|_| "its answer is not UTF-8")?.trim();
+    if text.is_empty() {
+        return Ok(Reply::Nothing);
+    }
+    let answer: Value = serde_json::from_str(text).map_err(|_| "its answer is no JSON")?;
+    if !answer.is_object() {
+        return Err("its answer is no JSON object");
+    }
+    let context = match client {
+        Client::Pi => answer.get("context"),
+        Client::ClaudeCode | Client::Codex => {
+            let own = answer.get("hookSpecificOutput");
+            if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
+                return Err("its answer is for another event");
+            }
+            own.and_then(|own| own.get("additionalContext"))
+        }
+    };
+    let rule = context.and_then(Value::as_str).is_some_and(|text| text.contains(RULE));
+    Ok(Reply::Said { rule })
+}
+
+/// The event at which an agent is given its rules.
+pub(super) fn gives_rules(client: Client) -> &'static str {
+    match client {
+        Client::Pi => "before_agent_start",
+        Client::ClaudeCode | Client::Codex => "SessionStart",
+    }
+}

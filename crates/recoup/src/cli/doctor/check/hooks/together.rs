@@ -1,0 +1,132 @@
+//! What the files of one client amount to together: hooks that run twice, are switched off,
+//! or were never allowed.
+
+use std::collections::BTreeMap;
+
+use recoup_core::base::fsx;
+use recoup_core::memory::hooked;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::CHECK;
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::Finding;
+use crate::install::{Call, Client, Installation};
+
+/// No settings of a person are larger.
+const LARGEST: u64 = 4 << 20;
+
+pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for client in Client::ALL {
+        let of: Vec<&Installation> = installed
+            .iter()
+            .copied()
+            .filter(|it| it.client == client && !it.hooks.is_empty())
+            .collect();
+        let Some(known) = client.with_hooks().filter(|_| !of.is_empty()) else { continue };
+        let all =
+            [off(client, known, &of, around), twice(client, &of), unallowed(client, &of, around)];
+        found.extend(all.into_iter().flatten().map(|it| it.fact("client", client.as_str())));
+    }
+    found
+}
+
+/// All hooks are switched off, there or in another file.
+fn off(
+    client: Client,
+    known: hooked::Client,
+    of: &[&Installation],
+    around: &Around,
+) -> Option<Finding> {
+    if !of.iter().any(|it| it.hooks_off) && around.has_our_hooks(known) {
+        return None;
+    }
+    let title = client.title();
+    let what = format!("{title} is told to run no hooks: ours do not run either");
+    let remedy = match client {
+        Client::Codex => "take `hooks = false` out of [features] in its config.toml",
+        _ => {
+            "take `disableAllHooks` out of its settings (the user's, the project's, settings.local.json)"
+        }
+    };
+    Some(Finding::warn(CHECK, "switched-off", what).remedy(remedy))
+}
+
+/// Two different commands of ours at one event. Those that are alike Claude Code runs once.
+fn twice(client: Client, of: &[&Installation]) -> Option<Finding> {
+    let mut calls: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
+    for hook in of.iter().flat_map(|it| &it.hooks) {
+        calls.entry(hook.event.as_deref().unwrap_or_default()).or_default().push(&hook.call);
+    }
+    let runs_twice = |calls: &Vec<&Call>| match client {
+        Client::ClaudeCode => calls.iter().any(|call| *call != calls[0]),
+        _ => calls.len() > 1,
+    };
+    let events = calls.values().filter(|calls| runs_twice(calls)).count();
+    if events == 0 {
+        return None;
+    }
+    let levels: Vec<&str> = of.iter().map(|it| it.level.as_str()).collect();
+    let what = format!(
+        "{} calls us twice at {events} events (in files of: {})",
+        client.title(),
+        levels.join(", ")
+    );
+    Some(
+        Finding::warn(CHECK, "twice", what)
+            .remedy("it counts once, and takes twice as long: take one out, with `recoup uninstall --project` or by hand")
+            .fact("events", events),
+    )
+}
+
+/// Codex runs a hook only once its user has allowed it, and writes that down in its
+/// configuration: `[hooks.state."FILE:EVENT:GROUP:HOOK"]`, with a hash of what was allowed.
+/// Whether that is still the hash of what is there, only Codex can tell.
+fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Finding> {
+    if client != Client::Codex {
+        return None;
+    }
+    let path = around.places.codex.join("config.toml");
+    let text = fsx::read_regular(&path, LARGEST).ok()?.unwrap_or_default();
+    let settings = DeTable::parse(str::from_utf8(&text).ok()?).ok()?;
+    let hooks = settings.get_ref().get("hooks").map(Spanned::get_ref);
+    let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
+    let entries = || state.and_then(DeValue::as_table).into_iter().flatten();
+    let is_allowed = |file: &str, event: &str| {
+        let place = format!("{file}:{}:", snake(event));
+        entries().any(|(key, entry)| {
+            let is_off = entry
+                .get_ref()
+                .get("enabled")
+                .is_some_and(|it| matches!(it.get_ref(), DeValue::Boolean(false)));
+            let was_seen = entry.get_ref().get("trusted_hash").is_some();
+            key.get_ref().contains(&place) && was_seen && !is_off
+        })
+    };
+    let waiting = |it: &Installation| {
+        let file = it.path.display().to_string();
+        let events = it.hooks.iter().filter_map(|hook| hook.event.as_deref());
+        events.filter(|event| !is_allowed(&file, event)).count()
+    };
+    let (first, count) = of.iter().map(|it| (it, waiting(it))).find(|(_, waiting)| *waiting > 0)?;
+    let shown = around.places.shown(&first.path);
+    let what = format!("Codex has not been told that it may run {count} of the hooks in {shown}");
+    Some(
+        Finding::warn(CHECK, "not-allowed", what)
+            .remedy("start Codex, say /hooks, and allow them")
+            .fact("waiting", count),
+    )
+}
+
+/// `SessionStart` as `session_start`.
+fn snake(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}

@@ -1,0 +1,198 @@
+//! The servers that clients start: a real handshake with each.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use recoup_core::base::clock::{Deadline, Stopwatch};
+use serde_json::{Value, json};
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use crate::cli::doctor::probe::{self, Failed, Process};
+use crate::cli::doctor::sandbox::Sandbox;
+use crate::cli::doctor::whom::{OURS, Program, callable, program};
+use crate::install::{Call, Installation, Server};
+
+const CHECK: &str = "mcp";
+
+/// A client waits for some seconds more.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Once its stdin is closed, a server ends.
+const TO_END: Duration = Duration::from_secs(5);
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let all = around.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
+    let servers: Vec<(&Installation, &Server)> = all.collect();
+    if servers.is_empty() {
+        return vec![
+            Finding::skipped(CHECK, "none", "no client has our MCP server")
+                .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
+        ];
+    }
+    let sandbox = match Sandbox::new() {
+        Ok(sandbox) => sandbox,
+        Err(error) => {
+            let what = format!("no server could be started: {error}");
+            return vec![
+                Finding::fail(CHECK, "no-room", what)
+                    .remedy("make room in the temporary directory (TMPDIR)"),
+            ];
+        }
+    };
+    servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around)).collect()
+}
+
+fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
+    let said = |finding: Finding| {
+        finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
+    };
+    let name = format!("{} ({})", of.client.title(), of.level.as_str());
+    let unusable = match program(&server.call, around) {
+        Program::Here(_) => None,
+        Program::Missing => Some(("is not there", "program-missing")),
+        Program::NotExecutable => Some(("can't be run", "not-executable")),
+    };
+    if let Some((why, code)) = unusable {
+        let shown = around.places.shown(&of.path);
+        let what = format!("{name}: {} {why}; {shown} has it", server.call.program);
+        let finding = Finding::fail(CHECK, code, what)
+            .remedy("`recoup doctor --fix` (or `recoup init`) puts this program there")
+            .fix(Fix::Install(of.client, of.level));
+        return vec![said(finding)];
+    }
+    let Some(call) = callable(&server.call, of, around) else {
+        let what = format!("{name}: not started: its command comes with the repository");
+        let finding = Finding::skipped(CHECK, "withheld", what).remedy("look at it yourself");
+        return vec![said(finding)];
+    };
+    let first = told(&name, shake_hands(&call, sandbox, around));
+    [first].into_iter().chain(beside_hooks(&name, of, server, around)).map(said).collect()
+}
+
+/// Who has our hooks is given its rules by them, and must not be asked to load them again.
+fn beside_hooks(
+    name: &str,
+    of: &Installation,
+    server: &Server,
+    around: &Around,
+) -> Option<Finding> {
+    let has_flag = server.call.args.iter().any(|arg| arg == "--with-hooks");
+    let has_hooks = of.client.with_hooks().is_some_and(|client| around.has_our_hooks(client));
+    let (code, what) = match (has_hooks, has_flag) {
+        (true, false) => (
+            "without-flag",
+            format!("{name}: its hooks give the rules, and its server asks to load them again"),
+        ),
+        (false, true) => (
+            "without-hooks",
+            format!("{name}: its server counts on hooks that give the rules, and there are none"),
+        ),
+        _ => return None,
+    };
+    let finding = Finding::warn(CHECK, code, what)
+        .remedy("`recoup doctor --fix` (or `recoup init`) makes the two agree");
+    let can_fix = of.client.with_hooks().is_some();
+    Some(if can_fix { finding.fix(Fix::Install(of.client, of.level)) } else { finding })
+}
+
+/// How a server presents itself.
+struct Greeted {
+    name: String,
+    version: String,
+    tools: usize,
+    took: Duration,
+    ends: bool,
+}
+
+enum Fault {
+    NotStarted(String),
+    /// Nothing came within the time.
+    Silent,
+    /// It ended, or said something else.
+    Strange(&'static str),
+}
+
+fn told(name: &str, shaken: Result<Greeted, Fault>) -> Finding {
+    let greeted = match shaken {
+        Ok(greeted) => greeted,
+        Err(Fault::NotStarted(why)) => {
+            return Finding::fail(
+                CHECK,
+                "not-started",
+                format!("{name}: it can't be started: {why}"),
+            )
+            .remedy("`recoup init` puts in a program that can be started");
+        }
+        Err(Fault::Silent) => {
+            let what = format!("{name}: the server said nothing within {} s", LIMIT.as_secs());
+            return Finding::fail(CHECK, "too-late", what)
+                .remedy("run its command yourself, and see what it waits for");
+        }
+        Err(Fault::Strange(why)) => {
+            return Finding::fail(CHECK, "wrong-answer", format!("{name}: {why}"))
+                .remedy("run its command yourself, and see what it prints");
+        }
+    };
+    let Greeted { name: server, version, tools, took, ends } = greeted;
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let what = format!("{name}: {server} {version}, {tools} tools, after {millis} ms");
+    let found = if !ends {
+        Finding::warn(CHECK, "stays", format!("{what}; it did not end when its client left"))
+            .remedy("such servers pile up: see what its command is")
+    } else if version != OURS {
+        Finding::warn(CHECK, "other-version", format!("{what}; this is {OURS}"))
+            .remedy("replace the older one; `recoup init` chooses another path if need be")
+    } else {
+        Finding::ok(CHECK, what)
+    };
+    found.fact("version", Fact::version(&version)).fact("tools", tools).fact("ms", millis)
+}
+
+/// Says what a client says at its start, and leaves.
+fn shake_hands(call: &Call, sandbox: &Sandbox, around: &Around) -> Result<Greeted, Fault> {
+    let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
+    let mut command = probe::command(call, &sandbox.home, &around.cwd);
+    let mut server = Process::start(&mut command).map_err(|failed| match failed {
+        Failed::NotStarted(error) => Fault::NotStarted(error.to_string()),
+        Failed::TooLate => Fault::Silent,
+    })?;
+    let client = json!({"name": "recoup-doctor", "version": OURS});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let hello = ask(&mut server, 1, "initialize", &params, deadline)?;
+    server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    let tools = ask(&mut server, 2, "tools/list", &json!({}), deadline)?;
+    let took = watch.elapsed();
+    server.close();
+    let ends = server.ends(Deadline::after(TO_END));
+    let text = |name: &str| {
+        let text = hello["serverInfo"][name].as_str().unwrap_or_default();
+        text.chars().take(40).collect::<String>()
+    };
+    let tools =
+        tools["tools"].as_array().ok_or(Fault::Strange("it does not say which tools it has"))?;
+    Ok(Greeted { name: text("name"), version: text("version"), tools: tools.len(), took, ends })
+}
+
+/// Asks, and passes over what is no answer to that.
+fn ask(
+    server: &mut Process,
+    id: u64,
+    method: &str,
+    params: &Value,
+    deadline: Deadline,
+) -> Result<Value, Fault> {
+    let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    server.write(format!("{question}\n").as_bytes());
+    loop {
+        let line = server.line(deadline).map_err(|why| match why {
+            RecvTimeoutError::Timeout => Fault::Silent,
+            RecvTimeoutError::Disconnected => Fault::Strange("the server ended without an answer"),
+        })?;
+        let answer: Value = serde_json::from_slice(&line)
+            .map_err(|_| Fault::Strange("the server printed something that is no JSON"))?;
+        if answer["id"] == id {
+            let result = answer.get("result").cloned();
+            return result.ok_or(Fault::Strange("the server answered with an error"));
+        }
+    }
+}

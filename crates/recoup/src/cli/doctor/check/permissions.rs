@@ -1,0 +1,136 @@
+//! Whether what we keep is this user's alone.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::clock::Deadline;
+use rustix::fs::{Access, access};
+
+use super::SHORT;
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::{Finding, Fix};
+
+const CHECK: &str = "permissions";
+
+/// So much is looked at: who has more has seen it in the first of these.
+const MOST: usize = 50_000;
+/// Deeper than anything of ours.
+const DEPTH: usize = 8;
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let home = &around.home;
+    let shown = around.shown(home);
+    let found = match fs::metadata(home) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
+            let what = format!("{shown} is not there yet: it is made when something is kept");
+            return vec![Finding::ok(CHECK, what).fact("home", false)];
+        }
+        Err(error) => {
+            let what = format!("{shown}: {error}");
+            return vec![
+                Finding::fail(CHECK, "unreadable", what)
+                    .remedy("let this user look there, or set RECOUP_HOME to another directory"),
+            ];
+        }
+    };
+    if !found.is_dir() {
+        let what = format!("{shown} is no directory: nothing can be kept");
+        return vec![
+            Finding::fail(CHECK, "no-directory", what)
+                .remedy("move it away, or set RECOUP_HOME to another directory"),
+        ];
+    }
+    let mut walk = Walk::new();
+    walk.look_at(home, DEPTH);
+    walk.findings(home, around)
+}
+
+/// What is open to others, somebody else's, or closed to ourselves.
+struct Walk {
+    user: u32,
+    until: Deadline,
+    seen: usize,
+    open: Vec<PathBuf>,
+    foreign: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
+}
+
+impl Walk {
+    fn new() -> Self {
+        let user = rustix::process::geteuid().as_raw();
+        let until = Deadline::after(SHORT / 2);
+        Self { user, until, seen: 0, open: Vec::new(), foreign: Vec::new(), closed: Vec::new() }
+    }
+
+    fn look_at(&mut self, path: &Path, depth: usize) {
+        self.seen += 1;
+        if self.seen > MOST || self.until.passed() {
+            return;
+        }
+        // Of a home that is a link, what it leads to; else links are not ours to follow.
+        let found = if depth == DEPTH { fs::metadata(path) } else { fs::symlink_metadata(path) };
+        let Ok(found) = found else { return };
+        if found.is_symlink() {
+            return;
+        }
+        if found.uid() != self.user {
+            self.foreign.push(path.to_owned());
+        } else if found.mode() & 0o077 != 0 {
+            self.open.push(path.to_owned());
+        }
+        if !found.is_dir() || depth == 0 {
+            return;
+        }
+        let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+        if access(path, needed).is_err() {
+            self.closed.push(path.to_owned());
+        }
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            self.look_at(&entry.path(), depth - 1);
+        }
+    }
+
+    fn findings(self, home: &Path, around: &Around) -> Vec<Finding> {
+        let (shown, mut found) = (around.shown(home), Vec::new());
+        let example = |paths: &[PathBuf]| match paths {
+            [only] => around.shown(only),
+            [first, rest @ ..] => format!("{} and {} more", around.shown(first), rest.len()),
+            [] => String::new(),
+        };
+        if !self.foreign.is_empty() {
+            let what = format!("another user owns {}", example(&self.foreign));
+            found.push(
+                Finding::fail(CHECK, "foreign", what)
+                    .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
+                    .fact("foreign", self.foreign.len()),
+            );
+        }
+        if !self.closed.is_empty() {
+            let what = format!("this user may not use {}", example(&self.closed));
+            let (mine, fact) = (self.closed, "closed");
+            found.push(
+                Finding::fail(CHECK, "closed", what)
+                    .remedy("`recoup doctor --fix` opens it for you, where it is yours and the disk can be written")
+                    .fact(fact, mine.len())
+                    .fix(Fix::MakePrivate(mine)),
+            );
+        }
+        if !self.open.is_empty() {
+            let what = format!("others on this machine may look at {}", example(&self.open));
+            found.push(
+                Finding::warn(CHECK, "open", what)
+                    .remedy("`recoup doctor --fix` closes it to them")
+                    .fact("open", self.open.len())
+                    .fix(Fix::MakePrivate(self.open)),
+            );
+        }
+        if found.is_empty() {
+            let what = format!("{shown} is this user's alone");
+            found.push(Finding::ok(CHECK, what).fact("files", self.seen));
+        }
+        found
+    }
+}

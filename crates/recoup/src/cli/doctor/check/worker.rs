@@ -1,0 +1,121 @@
+//! What hooks have left for later, and whether somebody does it.
+
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+
+use crate::cli::doctor::Around;
+use crate::cli::doctor::finding::{Finding, Fix};
+use crate::cli::human;
+use crate::hooks::worker::LONGEST;
+use crate::hooks::worker::backlog::{self, Backlog};
+
+const CHECK: &str = "worker";
+
+/// What waits for longer is waited for by nobody: the next hook in its project may be far off.
+const LONG: u64 = 60 * 60 * 1000;
+
+pub(super) fn find(around: &Around) -> Vec<Finding> {
+    let backlogs = match backlog::all(&around.home) {
+        Ok(backlogs) => backlogs,
+        Err(error) => {
+            let what = format!("{}: {error}", around.shown(&around.home.join("queue")));
+            return vec![
+                Finding::fail(CHECK, "unusable", what).remedy("let this user read and write it"),
+            ];
+        }
+    };
+    let jobs: usize = backlogs.iter().map(|it| it.jobs).sum();
+    let mut found: Vec<Finding> = backlogs.iter().flat_map(|it| look_at(it, around)).collect();
+    if found.is_empty() {
+        let working = backlogs.iter().filter(|it| it.is_worked_on).count();
+        let what = match (jobs, working) {
+            (0, 0) => "nothing waits for it".to_owned(),
+            (jobs, 0) => format!("{jobs} jobs wait for the next hook in their project"),
+            (jobs, _) => format!("at work, {jobs} jobs left"),
+        };
+        found.push(Finding::ok(CHECK, what));
+    }
+    found[0].facts.push(("jobs", jobs.into()));
+    found
+}
+
+/// What may be wrong with what waits.
+#[derive(Debug, PartialEq, Eq)]
+enum Trouble {
+    /// Somebody has been at one job for so long.
+    Stuck(u64),
+    /// Nobody has been at it for so long.
+    Waiting(u64),
+}
+
+fn trouble(backlog: &Backlog, now: Timestamp) -> Option<Trouble> {
+    let Backlog { jobs, oldest, begun, is_worked_on, .. } = backlog;
+    let age = |then: &Option<Timestamp>| then.map_or(0, |then| now.millis_since(then));
+    // A worker ends by itself, whatever it waits for.
+    let longest = 2 * u64::try_from(LONGEST.as_millis()).unwrap_or(u64::MAX);
+    match is_worked_on {
+        true if age(begun) > longest => Some(Trouble::Stuck(age(begun))),
+        false if *jobs > 0 && age(oldest) > LONG => Some(Trouble::Waiting(age(oldest))),
+        _ => None,
+    }
+}
+
+fn look_at(backlog: &Backlog, around: &Around) -> Vec<Finding> {
+    let Backlog { project, root, jobs, lost, .. } = backlog;
+    let dir = around.home.join("queue").join(project);
+    let place = around.shown(root.as_ref().unwrap_or(&dir));
+    let troubled = trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
+        Trouble::Stuck(age) => {
+            let what = format!("somebody has been at one job of {place} for {}", human::long(age));
+            Finding::warn(CHECK, "stuck", what).remedy(
+                "a worker ends after three minutes, unless it is stopped: look for `recoup hook --work`",
+            )
+        }
+        Trouble::Waiting(age) => {
+            let noun = if *jobs == 1 { "job" } else { "jobs" };
+            let what = format!("{jobs} {noun} of {place} left, the oldest {} ago", human::long(age));
+            let found = Finding::warn(CHECK, "waiting", what)
+                .remedy("the next hook there starts a worker; `recoup doctor --fix` does it now");
+            match root.as_ref().filter(|root| root.is_dir()) {
+                Some(root) => found.fix(Fix::Work { project: project.clone(), root: root.clone() }),
+                None => found,
+            }
+        }
+    });
+    let given_up = (*lost > 0).then(|| {
+        let what = format!("{lost} of them can't be read, or ended their worker three times");
+        Finding::warn(CHECK, "given-up", what)
+            .remedy("the next worker drops them: what they were about is lost")
+            .fact("lost", *lost)
+    });
+    troubled.into_iter().chain(given_up).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_stuck_when_it_is_at_one_job_for_too_long() {
+        let now = Timestamp::from_seconds(1_000_000);
+        let ago = |seconds: i64| Some(Timestamp::from_seconds(1_000_000 - seconds));
+        let backlog = |oldest, begun, is_worked_on| Backlog {
+            project: String::new(),
+            root: None,
+            jobs: 2,
+            lost: 0,
+            oldest,
+            begun,
+            is_worked_on,
+        };
+        assert_eq!(trouble(&backlog(ago(9_000), ago(100), true), now), None);
+        assert_eq!(
+            trouble(&backlog(ago(9_000), ago(400), true), now),
+            Some(Trouble::Stuck(400_000))
+        );
+        assert_eq!(trouble(&backlog(ago(60), None, false), now), None);
+        assert_eq!(
+            trouble(&backlog(ago(9_000), ago(9_000), false), now),
+            Some(Trouble::Waiting(9_000_000))
+        );
+    }
+}

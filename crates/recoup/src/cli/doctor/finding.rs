@@ -1,0 +1,151 @@
+//! What a check found: for a person in words, for a bug report in facts that can't be private.
+
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
+
+use crate::install::{Client, Level};
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::cli) enum State {
+    /// As it should be.
+    Ok,
+    /// There is nothing to look at, or it could not be looked at.
+    Skipped,
+    /// It works, and not as well as it could.
+    Warn,
+    /// It does not work.
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::cli) struct Finding {
+    /// Which check it is of.
+    pub(in crate::cli) check: &'static str,
+    pub(in crate::cli) state: State,
+    /// What was found, in one word that never changes.
+    pub(in crate::cli) code: &'static str,
+    /// The same in words.
+    pub(in crate::cli) what: String,
+    /// What to do about it.
+    pub(in crate::cli) remedy: Option<String>,
+    /// Whether `--fix` can do it.
+    #[serde(rename = "fixable", serialize_with = "is_there")]
+    pub(in crate::cli) fix: Option<Fix>,
+    #[serde(serialize_with = "as_object")]
+    pub(in crate::cli) facts: Vec<(&'static str, Fact)>,
+}
+
+/// What `--fix` would do about it. Nothing here deletes anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Fix {
+    /// Close these to everybody else.
+    MakePrivate(Vec<PathBuf>),
+    /// Do for a client what `recoup init` does.
+    Install(Client, Level),
+    /// Start a worker for the project of that name, in its root.
+    Work { project: String, root: PathBuf },
+}
+
+/// A fact that may be told to anybody: no fact is made of a text that somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(in crate::cli) enum Fact {
+    Number(u64),
+    Yes(bool),
+    Word(&'static str),
+    Version(String),
+}
+
+impl Fact {
+    /// A version, if it looks like one.
+    pub(super) fn version(text: &str) -> Self {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+        let is_one = text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit());
+        if is_one && text.chars().all(is_part) {
+            Self::Version(text.to_owned())
+        } else {
+            Self::Word("another")
+        }
+    }
+}
+
+impl From<u64> for Fact {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<usize> for Fact {
+    fn from(number: usize) -> Self {
+        Self::Number(number as u64)
+    }
+}
+
+impl From<bool> for Fact {
+    fn from(yes: bool) -> Self {
+        Self::Yes(yes)
+    }
+}
+
+impl From<&'static str> for Fact {
+    fn from(word: &'static str) -> Self {
+        Self::Word(word)
+    }
+}
+
+impl Finding {
+    fn new(check: &'static str, state: State, code: &'static str, what: String) -> Self {
+        Self { check, state, code, what, remedy: None, fix: None, facts: Vec::new() }
+    }
+
+    pub(super) fn ok(check: &'static str, what: impl Into<String>) -> Self {
+        Self::new(check, State::Ok, "ok", what.into())
+    }
+
+    pub(super) fn skipped(
+        check: &'static str,
+        code: &'static str,
+        what: impl Into<String>,
+    ) -> Self {
+        Self::new(check, State::Skipped, code, what.into())
+    }
+
+    pub(super) fn warn(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
+        Self::new(check, State::Warn, code, what.into())
+    }
+
+    pub(super) fn fail(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
+        Self::new(check, State::Fail, code, what.into())
+    }
+
+    pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    pub(super) fn fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
+    pub(super) fn fact(mut self, name: &'static str, fact: impl Into<Fact>) -> Self {
+        self.facts.push((name, fact.into()));
+        self
+    }
+}
+
+#[expect(clippy::ref_option, reason = "as serde calls it")]
+fn is_there<S: Serializer>(fix: &Option<Fix>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(fix.is_some())
+}
+
+fn as_object<S: Serializer>(
+    facts: &[(&'static str, Fact)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(facts.iter().map(|(name, fact)| (name, fact)))
+}

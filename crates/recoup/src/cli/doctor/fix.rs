@@ -1,0 +1,87 @@
+//! What `--fix` does about what was found. Nothing is deleted.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
+use recoup_core::base::fsx;
+use recoup_core::{Error, ErrorKind, Result};
+use serde::Serialize;
+
+use super::Around;
+use super::finding::{Finding, Fix};
+use crate::hooks::worker::{self, backlog};
+use crate::install::{self, Client, Level, Plan, Wish};
+
+/// For the first of what was left behind.
+const TO_BEGIN: Duration = Duration::from_secs(3);
+
+/// What was tried, and how it ended.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::cli) struct Repair {
+    pub(in crate::cli) check: &'static str,
+    pub(in crate::cli) what: String,
+    /// Why it did not work; none where it did.
+    pub(in crate::cli) error: Option<String>,
+}
+
+/// Does what can be done about these findings, each thing once.
+pub(in crate::cli) fn repair(found: &[Finding], around: &Around) -> Vec<Repair> {
+    let mut done: Vec<&Fix> = Vec::new();
+    let mut repairs = Vec::new();
+    for finding in found {
+        let Some(fix) = finding.fix.as_ref().filter(|fix| !done.contains(fix)) else { continue };
+        done.push(fix);
+        let error = carry_out(fix, around).err().map(|error| error.to_string());
+        repairs.push(Repair { check: finding.check, what: in_words(fix, around), error });
+    }
+    repairs
+}
+
+/// What it is, as something to do.
+fn in_words(fix: &Fix, around: &Around) -> String {
+    match fix {
+        Fix::MakePrivate(paths) => match &paths[..] {
+            [only] => format!("close {} to others", around.shown(only)),
+            paths => format!("close {} files and directories to others", paths.len()),
+        },
+        Fix::Install(client, level) => {
+            format!("install into {} anew ({})", client.title(), level.as_str())
+        }
+        Fix::Work { root, .. } => format!("start a worker for {}", around.shown(root)),
+    }
+}
+
+fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
+    match fix {
+        // From the outside in: what is in a closed directory can't be reached before.
+        Fix::MakePrivate(paths) => paths.iter().try_for_each(|path| fsx::make_private(path)),
+        Fix::Install(client, level) => install(*client, *level, around),
+        Fix::Work { project, root } => work(project, root, around),
+    }
+}
+
+/// Starts a worker, and waits a moment for it to begin, or to be done.
+fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
+    worker::start_in(project, root)?;
+    let deadline = Deadline::after(TO_BEGIN);
+    while !deadline.passed() {
+        let left = backlog::all(&around.home).unwrap_or_default();
+        if !left.iter().any(|it| it.project == project && it.jobs > 0) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// What `recoup init` does for that client, with its copies of what was there.
+fn install(client: Client, level: Level, around: &Around) -> Result<()> {
+    let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
+    let running = around.program.as_ref().ok_or_else(unknown)?;
+    let program = install::program_path(running, None, &around.places)?.display().to_string();
+    let wish = Wish { places: &around.places, level, program: &program, replace_peers: false };
+    let plan = Plan::make(client, &wish)?;
+    install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
+}

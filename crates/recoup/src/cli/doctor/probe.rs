@@ -1,0 +1,186 @@
+//! Starts another program as a client would, gives it something to read and a deadline, and
+//! leaves nothing of it behind.
+
+use std::io::{Read, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::base::clock::{Deadline, Stopwatch};
+use rustix::process::Pid;
+
+use super::leave;
+use crate::install::Call;
+
+/// No sound answer is longer.
+const LONGEST: u64 = 1 << 20;
+/// Who has ended, has written all it had to.
+const STEP: Duration = Duration::from_millis(5);
+
+/// How a program ended.
+#[derive(Debug)]
+pub(super) struct Ran {
+    /// None for a signal.
+    pub(super) code: Option<i32>,
+    pub(super) stdout: Vec<u8>,
+    pub(super) took: Duration,
+}
+
+/// Why it did not.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// It could not be started.
+    NotStarted(std::io::Error),
+    /// The time was up, and it was ended.
+    TooLate,
+}
+
+/// The command that a client would start, in a place of its own: nothing of the user's is
+/// touched, and no model asked.
+pub(super) fn command(call: &Call, home: &Path, cwd: &Path) -> Command {
+    let mut command = if let Some(line) = &call.line {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(line);
+        shell
+    } else {
+        let mut command = Command::new(&call.program);
+        command.args(&call.args);
+        command
+    };
+    command.current_dir(cwd).env("RECOUP_HOME", home).env("RECOUP_JUDGE_ENABLED", "false");
+    command
+}
+
+/// Runs it to its end, or to the end of its time.
+pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result<Ran, Failed> {
+    let deadline = Deadline::after(limit);
+    let watch = Stopwatch::start();
+    let mut process = Process::start(&mut command)?;
+    process.write(input);
+    process.close();
+    let answers = process.answers.take();
+    loop {
+        match process.child.try_wait() {
+            Ok(Some(status)) => {
+                let took = watch.elapsed();
+                // One that it has left behind may keep the pipe open.
+                let stdout =
+                    answers.map_or_else(Vec::new, |it| all_of(&it, Deadline::after(STEP * 20)));
+                return Ok(Ran { code: status.code(), stdout, took });
+            }
+            Ok(None) if deadline.passed() => return Err(Failed::TooLate),
+            Ok(None) => thread::sleep(STEP.min(deadline.remaining())),
+            Err(error) => return Err(Failed::NotStarted(error)),
+        }
+    }
+}
+
+fn all_of(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Ok(piece) = pieces.recv_timeout(deadline.remaining()) {
+        all.extend(piece);
+    }
+    all
+}
+
+/// A program that runs, with all that it starts. It ends with this.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    input: Option<mpsc::Sender<Vec<u8>>>,
+    answers: Option<Receiver<Vec<u8>>>,
+    rest: Vec<u8>,
+}
+
+impl Process {
+    /// Starts it in a process group of its own.
+    pub(super) fn start(command: &mut Command) -> Result<Self, Failed> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(Failed::NotStarted)?;
+        if let Some(group) = group_of(&child) {
+            leave::started(group);
+        }
+        let (input, to_write) = mpsc::channel::<Vec<u8>>();
+        let (answer, answers) = mpsc::channel();
+        if let Some(mut pipe) = child.stdin.take() {
+            // One that does not read must not hold us up.
+            thread::spawn(move || {
+                while let Ok(bytes) = to_write.recv() {
+                    if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        if let Some(pipe) = child.stdout.take() {
+            thread::spawn(move || {
+                let (mut pipe, mut piece) = (pipe.take(LONGEST), vec![0; 16 << 10]);
+                while let Ok(len @ 1..) = pipe.read(&mut piece) {
+                    if answer.send(piece[..len].to_vec()).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Self { child, input: Some(input), answers: Some(answers), rest: Vec::new() })
+    }
+
+    /// Hands it something to read.
+    pub(super) fn write(&self, bytes: &[u8]) {
+        if let Some(input) = &self.input {
+            // It may be gone; then it does not answer.
+            let _ = input.send(bytes.to_vec());
+        }
+    }
+
+    /// Nothing more will come.
+    pub(super) fn close(&mut self) {
+        self.input = None;
+    }
+
+    /// The next line that it writes, if it does so in time.
+    pub(super) fn line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
+        loop {
+            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+                return Ok(self.rest.drain(..=end).collect());
+            }
+            let Some(answers) = &self.answers else { return Err(RecvTimeoutError::Disconnected) };
+            let piece = answers.recv_timeout(deadline.remaining())?;
+            self.rest.extend(piece);
+        }
+    }
+
+    /// Whether it ends by itself until then.
+    pub(super) fn ends(&mut self, deadline: Deadline) -> bool {
+        while !deadline.passed() {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return true;
+            }
+            thread::sleep(STEP);
+        }
+        false
+    }
+}
+
+/// The group that a process leads has its number.
+fn group_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // What it has started is in the same group, unless it did not want to be.
+        if let Some(group) = group_of(&self.child) {
+            leave::end(group);
+        }
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,52 @@
+//! A home and a project that are there for one probe: whatever a hook writes goes there. In
+//! its memory there is one rule, by which it is seen whether rules arrive.
+
+use std::path::PathBuf;
+
+use recoup_core::base::fsx;
+use recoup_core::memory::{NoteKind, NoteScope, Source, Statement};
+use recoup_core::{Error, ErrorKind, Result};
+use tempfile::TempDir;
+
+use super::leave;
+use crate::cli::app::memory_in;
+
+/// What nobody would say by chance.
+pub(super) const RULE: &str = "use the lantern of the recoup doctor";
+
+/// A place of its own; gone when this is.
+#[derive(Debug)]
+pub(super) struct Sandbox {
+    pub(super) home: PathBuf,
+    pub(super) project: PathBuf,
+    dir: TempDir,
+}
+
+impl Sandbox {
+    pub(super) fn new() -> Result<Self> {
+        let failed =
+            |error| Error::new(ErrorKind::Io, "making a temporary directory").with_source(error);
+        let dir = tempfile::Builder::new().prefix("recoup-doctor-").tempdir().map_err(failed)?;
+        leave::began(dir.path());
+        let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+        fsx::ensure_private_dir(&home)?;
+        // With a root of its own, so that no directory above it is taken for one.
+        fsx::ensure_private_dir(&project)?;
+        fsx::write_whole(&project.join("recoup.toml"), b"")?;
+        let rule = Statement::new(
+            NoteKind::Preference,
+            RULE.to_owned(),
+            Source::Manual,
+            NoteScope::Universal,
+        );
+        memory_in(&home).record(&rule)?;
+        Ok(Self { home, project, dir })
+    }
+}
+
+/// The directory itself goes after this.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        leave::removed(self.dir.path());
+    }
+}

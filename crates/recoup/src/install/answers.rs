@@ -1,0 +1,78 @@
+//! What a person answers when we are hooked in, written into our own `config.toml`, so that it
+//! is asked once.
+
+use std::path::Path;
+
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::change::Change;
+use super::edit::toml;
+use super::places::Places;
+
+/// A key that is asked for, and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// `table.name`
+    pub(crate) key: &'static str,
+    pub(crate) value: Said,
+}
+
+/// What is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    Truth(bool),
+    Word(&'static str),
+}
+
+/// May a model read redacted candidates.
+pub(crate) const JUDGE: &str = "judge.enabled";
+/// Are rules written into Claude Code's own memory.
+pub(crate) const SYNC: &str = "rules.sync";
+/// Do memories on one topic become a skill.
+pub(crate) const SKILLS: &str = "skills.enabled";
+/// And where.
+pub(crate) const SKILLS_PLACE: &str = "skills.place";
+
+/// The keys that the file at `path` has an answer for already.
+pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
+    let change = Change::begin(path, None)?;
+    let root = toml::value(&text(&change, places)?).map_err(|fault| named(path, places, &fault))?;
+    let has = |key: &&str| {
+        let mut parts = key.split('.');
+        parts.try_fold(&root, |value, part| value.get(part)).is_some()
+    };
+    Ok([JUDGE, SYNC, SKILLS, SKILLS_PLACE].into_iter().filter(has).collect())
+}
+
+/// The file with these answers.
+pub(crate) fn written(path: &Path, answers: &[Answer], places: &Places) -> Result<Change> {
+    let mut change = Change::begin(path, None)?;
+    let mut text = text(&change, places)?;
+    for Answer { key, value } in answers {
+        let (table, name) = key.split_once('.').unwrap_or((key, ""));
+        let (value, shown) = match value {
+            Said::Truth(truth) => ((*truth).into(), truth.to_string()),
+            Said::Word(word) => ((*word).into(), format!("{word:?}")),
+        };
+        text = toml::set_key(&text, table, name, value).map_err(|it| named(path, places, &it))?;
+        change.done.said.push(format!("{key} = {shown}"));
+    }
+    if change.before.as_deref() != Some(text.as_bytes()) && !answers.is_empty() {
+        change.after = Some(text.into_bytes());
+    }
+    change.demand_possible()?;
+    Ok(change)
+}
+
+fn text(change: &Change, places: &Places) -> Result<String> {
+    let bytes = change.before.clone().unwrap_or_default();
+    String::from_utf8(bytes).map_err(|_| {
+        let place = places.shown(&change.path);
+        Error::new(ErrorKind::Invalid, format!("{place} is not UTF-8"))
+    })
+}
+
+fn named(path: &Path, places: &Places, fault: &super::edit::Fault) -> Error {
+    let message = format!("{}, {fault}; nothing was changed", places.shown(path));
+    Error::new(ErrorKind::Invalid, message)
+}

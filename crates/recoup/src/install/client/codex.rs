@@ -1,0 +1,45 @@
+//! Codex: hooks in `hooks.json`, servers in `config.toml`, both in `~/.codex` or `.codex` of a
+//! project.
+//!
+//! Its hooks have the layout of Claude Code's, but no `args`: the command is a line for a
+//! shell. They are on unless `features.hooks` is false, and run once their user has said in
+//! Codex that they may. What `notify` would tell, the hooks tell already.
+
+use std::path::PathBuf;
+
+use super::{Client, Form, Holds, Hooks, Level, Slot};
+use crate::install::places::Places;
+
+const SECONDS: u64 = 10;
+
+/// Codex gives a hook no longer at a session's end.
+const AT_THE_END: u64 = 3;
+
+const HOOKS: Hooks = Hooks {
+    events: &[
+        ("SessionStart", SECONDS),
+        ("UserPromptSubmit", SECONDS),
+        ("PreToolUse", SECONDS),
+        ("PostToolUse", SECONDS),
+        ("SubagentStart", SECONDS),
+        ("SubagentStop", SECONDS),
+        ("PreCompact", SECONDS),
+        ("Stop", SECONDS),
+        ("SessionEnd", AT_THE_END),
+    ],
+    form: Form::Shell,
+    args: &["hook", "--client", "codex"],
+};
+
+pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+    (vec![places.codex.clone()], &["codex"])
+}
+
+pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+    let dir = match level {
+        Level::User => places.codex.clone(),
+        Level::Project => places.root.join(".codex"),
+    };
+    let slot = |name, holds| Slot::new(Client::Codex, level, dir.join(name), holds);
+    vec![slot("hooks.json", Holds::Hooks(HOOKS)), slot("config.toml", Holds::TomlServers)]
+}

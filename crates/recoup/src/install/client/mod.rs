@@ -1,0 +1,232 @@
+//! The clients: how each is found on a machine, which files it reads, and what goes into them.
+
+mod claude_code;
+mod codex;
+mod cursor;
+mod gemini;
+mod opencode;
+mod pi;
+mod vscode;
+mod windsurf;
+mod zed;
+
+use std::path::PathBuf;
+
+use recoup_core::memory::hooked;
+use recoup_core::{Error, Result};
+
+use super::edit::Dialect;
+use super::places::Places;
+
+/// A program that runs agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Client {
+    ClaudeCode,
+    Codex,
+    Pi,
+    Cursor,
+    Windsurf,
+    VsCode,
+    Zed,
+    Gemini,
+    OpenCode,
+}
+
+/// For whom a file counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Level {
+    /// For everything that this user does.
+    User,
+    /// For one project.
+    Project,
+}
+
+/// A file that a client reads, and what of ours belongs into it.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) client: Client,
+    pub(crate) level: Level,
+    pub(crate) path: PathBuf,
+    /// Whether others get to see it, through the repository: then it must not hold a path of
+    /// this machine.
+    pub(crate) shared: bool,
+    pub(crate) holds: Holds,
+}
+
+/// What of ours a file holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Holds {
+    /// Commands for events.
+    Hooks(Hooks),
+    /// A server among others.
+    Servers(Servers),
+    /// A server among others, in TOML.
+    TomlServers,
+    /// The file is ours alone: Pi's extension.
+    Extension,
+}
+
+/// How a client has hooks: `{"hooks": {EVENT: [{"hooks": [HOOK…]}…]…}}`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hooks {
+    /// The events that are acted on, and for how many seconds each may take.
+    pub(crate) events: &'static [(&'static str, u64)],
+    pub(crate) form: Form,
+    /// What the program is told.
+    pub(crate) args: &'static [&'static str],
+}
+
+/// How a hook says what is to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A program in `command` and a list in `args`: no shell is started.
+    Exec,
+    /// A line for a shell in `command`; `args` is not known.
+    Shell,
+}
+
+/// How a client has servers.
+#[derive(Debug, Clone)]
+pub(crate) struct Servers {
+    /// The names that lead to the object with all servers.
+    pub(crate) at: Vec<String>,
+    pub(crate) shape: Shape,
+    pub(crate) dialect: Dialect,
+}
+
+/// What an entry for a server looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `{"command": …, "args": […]}`
+    Plain,
+    /// The same with `"type": "stdio"`.
+    Typed,
+    /// The same with `"source": "custom"`.
+    Custom,
+    /// `{"type": "local", "command": [PROGRAM, ARGUMENT…], "enabled": true}`
+    Local,
+}
+
+impl Client {
+    /// Every one there is, those with hooks first.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Pi,
+        Self::Cursor,
+        Self::Windsurf,
+        Self::VsCode,
+        Self::Zed,
+        Self::Gemini,
+        Self::OpenCode,
+    ];
+
+    /// The word that names it on a command line and in files.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::Cursor => "cursor",
+            Self::Windsurf => "windsurf",
+            Self::VsCode => "vscode",
+            Self::Zed => "zed",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+        }
+    }
+
+    /// As its makers call it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Pi => "Pi",
+            Self::Cursor => "Cursor",
+            Self::Windsurf => "Windsurf",
+            Self::VsCode => "VS Code",
+            Self::Zed => "Zed",
+            Self::Gemini => "Gemini CLI",
+            Self::OpenCode => "opencode",
+        }
+    }
+
+    /// The client that a word names.
+    pub(crate) fn parse(word: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {
+            let all = Self::ALL.map(Self::as_str).join(", ");
+            Error::usage(format!("{word:?} is no client that is known here: expected one of {all}"))
+        })
+    }
+
+    /// As the engine knows it, which knows those with hooks.
+    pub(crate) fn with_hooks(self) -> Option<hooked::Client> {
+        hooked::Client::ALL.into_iter().find(|client| client.as_str() == self.as_str())
+    }
+
+    /// Whether it is on this machine: its directory is there, or its program.
+    pub(crate) fn is_here(self, places: &Places) -> bool {
+        let (dirs, programs) = self.signs(places);
+        dirs.iter().any(|dir| dir.is_dir())
+            || programs.iter().any(|name| places.program(name).is_some())
+    }
+
+    fn signs(self, places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+        match self {
+            Self::ClaudeCode => claude_code::signs(places),
+            Self::Codex => codex::signs(places),
+            Self::Pi => pi::signs(places),
+            Self::Cursor => cursor::signs(places),
+            Self::Windsurf => windsurf::signs(places),
+            Self::VsCode => vscode::signs(places),
+            Self::Zed => zed::signs(places),
+            Self::Gemini => gemini::signs(places),
+            Self::OpenCode => opencode::signs(places),
+        }
+    }
+
+    /// The files that it reads at a level; none where it has no such level.
+    pub(crate) fn slots(self, level: Level, places: &Places) -> Vec<Slot> {
+        match self {
+            Self::ClaudeCode => claude_code::slots(level, places),
+            Self::Codex => codex::slots(level, places),
+            Self::Pi => pi::slots(level, places),
+            Self::Cursor => cursor::slots(level, places),
+            Self::Windsurf => windsurf::slots(level, places),
+            Self::VsCode => vscode::slots(level, places),
+            Self::Zed => zed::slots(level, places),
+            Self::Gemini => gemini::slots(level, places),
+            Self::OpenCode => opencode::slots(level, places),
+        }
+    }
+}
+
+impl Level {
+    /// Both.
+    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    /// The word that is stored and shown.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+impl Slot {
+    fn new(client: Client, level: Level, path: PathBuf, holds: Holds) -> Self {
+        Self { client, level, path, shared: level == Level::Project, holds }
+    }
+
+    /// The same for a file of one person, wherever it lies.
+    fn private(self) -> Self {
+        Self { shared: false, ..self }
+    }
+}
+
+/// A client that only has servers in one object of one file.
+fn servers(client: Client, level: Level, path: PathBuf, at: &str, shape: Shape) -> Vec<Slot> {
+    let servers = Servers { at: vec![at.to_owned()], shape, dialect: Dialect::Comments };
+    vec![Slot::new(client, level, path, Holds::Servers(servers))]
+}

@@ -1,0 +1,22 @@
+//! Windsurf: servers in `~/.codeium/windsurf/mcp_config.json`; it has none for a project.
+
+use std::path::PathBuf;
+
+use super::{Client, Level, Shape, Slot, servers};
+use crate::install::places::Places;
+
+pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+    (vec![dir(places)], &["windsurf"])
+}
+
+pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+    if level == Level::Project {
+        return Vec::new();
+    }
+    let path = dir(places).join("mcp_config.json");
+    servers(Client::Windsurf, level, path, "mcpServers", Shape::Plain)
+}
+
+fn dir(places: &Places) -> PathBuf {
+    places.home.join(".codeium/windsurf")
+}

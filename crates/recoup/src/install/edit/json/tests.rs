@@ -1,0 +1,184 @@
+//! What edits leave behind, as people see it.
+
+use serde_json::json;
+
+use super::*;
+
+fn edited(text: &str, dialect: Dialect, edit: impl Fn(&mut Json)) -> String {
+    let mut json = Json::read(Some(text.as_bytes()), dialect).unwrap();
+    edit(&mut json);
+    String::from_utf8(json.bytes()).unwrap()
+}
+
+fn with_x(text: &str) -> String {
+    edited(text, Dialect::Comments, |json| json.set(&[], "x", &Fresh::texts(&["y"])))
+}
+
+/// Put in it stands where it should; taken out, all is as before.
+#[track_caller]
+fn there_and_back(before: &str, after: &str) {
+    let put = with_x(before);
+    assert_eq!(put, after);
+    let back = edited(&put, Dialect::Comments, |json| json.remove(&["x".into()]));
+    assert_eq!(back, before);
+}
+
+#[test]
+fn what_is_added_looks_like_its_neighbours() {
+    there_and_back("{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"x\": [\"y\"]\n}\n");
+    there_and_back("{\r\n\t\"a\": 1\r\n}", "{\r\n\t\"a\": 1,\r\n\t\"x\": [\"y\"]\r\n}");
+    there_and_back(r#"{"a":1}"#, r#"{"a":1,"x":["y"]}"#);
+    there_and_back(r#"{ "a": 1 }"#, r#"{ "a": 1, "x": ["y"] }"#);
+    there_and_back("\u{feff}{\"a\":1}\n", "\u{feff}{\"a\":1,\"x\":[\"y\"]}\n");
+}
+
+#[test]
+fn comments_stay_with_what_they_are_about() {
+    there_and_back(
+        "// top\n{\n    \"a\": 1 // one\n    // the end\n}\n",
+        "// top\n{\n    \"a\": 1, // one\n    \"x\": [\"y\"]\n    // the end\n}\n",
+    );
+    there_and_back(
+        "{\n  \"a\": 1, /* one */ // more\n}\n",
+        "{\n  \"a\": 1, /* one */ // more\n  \"x\": [\"y\"],\n}\n",
+    );
+    there_and_back("{ \"a\": 1 // one\n}", "{ \"a\": 1, // one\n\"x\": [\"y\"]\n}");
+    assert_eq!(with_x("{\n  // none\n}\n"), "{\n  // none\n  \"x\": [\"y\"]\n}\n");
+}
+
+#[test]
+fn an_empty_object_is_opened_and_closed_again() {
+    there_and_back("{}", "{\n  \"x\": [\"y\"]\n}");
+    assert_eq!(with_x(" \n"), "{\n  \"x\": [\"y\"]\n}\n");
+    let nested = "{\n\t\"a\": {}\n}";
+    let put = edited(nested, Dialect::Strict, |json| {
+        json.set(&["a".into()], "x", &Fresh::plain(1));
+    });
+    assert_eq!(put, "{\n\t\"a\": {\n\t\t\"x\": 1\n\t}\n}");
+    let back = edited(&put, Dialect::Strict, |json| json.remove(&["a".into(), "x".into()]));
+    assert_eq!(back, nested);
+    let put = edited("{\"a\":[]}", Dialect::Strict, |json| {
+        json.push(&["a".into()], &Fresh::Object(vec![("b", Fresh::plain(true))]));
+    });
+    assert_eq!(put, "{\"a\":[{\"b\":true}]}");
+}
+
+#[test]
+fn what_stands_before_others_goes_without_a_trace() {
+    let cases = [
+        ("{\n  \"x\": 1,\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
+        ("{\n  \"x\": 1, // ours\n  \"b\": 2\n}", "{\n  \"b\": 2\n}"),
+        ("{\"x\":1,\"b\":2}", "{\"b\":2}"),
+        ("{ \"a\": 0, \"x\": 1, \"b\": 2 }", "{ \"a\": 0, \"b\": 2 }"),
+        ("{ \"x\": 1 }", "{}"),
+        ("{ \"x\": 1, }", "{}"),
+        ("{ /* c */ \"x\": 1 }", "{ /* c */  }"),
+        ("{\n  \"a\": 0,\n\n  // about x\n  \"x\": 1\n}", "{\n  \"a\": 0\n\n  // about x\n}"),
+    ];
+    for (before, after) in cases {
+        let cut = edited(before, Dialect::Comments, |json| json.remove(&["x".into()]));
+        assert_eq!(cut, after, "{before}");
+    }
+}
+
+#[test]
+fn of_names_that_are_there_twice_the_last_one_counts() {
+    let text = r#"{"x":1,"x":{"a":1}}"#;
+    let json = Json::read(Some(text.as_bytes()), Dialect::Strict).unwrap();
+    assert_eq!(json.at(&["x".into()]), Some(json!({ "a": 1 })));
+    let put = edited(text, Dialect::Strict, |json| {
+        json.set(&["x".into()], "b", &Fresh::plain(2));
+    });
+    assert_eq!(put, r#"{"x":1,"x":{"a":1,"b":2}}"#);
+    let cut = edited(text, Dialect::Strict, |json| json.remove(&["x".into()]));
+    assert_eq!(cut, r#"{"x":1}"#);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let fault = |text: &[u8], dialect| Json::read(Some(text), dialect).unwrap_err().to_string();
+    let cases: [(&[u8], Dialect, &str); 7] = [
+        (b"{\n  // no\n}", Dialect::Strict, "line 2, column 3: comments are not allowed here"),
+        (b"{\n  \"a\": 1,\n}", Dialect::Strict, "line 3, column 1: key must be a string"),
+        (b"{\"\xc3\xbc\": }", Dialect::Strict, "line 1, column 7: expected value"),
+        (b"[1]", Dialect::Strict, "line 1, column 1: an object is expected here: { \u{2026} }"),
+        (b"{\n\"a\" 1}", Dialect::Comments, "line 2, column 5: expected colon"),
+        (b"{\"a\": \"\xff\"}", Dialect::Strict, "line 1, column 8: this is not UTF-8"),
+        (b"{", Dialect::Comments, "line 1, column 1: unterminated object"),
+    ];
+    for (text, dialect, said) in cases {
+        assert!(fault(text, dialect).starts_with(said), "{}", fault(text, dialect));
+    }
+    let deep = "[".repeat(100_000);
+    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Comments).contains("depth"));
+    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Strict).contains("line 1"));
+}
+
+mod laws {
+    //! Any document in any layout.
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// White space, and comments where those are allowed.
+    fn blank() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => Just(String::new()),
+            2 => Just(" ".to_owned()),
+            1 => Just("\n  ".to_owned()),
+            1 => Just("\r\n\t".to_owned()),
+            1 => Just(" // it's { a,\n".to_owned()),
+            1 => Just("/* ], */".to_owned()),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("1".to_owned()),
+            Just("\"a\\\",]\"".to_owned()),
+            Just("{}".to_owned())
+        ];
+        leaf.prop_recursive(3, 16, 3, |inner| {
+            let item = (blank(), inner, blank());
+            let items = prop::collection::vec(item, 0..4);
+            (items, any::<bool>(), any::<bool>(), blank()).prop_map(|(items, object, last, end)| {
+                let comma = if last && !items.is_empty() { "," } else { "" };
+                let written = items.iter().enumerate().map(|(index, (before, value, after))| {
+                    let name = if object { format!("\"k{index}\":") } else { String::new() };
+                    format!("{before}{name}{after}{value}{after}")
+                });
+                let inside = written.collect::<Vec<_>>().join(",");
+                let (open, close) = if object { ("{", "}") } else { ("[", "]") };
+                format!("{open}{inside}{comma}{end}{close}")
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_put_in_and_taken_out_again_leaves_no_trace(inner in text(), more in any::<bool>()) {
+            let before = if more { format!("{{\"z\": {inner}}}") } else { format!("{{\"z\":{inner}}}\n") };
+            let mut json = Json::read(Some(before.as_bytes()), Dialect::Comments).unwrap();
+            let value = json.value();
+            json.set(&[], "x", &Fresh::EMPTY);
+            json.set(&["x".into()], "y", &Fresh::EMPTY);
+            json.push(&["z".into()], &Fresh::plain(7));
+            json.set(&["z".into()], "w", &Fresh::plain(7));
+            prop_assert_eq!(json.at(&["x".into()]), Some(json!({ "y": {} })));
+            let index = json.at(&["z".into()]).and_then(|it| it.as_array().map(Vec::len));
+            let was_empty = ["{}", "[]"].contains(&value["z"].to_string().as_str());
+            if let Some(len) = index {
+                json.remove(&["z".into(), (len - 1).into()]);
+            }
+            json.remove(&["z".into(), "w".into()]);
+            json.remove(&["x".into(), "y".into()]);
+            json.remove(&["x".into()]);
+            prop_assert_eq!(json.value(), value);
+            if !was_empty {
+                prop_assert_eq!(String::from_utf8(json.bytes()).unwrap(), before);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! How a text is laid out, so that what is added looks like the rest.
+
+use serde_json::Value;
+
+use super::fresh::Fresh;
+use super::gap::{indent, line_break_before};
+use super::tree::{Kind, Node};
+
+/// The habits of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Style {
+    /// By how much each level is indented.
+    pub(super) unit: String,
+    pub(super) newline: &'static str,
+    /// Whether a blank follows a colon and a comma.
+    pub(super) spaced: bool,
+    /// Whether everything is on one line.
+    pub(super) one_line: bool,
+}
+
+impl Style {
+    /// As a text has it; as most have it where nothing can be told.
+    pub(super) fn of(text: &str, root: &Node) -> Self {
+        let one_line = !is_empty(root) && !text[root.span.clone()].contains('\n');
+        let colon = first_member(root).map(|(name, value)| &text[name..value]);
+        Self {
+            unit: unit(text, root).unwrap_or("  ").to_owned(),
+            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+            spaced: colon.map_or(!one_line, |between| between.ends_with([' ', '\t', '\n'])),
+            one_line,
+        }
+    }
+
+    /// A value on one line.
+    pub(super) fn write(&self, value: &Fresh) -> String {
+        let comma = format!(",{}", self.blank());
+        match value {
+            Fresh::Object(fields) => {
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, it)| self.member(name, it)).collect();
+                format!("{{{}}}", fields.join(&comma))
+            }
+            Fresh::List(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.write(item)).collect();
+                format!("[{}]", items.join(&comma))
+            }
+            Fresh::Plain(scalar) => scalar.to_string(),
+        }
+    }
+
+    /// The same with its name.
+    pub(super) fn member(&self, name: &str, value: &Fresh) -> String {
+        format!("{}:{}{}", Value::from(name), self.blank(), self.write(value))
+    }
+
+    fn blank(&self) -> &'static str {
+        if self.spaced { " " } else { "" }
+    }
+}
+
+fn is_empty(node: &Node) -> bool {
+    node.members().is_empty() && node.elements().is_empty()
+}
+
+/// Where the first name begins, and where its value does.
+fn first_member(node: &Node) -> Option<(usize, usize)> {
+    match &node.kind {
+        Kind::Object(members) => {
+            members.first().map(|member| (member.start, member.value.span.start))
+        }
+        Kind::Array(elements) => elements.iter().find_map(first_member),
+        Kind::Scalar => None,
+    }
+}
+
+/// By how much the first value that has a line of its own is indented more than its parent.
+fn unit<'a>(text: &'a str, node: &Node) -> Option<&'a str> {
+    let children: Vec<(usize, &Node)> = match &node.kind {
+        Kind::Object(members) => members.iter().map(|it| (it.start, &it.value)).collect(),
+        Kind::Array(elements) => elements.iter().map(|it| (it.span.start, it)).collect(),
+        Kind::Scalar => return None,
+    };
+    let outer = indent(text, node.span.start);
+    let of_child = |(start, child): &(usize, &Node)| {
+        let own_line = line_break_before(text, *start).is_some();
+        let more = own_line.then(|| indent(text, *start).strip_prefix(outer)).flatten();
+        more.filter(|more| !more.is_empty()).or_else(|| unit(text, child))
+    };
+    children.iter().find_map(of_child)
+}

@@ -1,0 +1,178 @@
+//! JSON as it stands in a text: every value with its place.
+
+use std::fmt;
+use std::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+/// What a client's files may hold beside JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Nothing.
+    Strict,
+    /// Comments, and a comma behind the last element.
+    Comments,
+}
+
+/// A value, and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: Kind,
+}
+
+/// What is inside a value.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    Scalar,
+}
+
+/// A name and its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// Where the name begins.
+    pub(crate) start: usize,
+    pub(crate) value: Node,
+}
+
+/// What is wrong with a text, and where; both count from one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
+}
+
+impl Fault {
+    /// At a byte of a text.
+    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
+        let before = text.get(..byte).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, what } = self;
+        write!(f, "line {line}, column {column}: {what}")
+    }
+}
+
+/// The value that a text is; none where there is nothing in it.
+pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Fault> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    if dialect == Dialect::Strict {
+        strictly(text)?;
+    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options(dialect));
+    let parsed = parsed.map_err(|error| {
+        let what = lower_first(&error.kind().to_string());
+        Fault::at(text, error.range().start, what)
+    })?;
+    Ok(parsed.value.as_ref().map(node))
+}
+
+/// One reader alone decides what JSON is, and says it as people know it.
+fn strictly(text: &str) -> Result<(), Fault> {
+    let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
+    let line_start: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let byte = (line_start + error.column().saturating_sub(1)).min(text.len());
+    let byte = (0..=byte).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let comment = ["//", "/*"].iter().any(|start| text[byte..].starts_with(start));
+    let said = error.to_string();
+    let said = said.split(" at line ").next().unwrap_or(&said);
+    let what = if comment { "comments are not allowed here" } else { said };
+    Err(Fault::at(text, byte, what))
+}
+
+fn options(dialect: Dialect) -> ParseOptions {
+    let more = dialect == Dialect::Comments;
+    ParseOptions {
+        allow_comments: more,
+        allow_trailing_commas: more,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+fn node(value: &ast::Value<'_>) -> Node {
+    let range = value.range();
+    let kind = match value {
+        ast::Value::Object(object) => Kind::Object(object.properties.iter().map(member).collect()),
+        ast::Value::Array(array) => Kind::Array(array.elements.iter().map(node).collect()),
+        _ => Kind::Scalar,
+    };
+    Node { span: range.start..range.end, kind }
+}
+
+fn member(property: &ast::ObjectProp<'_>) -> Member {
+    Member {
+        name: property.name.as_str().to_owned(),
+        start: property.range().start,
+        value: node(&property.value),
+    }
+}
+
+impl Node {
+    /// The member of that name; the last of several, as clients have it.
+    pub(crate) fn member(&self, name: &str) -> Option<&Member> {
+        self.members().iter().rev().find(|member| member.name == name)
+    }
+
+    /// All members, if it is an object.
+    pub(crate) fn members(&self) -> &[Member] {
+        match &self.kind {
+            Kind::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// All elements, if it is an array.
+    pub(crate) fn elements(&self) -> &[Self] {
+        match &self.kind {
+            Kind::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// What it amounts to.
+    pub(crate) fn value(&self, text: &str) -> Value {
+        match &self.kind {
+            Kind::Object(members) => {
+                let fields = members.iter().map(|it| (it.name.clone(), it.value.value(text)));
+                Value::Object(fields.collect::<Map<_, _>>())
+            }
+            Kind::Array(elements) => elements.iter().map(|it| it.value(text)).collect(),
+            Kind::Scalar => {
+                let scalar = text.get(self.span.clone()).unwrap_or_default();
+                serde_json::from_str(scalar).unwrap_or_default()
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Hooks: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}}`.
+
+use serde_json::Value;
+
+use super::{Done, Emptied, ensure_objects, remove_empty};
+use crate::install::client::{Form, Hooks};
+use crate::install::edit::{Fault, Fresh, Json, Step};
+use crate::install::ours::{self, Call};
+
+const HOOKS: &str = "hooks";
+
+/// Where a hook stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    group: usize,
+    hook: usize,
+}
+
+/// Sees to it that every event calls `program` once, in this version's words.
+pub(crate) fn put(json: &mut Json, wanted: &Hooks, program: &str) -> Result<Done, Fault> {
+    let mut done = Done { created: ensure_objects(json, &[HOOKS])?, ..Done::default() };
+    let (mut added, mut changed) = (Vec::new(), Vec::new());
+    for (event, ours) in calls(json) {
+        done.had_ours = true;
+        if wanted.events.iter().all(|(name, _)| *name != event) {
+            let plain: Vec<Spot> = ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
+            if !plain.is_empty() {
+                cut(json, &event, &plain, Emptied::Any);
+                changed.push(event);
+            }
+        }
+    }
+    for (event, seconds) in wanted.events {
+        let hook = hook(wanted, program, *seconds);
+        let before = json.at(&at(event)).map(|value| value.to_string());
+        let ours = calls_at(json, event);
+        if ours.is_empty() {
+            add(json, event, hook, &mut done.created)?;
+            added.push((*event).to_owned());
+        } else {
+            update(json, event, &ours, &hook, wanted.form, &mut done.notes);
+            if before != json.at(&at(event)).map(|value| value.to_string()) {
+                changed.push((*event).to_owned());
+            }
+        }
+    }
+    let say = |what: &str, events: &[String]| {
+        (!events.is_empty()).then(|| format!("{what} {}", events.join(", ")))
+    };
+    done.said.extend(say("hooks for", &added));
+    done.said.extend(say("hooks brought up to date:", &changed));
+    Ok(done)
+}
+
+/// Takes every call of ours out that nobody has written himself.
+pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
+    let mut done = Done::default();
+    for (event, ours) in calls(json) {
+        done.had_ours = true;
+        let (own, plain): (Vec<_>, Vec<_>) = ours.into_iter().partition(|(_, call)| call.wrapped);
+        for (_, call) in own {
+            done.notes.push(own_line(&event, &call));
+        }
+        let spots: Vec<Spot> = plain.into_iter().map(|(spot, _)| spot).collect();
+        if !spots.is_empty() {
+            cut(json, &event, &spots, emptied);
+            done.said.push(event);
+        }
+    }
+    if !done.said.is_empty() {
+        done.said = vec![format!("hooks for {}", done.said.join(", "))];
+        remove_empty(json, &[HOOKS.into()], emptied);
+    }
+    done
+}
+
+fn own_line(event: &str, call: &Call) -> String {
+    let line = call.line.as_deref().unwrap_or_default();
+    format!("{event} has a command of your own that calls recoup, which stays: {line}")
+}
+
+/// Every event that has one of ours, and where.
+fn calls(json: &Json) -> Vec<(String, Vec<(Spot, Call)>)> {
+    let events = json.at(&[HOOKS.into()]);
+    let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let all = events.map(|(event, groups)| (event.clone(), ours_in(groups)));
+    all.filter(|(_, ours)| !ours.is_empty()).collect()
+}
+
+fn calls_at(json: &Json, event: &str) -> Vec<(Spot, Call)> {
+    json.at(&at(event)).map(|groups| ours_in(&groups)).unwrap_or_default()
+}
+
+fn ours_in(groups: &Value) -> Vec<(Spot, Call)> {
+    let all = spots(groups);
+    all.into_iter().filter_map(|(spot, hook)| Some((spot, ours::hook(hook)?))).collect()
+}
+
+/// All hooks of an event.
+pub(crate) fn spots(groups: &Value) -> Vec<(Spot, &Value)> {
+    let mut found = Vec::new();
+    for (group, it) in groups.as_array().into_iter().flatten().enumerate() {
+        let hooks = it.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
+        found.extend(hooks.enumerate().map(|(hook, it)| (Spot { group, hook }, it)));
+    }
+    found
+}
+
+/// The hook as this version writes it.
+fn hook(wanted: &Hooks, program: &str, seconds: u64) -> Vec<(&'static str, Fresh)> {
+    let mut hook = vec![("type", Fresh::plain("command"))];
+    match wanted.form {
+        Form::Exec => {
+            hook.push(("command", Fresh::plain(program)));
+            hook.push(("args", Fresh::texts(wanted.args)));
+        }
+        Form::Shell => {
+            let line = format!("{} {}", quoted(program), wanted.args.join(" "));
+            hook.push(("command", Fresh::plain(line)));
+        }
+    }
+    hook.push(("timeout", Fresh::plain(seconds)));
+    hook
+}
+
+/// As a shell reads it as one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn add(
+    json: &mut Json,
+    event: &str,
+    hook: Vec<(&'static str, Fresh)>,
+    created: &mut Vec<Vec<String>>,
+) -> Result<(), Fault> {
+    let group = Fresh::Object(vec![(HOOKS, Fresh::List(vec![Fresh::Object(hook)]))]);
+    match json.at(&at(event)) {
+        None => {
+            json.set(&[HOOKS.into()], event, &Fresh::List(vec![group]));
+            created.push(vec![HOOKS.to_owned(), event.to_owned()]);
+        }
+        Some(Value::Array(_)) => json.push(&at(event), &group),
+        Some(_) => {
+            let what = format!("“{event}” should be a list: [ … ]");
+            return Err(json.fault_at(&at(event), &what));
+        }
+    }
+    Ok(())
+}
+
+/// One call is enough: the first is brought up to date, the others go. Where a person has
+/// written a command that calls us, that is the one.
+fn update(
+    json: &mut Json,
+    event: &str,
+    ours: &[(Spot, Call)],
+    hook: &[(&'static str, Fresh)],
+    form: Form,
+    notes: &mut Vec<String>,
+) {
+    let own = ours.iter().find(|(_, call)| call.wrapped);
+    let mut plain = ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot);
+    match own {
+        Some((_, call)) => notes.push(own_line(event, call)),
+        None => {
+            if let Some(first) = plain.next() {
+                let path = path(event, first);
+                for (name, value) in hook {
+                    json.set(&path, name, value);
+                }
+                if form == Form::Shell {
+                    json.remove(&[&path[..], &["args".into()]].concat());
+                }
+            }
+        }
+    }
+    let rest: Vec<Spot> = plain.collect();
+    cut(json, event, &rest, Emptied::Any);
+}
+
+/// Takes hooks out, and with them groups in which nothing is left.
+pub(crate) fn cut(json: &mut Json, event: &str, spots: &[Spot], emptied: Emptied<'_>) {
+    for spot in spots.iter().rev() {
+        json.remove(&path(event, *spot));
+        let group = [&at(event)[..], &[spot.group.into()]].concat();
+        let left = json.at(&[&group[..], &[HOOKS.into()]].concat());
+        if left.is_some_and(|left| left.as_array().is_some_and(Vec::is_empty)) {
+            json.remove(&group);
+        }
+    }
+    if !spots.is_empty() {
+        remove_empty(json, &at(event), emptied);
+    }
+}
+
+pub(crate) fn at(event: &str) -> Vec<Step> {
+    vec![HOOKS.into(), event.into()]
+}
+
+fn path(event: &str, spot: Spot) -> Vec<Step> {
+    [&at(event)[..], &[spot.group.into(), HOOKS.into(), spot.hook.into()]].concat()
+}

@@ -1,0 +1,107 @@
+//! Servers: an object with one entry for each, in the shape that the client knows.
+
+use serde_json::{Map, Value};
+
+use super::{Done, Emptied, ensure_objects, remove_empty};
+use crate::install::client::{Servers, Shape};
+use crate::install::edit::{Fault, Fresh, Json, Step};
+use crate::install::ours::{self, SERVER};
+
+/// The flag for clients whose hooks give the rules already.
+const WITH_HOOKS: &str = "--with-hooks";
+
+/// How the server is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Start<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) with_hooks: bool,
+}
+
+impl Start<'_> {
+    /// What the program is told; what somebody has added to that stays.
+    pub(crate) fn args(&self, before: &[String]) -> Vec<String> {
+        let mut args = vec!["mcp".to_owned()];
+        if self.with_hooks {
+            args.push(WITH_HOOKS.to_owned());
+        }
+        let more = before.iter().skip(1).filter(|arg| *arg != WITH_HOOKS);
+        args.extend(more.cloned());
+        args
+    }
+}
+
+/// The entry for our server, in a client's shape.
+pub(crate) fn entry(
+    shape: Shape,
+    start: &Start<'_>,
+    args: &[String],
+) -> Vec<(&'static str, Fresh)> {
+    let command = ("command", Fresh::plain(start.program));
+    let arguments = ("args", Fresh::texts(args));
+    match shape {
+        Shape::Plain => vec![command, arguments],
+        Shape::Typed => vec![("type", Fresh::plain("stdio")), command, arguments],
+        Shape::Custom => vec![("source", Fresh::plain("custom")), command, arguments],
+        Shape::Local => {
+            let words = [&[start.program.to_owned()], args].concat();
+            let enabled = ("enabled", Fresh::plain(true));
+            vec![("type", Fresh::plain("local")), ("command", Fresh::texts(&words)), enabled]
+        }
+    }
+}
+
+/// Sees to it that our server is there once, and started so.
+pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Result<Done, Fault> {
+    let names: Vec<&str> = servers.at.iter().map(String::as_str).collect();
+    let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
+    let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
+    let mut done = Done::default();
+    if let Some((name, call)) = ours_in(&all).next() {
+        done.had_ours = true;
+        let path = [&at[..], &[name.as_str().into()]].concat();
+        let before = json.bytes();
+        for (field, value) in entry(servers.shape, start, &start.args(&call.args)) {
+            // Whether it is on is the user's choice.
+            if matches!(field, "command" | "args") {
+                json.set(&path, field, &value);
+            }
+        }
+        if json.bytes() != before {
+            done.said.push(format!("server “{name}” brought up to date"));
+        }
+        return Ok(done);
+    }
+    if let Some(other) = all.get(SERVER) {
+        let command = other.get("command").or_else(|| other.get("url")).unwrap_or(other);
+        done.notes.push(format!(
+            "a server “{SERVER}” is there that is not ours ({command}), which stays; ours is not added"
+        ));
+        return Ok(done);
+    }
+    done.created = ensure_objects(json, &names)?;
+    json.set(&at, SERVER, &Fresh::Object(entry(servers.shape, start, &start.args(&[]))));
+    done.said.push(format!("server “{SERVER}”"));
+    Ok(done)
+}
+
+/// Takes our server out.
+pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> Done {
+    let at: Vec<Step> = servers.at.iter().map(|name| name.as_str().into()).collect();
+    let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
+    let mut done = Done::default();
+    for (name, _) in ours_in(&all) {
+        json.remove(&[&at[..], &[name.as_str().into()]].concat());
+        done.had_ours = true;
+        done.said.push(format!("server “{name}”"));
+    }
+    if done.had_ours {
+        for depth in (1..=at.len()).rev() {
+            remove_empty(json, &at[..depth], emptied);
+        }
+    }
+    done
+}
+
+fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, ours::Call)> {
+    all.iter().filter_map(|(name, entry)| Some((name, ours::server(entry)?)))
+}

@@ -1,0 +1,44 @@
+//! Pi's extension: one file of ours, with the path of the program put in.
+
+/// The extension, which finds the program on the PATH.
+const SOURCE: &str = include_str!("../../assets/pi/recoup.ts");
+
+/// What stands before the program in it, and behind.
+const BEFORE: &str = "const PROGRAM = process.env.RECOUP_BIN ?? ";
+const BEHIND: &str = ";";
+
+/// The extension with the program's path; the bare name for a file that others get as well.
+pub(crate) fn with_program(program: &str) -> String {
+    let literal = serde_json::to_string(program).expect("a text always serializes");
+    let (start, end) = place(SOURCE).expect("the extension says where the program is");
+    [&SOURCE[..start], &literal, &SOURCE[end..]].concat()
+}
+
+/// The program that an extension starts; none where it is not ours.
+pub(crate) fn program(text: &str) -> Option<String> {
+    let (start, end) = place(text)?;
+    serde_json::from_str(&text[start..end]).ok()
+}
+
+/// Where the program stands.
+fn place(text: &str) -> Option<(usize, usize)> {
+    let start = text.find(BEFORE)? + BEFORE.len();
+    let line = text[start..].lines().next()?;
+    Some((start, start + line.rfind(BEHIND)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_put_in_and_found_again() {
+        for path in ["recoup", "/usr/local/bin/recoup", "/a \"b\"; c/recoup", "/ü\\x/recoup"] {
+            let text = with_program(path);
+            assert_eq!(program(&text).as_deref(), Some(path));
+            assert_eq!(text.lines().count(), SOURCE.lines().count());
+        }
+        assert_eq!(program(SOURCE).as_deref(), Some("recoup"));
+        assert_eq!(program("export default 1;"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! Where everything is that is read and written. Whoever knows the environment fills it in.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The directories of a person, of the clients and of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// The user's home.
+    pub(crate) home: PathBuf,
+    /// Our own directory.
+    pub(crate) own: PathBuf,
+    /// Where programs keep their settings: `~/.config`, or `XDG_CONFIG_HOME`.
+    pub(crate) config: PathBuf,
+    /// `~/.claude`, or `CLAUDE_CONFIG_DIR`.
+    pub(crate) claude: PathBuf,
+    /// Claude Code's other file, beside its directory or, if that was moved, inside.
+    pub(crate) claude_json: PathBuf,
+    /// `~/.codex`, or `CODEX_HOME`.
+    pub(crate) codex: PathBuf,
+    /// `~/.pi/agent`, or `PI_CODING_AGENT_DIR`.
+    pub(crate) pi: PathBuf,
+    /// The root of the project.
+    pub(crate) root: PathBuf,
+    /// Where programs are looked for.
+    pub(crate) search: Option<OsString>,
+}
+
+impl Places {
+    /// Where a program of that name is, as a shell would find it.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        let dirs = self.search.as_deref().map(std::env::split_paths)?;
+        dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|path| is_program(path))
+    }
+
+    /// The same for another project.
+    pub(crate) fn with_root(&self, root: &Path) -> Self {
+        Self { root: root.to_owned(), ..self.clone() }
+    }
+
+    /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let in_project = path.strip_prefix(&self.root).ok();
+        if let Some(rest) = in_project.filter(|_| !self.home.starts_with(&self.root)) {
+            return rest.display().to_string();
+        }
+        match path.strip_prefix(&self.home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}
+
+/// Whether the system would run it.
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}

@@ -1,0 +1,210 @@
+//! What has to change so that a client calls us. Nothing is touched for it.
+
+use recoup_core::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use super::change::{Change, Party};
+use super::client::{Client, Holds, Level, Slot};
+use super::edit::{Dialect, Fault, Json, toml};
+use super::entries::servers::Start;
+use super::entries::{Done, hooks, servers};
+use super::ours::SERVER;
+use super::peers::{self, Peer};
+use super::places::Places;
+use super::{exclude, extension, ours};
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) level: Level,
+    /// The path of our program.
+    pub(crate) program: &'a str,
+    /// Other programs that remember are taken out.
+    pub(crate) replace_peers: bool,
+}
+
+/// What becomes of one client's files.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) client: Client,
+    pub(crate) changes: Vec<Change>,
+    /// What its user should know.
+    pub(crate) notes: Vec<String>,
+    /// Others that remember, whether they are taken out or not.
+    pub(crate) peers: Vec<Peer>,
+}
+
+impl Plan {
+    /// Works out what has to change for a client. All of it is possible, as far as can be told
+    /// before.
+    pub(crate) fn make(client: Client, wish: &Wish<'_>) -> Result<Self> {
+        let mut plan = Self { client, changes: Vec::new(), notes: Vec::new(), peers: Vec::new() };
+        let slots = client.slots(wish.level, wish.places);
+        if slots.is_empty() {
+            plan.notes.push("it has no settings for a single project".to_owned());
+        }
+        for slot in &slots {
+            plan.add(slot, wish)?;
+        }
+        plan.hide(&slots, wish)?;
+        plan.changes.iter().try_for_each(Change::demand_possible)?;
+        plan.advise();
+        Ok(plan)
+    }
+
+    /// Whether anything is to be written.
+    pub(crate) fn is_any(&self) -> bool {
+        self.changes.iter().any(Change::is_any)
+    }
+
+    fn add(&mut self, slot: &Slot, wish: &Wish<'_>) -> Result<()> {
+        let mut change = Change::of_slot(slot, wish.places)?;
+        // A path of this machine is nothing for a file that others get as well.
+        let program = if slot.shared { "recoup" } else { wish.program };
+        let edited = match &slot.holds {
+            Holds::Hooks(wanted) => self.json(&mut change, Dialect::Strict, wish, |json| {
+                let mut done = hooks::put(json, wanted, program)?;
+                if json.at(&["disableAllHooks".into()]) == Some(Value::Bool(true)) {
+                    done.notes.push("its settings have `disableAllHooks`: no hook runs".to_owned());
+                }
+                Ok(done)
+            }),
+            Holds::Servers(all) => self.json(&mut change, all.dialect, wish, |json| {
+                let with_hooks = slot.client.with_hooks().is_some();
+                servers::put(json, all, &Start { program, with_hooks })
+            }),
+            Holds::TomlServers => toml_server(&mut change, program),
+            Holds::Extension => put_extension(&mut change, program),
+        };
+        edited.map_err(|fault| {
+            let place = wish.places.shown(&slot.path);
+            let message = format!("{place}, {fault}; nothing was changed");
+            Error::new(ErrorKind::Invalid, message)
+        })?;
+        self.notes.append(&mut change.done.notes);
+        self.changes.push(change);
+        Ok(())
+    }
+
+    fn json(
+        &mut self,
+        change: &mut Change,
+        dialect: Dialect,
+        wish: &Wish<'_>,
+        edit: impl FnOnce(&mut Json) -> Result<Done, Fault>,
+    ) -> Result<(), Fault> {
+        let mut json = Json::read(change.before.as_deref(), dialect)?;
+        let peers = if self.client == Client::ClaudeCode {
+            peers::found(&json.value())
+        } else {
+            Vec::new()
+        };
+        if wish.replace_peers {
+            peers::take(&mut json, &peers);
+        }
+        let before = json.bytes();
+        change.done = edit(&mut json)?;
+        if wish.replace_peers {
+            change.done.said.extend(peers.iter().map(|peer| format!("out goes {}", peer.what())));
+        }
+        self.peers.extend(peers.iter().cloned());
+        let touched = json.bytes() != before || (wish.replace_peers && !peers.is_empty());
+        if touched {
+            change.after = Some(json.bytes());
+        }
+        Ok(())
+    }
+
+    /// Keeps what is one person's own in a project out of git.
+    fn hide(&mut self, slots: &[Slot], wish: &Wish<'_>) -> Result<()> {
+        let root = &wish.places.root;
+        let own = slots.iter().filter(|slot| !slot.shared);
+        let inside = own.filter_map(|slot| slot.path.strip_prefix(root).ok());
+        let (Some(list), Level::Project) = (exclude::list(root), wish.level) else { return Ok(()) };
+        for path in inside {
+            let party = Party::of(self.client, wish.level, wish.places);
+            let mut change = Change::begin(&list, Some(party))?;
+            let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
+            let line = format!("/{}", path.display());
+            let after = exclude::with(&before, &line).into_bytes();
+            if change.before.as_deref() != Some(&after) {
+                change.done.said.push(format!("{line} is yours alone, and not for git"));
+                change.after = Some(after);
+                self.changes.push(change);
+            }
+        }
+        Ok(())
+    }
+
+    fn advise(&mut self) {
+        if !self.is_any() {
+            return;
+        }
+        if self.client == Client::Codex {
+            self.notes
+                .push("Codex asks once whether its new hooks may run: say yes there".to_owned());
+        }
+        let shared = self.changes.iter().any(|change| {
+            change.is_any() && change.party.as_ref().is_some_and(|party| party.root.is_some())
+        });
+        if shared && self.client != Client::ClaudeCode {
+            let note = "its files in a project are for everybody who works there: what was added \
+                        says `recoup`, without a path of this machine";
+            self.notes.push(note.to_owned());
+        }
+    }
+}
+
+fn toml_server(change: &mut Change, program: &str) -> Result<(), Fault> {
+    let bytes = change.before.clone().unwrap_or_default();
+    let text = String::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
+    let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |rest| ("\u{feff}", rest));
+    let root = toml::value(text)?;
+    let all = root.get("mcp_servers").and_then(Value::as_object);
+    let mut all = all.into_iter().flatten();
+    let known = all.find_map(|(name, entry)| Some((name.clone(), ours::server(entry)?)));
+    let taken = root.get("mcp_servers").and_then(|all| all.get(SERVER));
+    if let (None, Some(other)) = (&known, taken) {
+        let note = format!("a server “{SERVER}” is there that is not ours ({other}), which stays");
+        change.done.notes.push(note);
+        return Ok(());
+    }
+    if root.get("features").and_then(|it| it.get("hooks")) == Some(&Value::Bool(false)) {
+        let note = "its config.toml says `hooks = false` under [features]: no hook runs";
+        change.done.notes.push(note.to_owned());
+    }
+    let start = Start { program, with_hooks: true };
+    let (name, args) = match &known {
+        Some((name, call)) => (name.as_str(), start.args(&call.args)),
+        None => (SERVER, start.args(&[])),
+    };
+    let after = format!("{bom}{}", toml::put_server(text, name, program, &args)?).into_bytes();
+    if change.before.as_ref() != Some(&after) {
+        let what = if known.is_some() { " brought up to date" } else { "" };
+        change.done.said.push(format!("server “{name}”{what}"));
+        if root.get("mcp_servers").is_none() {
+            change.done.created.push(vec!["mcp_servers".to_owned()]);
+        }
+        change.after = Some(after);
+    }
+    change.done.had_ours = known.is_some();
+    Ok(())
+}
+
+fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
+    let before = change.before.as_deref().map(String::from_utf8_lossy);
+    if let Some(text) = &before {
+        if !text.trim().is_empty() && extension::program(text).is_none() {
+            return Err(Fault::at("", 0, "this extension is not ours: give it another name"));
+        }
+        change.done.had_ours = !text.trim().is_empty();
+    }
+    let after = extension::with_program(program);
+    change.done.whole = true;
+    if before.as_deref() != Some(&after) {
+        change.done.said.push("the extension that calls `recoup hook`".to_owned());
+        change.after = Some(after.into_bytes());
+    }
+    Ok(())
+}

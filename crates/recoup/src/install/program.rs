@@ -1,0 +1,90 @@
+//! How clients refer to our program, so that it is still there after its upgrade: by an
+//! absolute path, because their PATH is not ours, and by the name that stays and not by the
+//! file that a version is.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::places::{Places, is_program};
+
+/// The name by which our entries are known.
+const NAME: &str = "recoup";
+
+/// Parts of paths that do not last, and why.
+const PASSING: [(&[&str], &str); 6] = [
+    (&["target", "debug"], "the next build replaces it"),
+    (&["target", "release"], "the next build replaces it"),
+    (&["_npx"], "npx clears its cache"),
+    (&["_cacache"], "npm clears its cache"),
+    (&["Cellar"], "the next version is in another directory"),
+    (&["nix", "store"], "the next version is in another directory"),
+];
+
+/// The path for clients, where `running` is the file of this process, and `named` what the
+/// user says.
+pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Result<PathBuf> {
+    if let Some(named) = named {
+        return demand_program(named).map(|()| named.to_owned());
+    }
+    let same = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
+    };
+    let lasts = |path: &PathBuf| passing(path).is_none() && is_program(path);
+    let dirs = places.search.as_deref().map(std::env::split_paths).into_iter().flatten();
+    let on_path = dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(NAME));
+    let mut found = on_path.chain([running.to_owned()]).filter(same);
+    if let Some(path) = found.find(lasts) {
+        return demand_program(&path).map(|()| path);
+    }
+    let why = passing(running).unwrap_or("it can't be run");
+    Err(Error::new(
+        ErrorKind::Usage,
+        format!(
+            "this recoup is {}, and clients would lose it: {why}. Install it first \
+             (`cargo install --path crates/recoup`), or name another with --program PATH",
+            running.display()
+        ),
+    ))
+}
+
+fn demand_program(path: &Path) -> Result<()> {
+    let wrong = |why: &str| Err(Error::usage(format!("{}: {why}", path.display())));
+    if !path.is_absolute() {
+        return wrong("an absolute path is needed");
+    }
+    if path.to_str().is_none() {
+        return wrong("a path that is no text can't be written into settings");
+    }
+    if path.file_name().is_none_or(|name| name != NAME) {
+        return wrong("the program has to be called recoup: our entries are known by that name");
+    }
+    if !is_program(path) {
+        return wrong("there is no program");
+    }
+    Ok(())
+}
+
+/// Why a path does not last, if it does not.
+pub(crate) fn passing(path: &Path) -> Option<&'static str> {
+    let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
+    let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
+    PASSING.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_upgrade_replaces_is_known() {
+        let passing = |path: &str| passing(Path::new(path)).is_some();
+        assert!(passing("/home/me/src/recoup/target/debug/recoup"));
+        assert!(passing("/opt/homebrew/Cellar/recoup/0.1.0/bin/recoup"));
+        assert!(passing("/home/me/.npm/_npx/3f/node_modules/.bin/recoup"));
+        assert!(passing("/nix/store/abc-recoup-0.1.0/bin/recoup"));
+        assert!(!passing("/home/me/.cargo/bin/recoup"));
+        assert!(!passing("/opt/homebrew/bin/recoup"));
+        assert!(!passing("/home/me/target/recoup"));
+    }
+}

@@ -1,0 +1,160 @@
+//! What was put where, so that it can be taken out again: `~/.recoup/installed.json`.
+//!
+//! It is written before the files are. A file that did not become what the receipt says is
+//! then looked into like any other that was changed since.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::digest::Digest;
+use recoup_core::base::fsx;
+use recoup_core::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+
+use super::change::{Change, Party};
+
+const VERSION: u32 = 1;
+const LARGEST: u64 = 16 << 20;
+
+/// Everything that was put in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Receipt {
+    version: u32,
+    #[serde(default)]
+    pub(crate) files: Vec<Entry>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) path: PathBuf,
+    /// For whom.
+    pub(crate) parties: Vec<Party>,
+    pub(crate) before: Before,
+    /// What we left.
+    pub(crate) after: Digest,
+    /// Objects and lists in it that were not there before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) created: Vec<Vec<String>>,
+    /// Directories above it that were not there before, the innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) dirs: Vec<PathBuf>,
+}
+
+/// How a file was before we came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Before {
+    /// It was not there.
+    Absent,
+    /// As this copy has it, in our own directory.
+    Copy(PathBuf),
+    /// It had something of ours in it already: there is no way back but to take that out.
+    Unknown,
+}
+
+impl Receipt {
+    /// What was written down in `own`; nothing where there is none.
+    pub(crate) fn read(own: &Path) -> Result<Self> {
+        let path = path(own);
+        let Some(text) = fsx::read_regular(&path, LARGEST)? else { return Ok(Self::default()) };
+        let receipt: Self = serde_json::from_slice(&text).map_err(|error| {
+            let message = format!("{} can't be read: move it away, and try again", path.display());
+            Error::new(ErrorKind::Invalid, message).with_source(error)
+        })?;
+        if receipt.version > VERSION {
+            let message = format!("{} was written by a newer recoup: upgrade", path.display());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        Ok(receipt)
+    }
+
+    /// Writes it down; nothing in it is no file.
+    pub(crate) fn write(&self, own: &Path) -> Result<()> {
+        if self.files.is_empty() {
+            return fsx::remove(&path(own)).map(drop);
+        }
+        let mut text = serde_json::to_vec_pretty(self).expect("a receipt always serializes");
+        text.push(b'\n');
+        fsx::write_atomic(&path(own), &text)
+    }
+
+    /// What is known about a file.
+    pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
+        self.files.iter().find(|entry| entry.path == path)
+    }
+
+    /// Takes in what is about to be put into a file. What it was before the first time stays
+    /// known as long as nobody else has changed it in between.
+    pub(crate) fn note(&mut self, change: &Change, copy: Option<PathBuf>, dirs: Vec<PathBuf>) {
+        let (Some(party), Some(after)) = (&change.party, &change.after) else { return };
+        let known = self.files.iter().position(|entry| entry.path == change.path);
+        let known = known.map(|at| self.files.remove(at));
+        let now = change.before.as_deref().map(Digest::of);
+        let fresh = match (&change.before, copy) {
+            (None, _) => Before::Absent,
+            (Some(_), Some(copy)) if !change.done.had_ours => Before::Copy(copy),
+            _ => Before::Unknown,
+        };
+        let unbroken = |entry: &Entry| now == Some(entry.after);
+        let mut entry = match known {
+            Some(entry) if unbroken(&entry) => entry,
+            Some(entry) => {
+                let created = if change.done.had_ours { entry.created } else { Vec::new() };
+                Entry { before: fresh, created, ..entry }
+            }
+            None => Entry {
+                path: change.path.clone(),
+                parties: Vec::new(),
+                before: fresh,
+                after: Digest::of(after),
+                created: Vec::new(),
+                dirs,
+            },
+        };
+        entry.after = Digest::of(after);
+        add_new(&mut entry.parties, std::slice::from_ref(party));
+        add_new(&mut entry.created, &change.done.created);
+        self.files.push(entry);
+    }
+
+    /// A file was changed for these: what is left in it is as nobody has a copy of.
+    pub(crate) fn forget(&mut self, path: &Path, parties: &[Party], after: Option<&[u8]>) {
+        let concerns = |entry: &Entry| entry.parties.iter().any(|party| parties.contains(party));
+        for entry in self.files.iter_mut().filter(|it| it.path == path && concerns(it)) {
+            entry.before = Before::Unknown;
+            entry.after = Digest::of(after.unwrap_or_default());
+        }
+    }
+
+    /// Takes these out everywhere; returns the files that hold nothing for anybody then.
+    pub(crate) fn without(&mut self, parties: &[Party]) -> Vec<Entry> {
+        for entry in &mut self.files {
+            entry.parties.retain(|party| !parties.contains(party));
+        }
+        self.files.extract_if(.., |entry| entry.parties.is_empty()).collect()
+    }
+
+    /// Whether something is noted for one of these.
+    pub(crate) fn knows(&self, parties: &[Party]) -> bool {
+        let mut noted = self.files.iter().flat_map(|entry| &entry.parties);
+        noted.any(|party| parties.contains(party))
+    }
+}
+
+impl Default for Receipt {
+    fn default() -> Self {
+        Self { version: VERSION, files: Vec::new() }
+    }
+}
+
+fn path(own: &Path) -> PathBuf {
+    own.join("installed.json")
+}
+
+fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !all.contains(one) {
+            all.push(one.clone());
+        }
+    }
+}

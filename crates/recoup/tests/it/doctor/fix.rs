@@ -1,0 +1,148 @@
+//! `--fix`: what it mends, what it says, and what it leaves alone.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{EVENTS, RECOUP, chmod, claude, contents, doctor, hook, report, settings, write};
+use crate::support::{Home, finish, tree};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
+}
+
+/// A home that others can look into.
+fn open_home() -> Home {
+    let home = Home::new();
+    home.run(&["memory", "add", "use pnpm"]).expect(0);
+    home.set("k", "1");
+    for path in tree(&home.recoup()) {
+        chmod(&path, if path.is_dir() { 0o755 } else { 0o644 });
+    }
+    chmod(&home.recoup(), 0o755);
+    home
+}
+
+#[test]
+fn what_is_open_to_others_is_closed() {
+    let home = open_home();
+    let all = tree(&home.recoup()).len() + 1;
+    let before = report(&home, 0);
+    let found = before.has("permissions", "open", "warn");
+    assert_eq!(found["facts"]["open"], all);
+    assert_eq!(mode(&home.recoup()), 0o755, "not without --fix");
+
+    let text = doctor(&home, &["--fix"]).expect(0).text();
+    assert!(text.contains("+ permissions     done: close"), "{text}");
+    assert!(text.contains("✓ permissions"), "and looked at again: {text}");
+    assert_eq!(mode(&home.recoup()), 0o700);
+    for path in tree(&home.recoup()) {
+        assert_eq!(mode(&path) & 0o077, 0, "{}", path.display());
+    }
+    assert_eq!(report(&home, 0).of("permissions"), [("ok", "ok")]);
+}
+
+#[test]
+fn it_changes_modes_and_nothing_else() {
+    let home = open_home();
+    let bytes = |home: &Home| {
+        let all = contents(&home.path("")).into_iter();
+        all.map(|(path, (_, bytes))| (path, bytes)).collect::<Vec<_>>()
+    };
+    let before = bytes(&home);
+    doctor(&home, &["--fix"]).expect(0);
+    assert!(before == bytes(&home));
+    let again = doctor(&home, &["--fix", "--json"]).expect(0).json();
+    assert_eq!(again["repairs"], serde_json::json!([]), "there is nothing left to do");
+}
+
+#[test]
+fn what_a_link_leads_to_stays_as_it_is() {
+    let home = open_home();
+    let target = home.path("mine");
+    fs::write(&target, "").unwrap();
+    chmod(&target, 0o644);
+    std::os::unix::fs::symlink(&target, home.recoup().join("link")).unwrap();
+    doctor(&home, &["--fix"]).expect(0);
+    assert_eq!(mode(&target), 0o644);
+}
+
+#[test]
+fn a_damaged_database_is_left_to_those_who_mend_it() {
+    let home = open_home();
+    fs::write(home.recoup().join("memory.db"), "wombats".repeat(999)).unwrap();
+    let said = doctor(&home, &["--fix", "--json"]).expect(1).json();
+    assert_eq!(fs::read(home.recoup().join("memory.db")).unwrap(), b"wombats".repeat(999));
+    assert!(home.set_aside().is_empty(), "{said:#}");
+}
+
+/// This program where it would stay: hooks are not led to a build's directory.
+fn installed(home: &Home) -> PathBuf {
+    fs::create_dir(home.path("bin")).unwrap();
+    let path = home.path("bin/recoup");
+    let copy = [RECOUP.into(), path.clone().into_os_string()];
+    finish(&mut home.prepared::<OsString>("cp", &copy)).expect(0);
+    path
+}
+
+fn run(home: &Home, program: &Path, args: &[&str]) -> Value {
+    let mut command = home.prepared(program, &[&["doctor", "--json"], args].concat());
+    finish(command.env("PATH", "/usr/bin:/bin")).json()
+}
+
+#[test]
+fn hooks_that_name_a_program_that_is_gone_are_led_to_this_one() {
+    let home = Home::new();
+    let program = installed(&home);
+    let gone = home.path("old/recoup");
+    let other = json!({"type": "command", "command": "make lint"});
+    let mut all = settings(&EVENTS, &hook(&gone, &["hook"], 10));
+    all["hooks"]["Stop"].as_array_mut().unwrap().push(json!({"hooks": [other]}));
+    all["model"] = json!("opus");
+    claude(&home, &all);
+    let server = json!({"mcpServers": {"recoup": {"command": gone, "args": ["mcp"]}}});
+    write(&home, ".claude.json", server.to_string());
+    let before = contents(&home.path(".claude"));
+
+    assert_eq!(run(&home, &program, &[])["ok"], false);
+    assert!(before == contents(&home.path(".claude")), "not without --fix");
+
+    let said = run(&home, &program, &["--fix"]);
+    assert_eq!(said["ok"], true, "{said:#}");
+    assert_eq!(said["repairs"][0]["check"], "hooks");
+    let text = fs::read_to_string(home.path(".claude/settings.json")).unwrap();
+    assert!(!text.contains("old/recoup") && text.contains("bin/recoup"), "{text}");
+    assert!(text.contains("make lint") && text.contains("opus"), "{text}");
+    let servers = fs::read_to_string(home.path(".claude.json")).unwrap();
+    assert!(servers.contains("bin/recoup") && servers.contains("--with-hooks"), "{servers}");
+    let copies = contents(&home.recoup().join("backups"));
+    let kept = copies.values().any(|(_, bytes)| *bytes == all.to_string().as_bytes());
+    assert!(kept, "there is a copy of what was there");
+
+    let again = run(&home, &program, &["--fix"]);
+    assert_eq!(again["repairs"], json!([]), "{again:#}");
+}
+
+#[test]
+fn a_program_that_would_not_last_is_not_put_in() {
+    let home = Home::new();
+    claude(&home, &settings(&EVENTS, &hook(home.path("old/recoup"), &["hook"], 10)));
+    let before = contents(&home.path(".claude"));
+    let said = doctor(&home, &["--fix", "--json"]).expect(1).json();
+    let error = said["repairs"][0]["error"].as_str().unwrap();
+    assert!(error.contains("the next build replaces it"), "{error}");
+    assert!(before == contents(&home.path(".claude")));
+}
+
+#[test]
+fn settings_that_can_not_be_read_are_not_mended() {
+    let home = Home::new();
+    let program = installed(&home);
+    write(&home, ".claude/settings.json", "{\"hooks\": oops");
+    let said = run(&home, &program, &["--fix"]);
+    assert_eq!((&said["ok"], &said["repairs"]), (&json!(false), &json!([])));
+    assert_eq!(fs::read(home.path(".claude/settings.json")).unwrap(), b"{\"hooks\": oops");
+}

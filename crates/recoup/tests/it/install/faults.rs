@@ -1,0 +1,174 @@
+//! What can't be read or written: said clearly, and nothing is touched.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{CLAUDE, Machine, SETTINGS};
+use crate::support::RECOUP;
+
+#[test]
+fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
+    let cases: [(&[u8], &str); 8] = [
+        (b"{\n  \"a\": 1,\n}\n", "~/.claude/settings.json, line 3, column 1: "),
+        (b"{\n  // mine\n}\n", "line 2, column 3: comments are not allowed here"),
+        (b"[]\n", "line 1, column 1: an object is expected here"),
+        (b"{\"hooks\": []}", "line 1, column 11: \u{201c}hooks\u{201d} should be an object"),
+        (
+            b"{\"hooks\": {\n \"Stop\": \"x\"}}",
+            "line 2, column 10: \u{201c}Stop\u{201d} should be a list",
+        ),
+        (b"{\"a\": \"\xff\"}", "line 1, column 8: this is not UTF-8"),
+        (b"{\"a\": 1", "line 1, column 7: "),
+        (b"\0\0\0", "line 1, column 1: "),
+    ];
+    for (settings, said) in cases {
+        let machine = Machine::with_settings(settings);
+        machine.write(".codex/config.toml", "model = \"x\"\n");
+        let before = machine.files();
+        let named = [&["init", "--yes", "--client", "codex"], &CLAUDE[..]].concat();
+        let output = machine.run(&named).expect(1);
+        assert!(output.stderr.contains(said), "{}", output.stderr);
+        assert!(output.stderr.contains("nothing was changed"), "{}", output.stderr);
+        assert!(machine.files() == before, "nothing at all: both clients were named");
+
+        // Only found, it is left out, and the other goes on.
+        let output = machine.run(&["init", "--yes"]).expect(1);
+        assert!(output.stderr.contains(said), "{}", output.stderr);
+        assert_eq!(machine.read(SETTINGS), settings);
+        assert!(!machine.path(".claude.json").exists(), "no file of that client");
+        assert!(machine.path(".codex/hooks.json").exists());
+
+        // Taking out does what it can, and says what it can't.
+        let readable = said.contains("should be");
+        let output = machine.run(&["uninstall", "--yes"]).expect(i32::from(!readable));
+        assert!(!machine.path(".codex/hooks.json").exists());
+        if !readable {
+            assert!(output.stderr.contains("it was left alone"), "{}", output.stderr);
+        }
+        assert_eq!(machine.read(SETTINGS), settings);
+    }
+}
+
+#[test]
+fn malformed_toml_is_named_with_line_and_column() {
+    let machine = Machine::new();
+    machine.write(".codex/config.toml", "a = 1\n[broken\n");
+    let output = machine.run(&["init", "--yes", "--client", "codex"]).expect(1);
+    assert!(
+        output.stderr.contains("~/.codex/config.toml, line 2, column 8: "),
+        "{}",
+        output.stderr
+    );
+    assert!(!machine.path(".codex/hooks.json").exists());
+}
+
+#[test]
+fn what_is_read_only_stays_so_and_nothing_else_is_written() {
+    let machine = Machine::with_settings("{}\n");
+    machine.write(".claude.json", "{}\n");
+    let file = machine.path(".claude.json");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    let output = machine.run(&["init", "--yes"]).expect(1);
+    assert!(
+        output.stderr.contains(".claude.json is read-only: make it writable"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(machine.text(SETTINGS), "{}\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+
+    let dir = machine.path(".claude");
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
+    let output = machine.run(&["init", "--yes"]).expect(1);
+    assert!(output.stderr.contains("nothing can be written to"), "{}", output.stderr);
+    assert_eq!(machine.text(".claude.json"), "{}\n");
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
+    machine.init(&[]);
+}
+
+#[test]
+fn something_else_in_the_place_of_a_file_is_refused() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path(SETTINGS)).unwrap();
+    let output = machine.run(&[&["init", "--yes"], &CLAUDE[..]].concat()).expect(1);
+    assert!(output.stderr.contains("is not a regular file"), "{}", output.stderr);
+
+    let machine = Machine::new();
+    machine.write(".claude", "a file");
+    let output = machine.run(&[&["init", "--yes"], &CLAUDE[..]].concat()).expect(1);
+    assert!(output.stderr.contains(".claude is not a directory"), "{}", output.stderr);
+
+    let machine = Machine::new();
+    machine.write(".pi/agent/extensions/recoup.ts", "export default () => {};\n");
+    let output = machine.run(&["init", "--yes", "--client", "pi"]).expect(1);
+    assert!(output.stderr.contains("this extension is not ours"), "{}", output.stderr);
+}
+
+#[test]
+fn a_program_that_will_be_gone_is_refused() {
+    let machine = Machine::new();
+    fs::remove_file(machine.path("bin/recoup")).unwrap();
+    let output = machine.run(&[&["init", "--yes"], &CLAUDE[..]].concat()).expect(2);
+    assert!(output.stderr.contains("the next build replaces it"), "{}", output.stderr);
+    assert!(!machine.path(SETTINGS).exists());
+    let given =
+        |program: &str| machine.run(&["init", "--yes", "--client", "pi", "--program", program]);
+    given("/no/such/recoup").expect_usage("there is no program");
+    given("/bin/sh").expect_usage("has to be called recoup");
+    given(RECOUP).expect(0);
+}
+
+#[test]
+fn without_a_terminal_it_is_shown_and_not_written() {
+    let machine = Machine::with_settings("{}\n");
+    for command in ["init", "uninstall"] {
+        let output = machine.run(&[command]);
+        if command == "init" {
+            let output = output.expect(2);
+            assert!(output.text().contains("+  \"hooks\": {"), "{}", output.text());
+            assert!(output.stderr.contains("say `recoup init --yes`"), "{}", output.stderr);
+        } else {
+            output.expect(0);
+        }
+        assert_eq!(machine.text(SETTINGS), "{}\n");
+    }
+    machine.init(&[]);
+    let output = machine.run(&["uninstall"]).expect(2);
+    assert!(output.stderr.contains("say `recoup uninstall --yes`"), "{}", output.stderr);
+    let shown = machine.run(&["uninstall", "--dry-run"]).expect(0);
+    assert!(shown.text().contains("--- ~/.claude/settings.json"), "{}", shown.text());
+    assert!(machine.text(SETTINGS).contains("recoup"));
+}
+
+#[test]
+fn usage_is_checked() {
+    let machine = Machine::new();
+    machine.run(&["init", "--client", "emacs"]).expect_usage("expected one of claude-code, codex");
+    machine.run(&["init", "--client", "mcp", "--client", "pi"]).expect_usage("stands alone");
+    machine.run(&["init", "--user", "--project"]).expect_usage("cannot be used with");
+    machine.run(&["init", "--judge", "maybe"]).expect_usage("maybe");
+    machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
+    let mut command = machine.command(&["init", "--yes"]);
+    let output = crate::support::finish(command.env_remove("HOME")).expect(2);
+    assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);
+    let output = machine.run(&["init", "--yes"]).expect(1);
+    assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+}
+
+/// Settings may hold keys; a diff ends up in logs and bug reports.
+#[test]
+fn secrets_in_settings_are_not_shown() {
+    let key = format!(
+        "sk-ant-{}",
+        "api03-Zq7vXw2Lr9Tk4Ns6Bf8Hd1Jm3Pc5Gy0Wu2Ea7Ro9Ti4Ks6Dl8Fn1Vb3Mx5Cz0Qh2Yj7Ug9Ew4Ip6Oa8St1-RdKfLgAA"
+    );
+    let machine = Machine::with_settings(format!(
+        "{{\n  \"env\": {{\"ANTHROPIC_API_KEY\": \"{key}\"}}\n}}\n"
+    ));
+    let output = machine.init(&CLAUDE);
+    assert!(output.text().contains("ANTHROPIC_API_KEY"), "{}", output.text());
+    assert!(!output.text().contains("Zq7vXw2Lr9Tk4"), "{}", output.text());
+    assert!(machine.text(SETTINGS).contains(&key));
+    let report = machine.run(&["uninstall", "--json", "--yes"]).expect(0);
+    assert!(!report.text().contains("Zq7vXw2Lr9Tk4"), "{}", report.text());
+}

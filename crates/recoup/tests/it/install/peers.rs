@@ -1,0 +1,77 @@
+//! Others that remember: found, named, and replaced if one wants that.
+
+use serde_json::{Value, json};
+
+use super::{CLAUDE, Machine, SETTINGS};
+
+fn settings() -> Value {
+    let recall = "node /x/node_modules/claude-recall/dist/cli/claude-recall-cli.js hook run";
+    json!({
+        "hooksVersion": "11.0.0",
+        "hooks": {
+            "SessionStart": [
+                { "matcher": "compact", "hooks": [{ "type": "command", "command": format!("{recall} post-compact-reload"), "timeout": 10 }] },
+            ],
+            "UserPromptSubmit": [
+                { "hooks": [
+                    { "type": "command", "command": "mine" },
+                    { "type": "command", "command": format!("{recall} correction-detector") },
+                ] },
+            ],
+            "Stop": [{ "hooks": [{ "type": "command", "command": "npx claude-recall hook run memory-stop" }] }],
+        },
+        "enabledPlugins": { "claude-mem@thedotmack": true, "other@x": true },
+    })
+}
+
+fn machine() -> Machine {
+    let machine = Machine::with_settings(serde_json::to_string_pretty(&settings()).unwrap());
+    let servers = json!({ "mcpServers": { "claude-recall": { "command": "npx", "args": ["-y", "claude-recall@latest", "mcp", "start"] }, "x": { "command": "y" } } });
+    machine.write(".claude.json", serde_json::to_string_pretty(&servers).unwrap());
+    machine
+}
+
+#[test]
+fn they_are_named_and_stay_unless_one_says_otherwise() {
+    let machine = machine();
+    let output = machine.init(&CLAUDE);
+    assert!(
+        output.stderr.contains("claude-recall: its hook for SessionStart"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output.stderr.contains("claude-mem: its plug-in claude-mem@thedotmack"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stderr.contains("--replace-peers takes it out"), "{}", output.stderr);
+    assert!(machine.text(SETTINGS).contains("claude-recall-cli.js hook run correction-detector"));
+}
+
+#[test]
+fn replaced_they_are_out_and_come_back_when_we_go() {
+    let machine = machine();
+    let before = machine.files();
+    let args = [&CLAUDE[..], &["--replace-peers"]].concat();
+    let output = machine.init(&args);
+    assert!(
+        output.stderr.contains("out goes claude-recall: its hook for Stop"),
+        "{}",
+        output.stderr
+    );
+    let after = machine.json(SETTINGS);
+    assert!(!machine.text(SETTINGS).contains("claude-recall"));
+    assert_eq!(
+        after["hooks"]["UserPromptSubmit"][0]["hooks"],
+        json!([{ "type": "command", "command": "mine" }])
+    );
+    assert_eq!(after["enabledPlugins"], json!({ "claude-mem@thedotmack": false, "other@x": true }));
+    let servers = machine.json(".claude.json")["mcpServers"].clone();
+    let names: Vec<&String> = servers.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["recoup", "x"]);
+    let output = machine.init(&args);
+    assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
+    machine.uninstall(&[]);
+    assert!(machine.files() == before, "all of it is back");
+}

@@ -1,0 +1,72 @@
+//! In a terminal: the change is shown, each question is asked once, and no means no.
+
+use std::io::{Read as _, Write as _};
+
+use pty_process::Size;
+use pty_process::blocking::{Command, open};
+
+use super::{Machine, SETTINGS};
+
+/// What a person sees who says yes to questions with these words, and no to all others.
+fn seen(machine: &Machine, args: &[&str], yes_to: &[&str]) -> (i32, String) {
+    let (mut pty, pts) = open().unwrap();
+    pty.resize(Size::new(40, 120)).unwrap();
+    let command = Command::from(machine.command(args)).env("TERM", "xterm");
+    let mut child = command.spawn(pts).unwrap();
+    let (mut seen, mut asked) = (String::new(), 0);
+    let mut room = [0; 4096];
+    // A terminal whose other end is closed is an error on Linux.
+    while let Ok(read @ 1..) = pty.read(&mut room) {
+        seen += &String::from_utf8_lossy(&room[..read]);
+        while let Some(end) = seen[asked..].find("[y/N] ") {
+            let question = &seen[asked..asked + end];
+            let question = question.lines().last().unwrap_or_default();
+            let yes = yes_to.iter().any(|words| question.contains(words));
+            pty.write_all(if yes { b"y\n" } else { b"n\n" }).unwrap();
+            asked += end + "[y/N] ".len();
+        }
+    }
+    (child.wait().unwrap().code().unwrap(), seen)
+}
+
+#[test]
+fn it_is_shown_in_colours_and_written_after_a_yes() {
+    let machine = Machine::with_settings("{\n  \"model\": \"opus\"\n}\n");
+    let (code, text) = seen(&machine, &["init"], &["Write these"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("\u{1b}[32m+  \"hooks\": {"), "{text}");
+    assert!(text.contains("May a model help to remember?"), "{text}");
+    assert!(text.contains("Write these 3 files? [y/N]"), "{text}");
+    assert!(text.contains("Done. Sessions that you begin now remember"), "{text}");
+    assert!(machine.text(SETTINGS).contains("recoup"));
+    assert!(machine.text("recoup/config.toml").starts_with("[judge]\nenabled = false\n"));
+    let (code, text) = seen(&machine, &["init"], &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("[y/N]"), "asked once: {text}");
+    let (code, text) = seen(&machine, &["uninstall"], &["Take this out?"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Take this out? [y/N]"), "{text}");
+    assert_eq!(machine.text(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
+}
+
+#[test]
+fn no_changes_nothing() {
+    let machine = Machine::with_settings("{}\n");
+    let (code, text) = seen(&machine, &["init"], &["May a model"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Nothing was changed."), "{text}");
+    assert_eq!(machine.text(SETTINGS), "{}\n");
+    assert!(!machine.home.recoup().exists());
+}
+
+#[test]
+fn others_that_remember_are_asked_about() {
+    let other = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"npx claude-recall hook run stop"}]}]}}"#;
+    let machine = Machine::with_settings(other);
+    let (code, text) = seen(&machine, &["init"], &["Take the hooks", "Write these"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Take the hooks of claude-recall out? [y/N]"), "{text}");
+    assert!(!machine.text(SETTINGS).contains("claude-recall"));
+    machine.uninstall(&[]);
+    assert_eq!(machine.text(SETTINGS), other);
+}

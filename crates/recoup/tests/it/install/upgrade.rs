@@ -1,0 +1,111 @@
+//! What an older version of ours put there, and what people have made of it.
+
+use serde_json::{Value, json};
+
+use super::{CLAUDE, Machine, SETTINGS};
+
+fn commands(settings: &Value, event: &str) -> Vec<Value> {
+    let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
+    groups.iter().flat_map(|group| group["hooks"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn old_entries_are_brought_up_to_date_where_they_stand() {
+    let old = json!({
+        "hooks": {
+            "SessionStart": [
+                { "matcher": "startup", "hooks": [
+                    { "type": "command", "command": "other" },
+                    { "type": "command", "command": "/old/place/recoup hook", "timeout": 60, "async": false },
+                ] },
+            ],
+            "Notification": [{ "hooks": [{ "type": "command", "command": "recoup hook" }] }],
+            "Stop": [
+                { "hooks": [{ "type": "command", "command": "/a/recoup", "args": ["hook"] }] },
+                { "hooks": [{ "type": "command", "command": "/b/recoup", "args": ["hook"] }] },
+            ],
+        },
+    });
+    let machine = Machine::with_settings(serde_json::to_string_pretty(&old).unwrap());
+    machine.write(
+        ".claude.json",
+        r#"{"mcpServers": {"memory": {"command": "/old/recoup", "args": ["mcp", "--scope", "global"], "env": {"A": "1"}}}}"#,
+    );
+    let output = machine.init(&CLAUDE);
+    assert!(
+        output.stderr.contains("hooks brought up to date: Notification, SessionStart, Stop"),
+        "{}",
+        output.stderr
+    );
+    let settings = machine.json(SETTINGS);
+    let program = machine.program();
+    let start = commands(&settings, "SessionStart");
+    assert_eq!(start[0]["command"], "other");
+    assert_eq!(
+        start[1],
+        json!({ "type": "command", "command": program, "args": ["hook"], "timeout": 10, "async": false })
+    );
+    assert_eq!(settings["hooks"]["SessionStart"][0]["matcher"], "startup");
+    assert_eq!(settings["hooks"].get("Notification"), None, "nothing is done at that event");
+    assert_eq!(commands(&settings, "Stop").len(), 1, "one call is enough");
+    let server = &machine.json(".claude.json")["mcpServers"]["memory"];
+    assert_eq!(server["command"], program);
+    assert_eq!(server["args"], json!(["mcp", "--with-hooks", "--scope", "global"]));
+    assert_eq!(server["env"], json!({ "A": "1" }));
+    machine.init(&CLAUDE);
+    assert_eq!(machine.json(SETTINGS), settings);
+    machine.uninstall(&[]);
+    let left = machine.json(SETTINGS);
+    assert_eq!(commands(&left, "SessionStart"), [json!({ "type": "command", "command": "other" })]);
+    assert!(!machine.text(SETTINGS).contains("recoup"));
+}
+
+#[test]
+fn after_an_upgrade_the_way_back_still_leads_to_the_beginning() {
+    let before = "{\n  \"model\": \"opus\"\n}\n";
+    let machine = Machine::with_settings(before);
+    let other = machine.path("other/recoup");
+    std::fs::create_dir(machine.path("other")).unwrap();
+    std::os::unix::fs::symlink(crate::support::RECOUP, &other).unwrap();
+    machine.init(&[&CLAUDE[..], &["--program", other.to_str().unwrap()]].concat());
+    assert!(machine.text(SETTINGS).contains("other/recoup"));
+    machine.init(&CLAUDE);
+    assert!(!machine.text(SETTINGS).contains("other/recoup"));
+    machine.uninstall(&[]);
+    assert_eq!(machine.text(SETTINGS), before);
+}
+
+#[test]
+fn a_command_of_ones_own_that_calls_us_is_left_alone() {
+    let own = "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"RECOUP_HOME=/x recoup hook 2>>/tmp/log\"}]}]}}\n";
+    let machine = Machine::with_settings(own);
+    let output = machine.init(&CLAUDE);
+    assert!(
+        output.stderr.contains("Stop has a command of your own that calls recoup"),
+        "{}",
+        output.stderr
+    );
+    let settings = machine.json(SETTINGS);
+    assert_eq!(commands(&settings, "Stop").len(), 1);
+    assert_eq!(commands(&settings, "SessionStart").len(), 1);
+    std::fs::remove_dir_all(machine.home.recoup()).unwrap();
+    let output = machine.uninstall(&[]);
+    assert!(output.stderr.contains("which stays: RECOUP_HOME=/x recoup hook"), "{}", output.stderr);
+    assert_eq!(machine.text(SETTINGS), own);
+}
+
+#[test]
+fn a_server_of_that_name_that_is_not_ours_stays() {
+    let machine = Machine::new();
+    let other = r#"{"mcpServers": {"recoup": {"command": "docker", "args": ["run", "recoup"]}}}"#;
+    machine.write(".claude.json", other);
+    let output = machine.init(&CLAUDE);
+    assert!(
+        output.stderr.contains("that is not ours (\"docker\"), which stays"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(machine.text(".claude.json"), other);
+    machine.uninstall(&[]);
+    assert_eq!(machine.text(".claude.json"), other);
+}
