@@ -142,8 +142,7 @@ impl Plan {
             return;
         }
         if self.client == Client::Codex {
-            self.notes
-                .push("Codex asks once whether its new hooks may run: say yes there".to_owned());
+            self.notes.push("it asks once whether new hooks may run: say yes there".to_owned());
         }
         let shared = self.changes.iter().any(|change| {
             change.is_any() && change.party.as_ref().is_some_and(|party| party.root.is_some())

@@ -21,7 +21,7 @@ fn the_program() {
 
     Commands:
       init         Hook recoup into the agents on this machine
-      uninstall    Take recoup out of them again
+      uninstall    Take recoup out of the agents on this machine
       doctor       Look at everything that must work together, and say what is wrong and what to do
       exec         Run a command once, and replay it afterwards
       explain      Say why something is a hit or a miss
@@ -390,5 +390,97 @@ fn early_exit() {
 
     Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
     the time was up; 125 when recoup itself fails; 2 wrong usage.
+    ");
+}
+
+#[test]
+fn hooking_in() {
+    insta::assert_snapshot!(help(&["init", "--help"]), @"
+    Hook recoup into the agents on this machine
+
+    Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets up
+    hooks (where there are any) and the MCP server for each. Shows what would change, asks, keeps a copy
+    of every file, and leaves everything else in it as it is. A second time nothing changes; an older
+    version's entries are brought up to date. `recoup uninstall` takes it all out again.
+
+    Usage: recoup init [OPTIONS]
+
+    Options:
+          --client <NAME>
+              Only this client, be it found or not; may be given several times. `mcp` prints the
+              configuration for any other
+
+          --user
+              For everything that you do (the default)
+
+          --project
+              For this project alone
+
+      -y, --yes
+              Do not ask
+
+      -n, --dry-run
+              Only show what would change
+
+          --json
+              As JSON
+
+          --program <PATH>
+              The program that clients start [default: where this one is found on the PATH]
+
+          --replace-peers
+              Take out claude-recall and claude-mem, which would remember everything a second time
+
+          --judge <yes|no>
+              May a model read what you said that may be worth remembering, without secrets
+
+          --sync-rules <yes|no>
+              Write the top rules into Claude Code's own memory, too
+
+          --skills <off|user|project>
+              Make skills of three or more memories on one topic, in your own folder or the project's
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
+
+    What is for one project goes into files of yours alone where the client has such (Claude Code:
+    .claude/settings.local.json, which is kept out of git). Where it has none, the file is for everybody
+    who works there, and says `recoup` without a path.
+    ");
+    insta::assert_snapshot!(help(&["uninstall", "--help"]), @"
+    Take recoup out of the agents on this machine
+
+    Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as it was
+    before, to the byte; in any other only our entries go. What is remembered and kept stays in
+    ~/.recoup, unless you say --purge.
+
+    Usage: recoup uninstall [OPTIONS]
+
+    Options:
+          --client <NAME>
+              Only out of this client; may be given several times
+
+          --user
+              Only what is for everything that you do
+
+          --project
+              Only what is for this project
+
+          --purge
+              Delete what is remembered and kept as well, for good
+
+      -y, --yes
+              Do not ask
+
+      -n, --dry-run
+              Only show what would change
+
+          --json
+              As JSON
+
+      -h, --help
+              Print help (see a summary with '-h')
     ");
 }

@@ -31,8 +31,18 @@ use super::Ended;
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Hook recoup into the agents on this machine
+    ///
+    /// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets
+    /// up hooks (where there are any) and the MCP server for each. Shows what would change, asks,
+    /// keeps a copy of every file, and leaves everything else in it as it is. A second time nothing
+    /// changes; an older version's entries are brought up to date. `recoup uninstall` takes it all
+    /// out again.
     Init(init::InitArgs),
-    /// Take recoup out of them again
+    /// Take recoup out of the agents on this machine
+    ///
+    /// Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as
+    /// it was before, to the byte; in any other only our entries go. What is remembered and kept
+    /// stays in ~/.recoup, unless you say --purge.
     Uninstall(uninstall::UninstallArgs),
     /// Look at everything that must work together, and say what is wrong and what to do
     ///

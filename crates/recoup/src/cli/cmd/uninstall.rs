@@ -14,10 +14,6 @@ use crate::install::purge::{self, Purge};
 use crate::install::{self, Client, Level, Undo, Wanted};
 
 /// Take recoup out of the agents on this machine.
-///
-/// Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as it was
-/// before, to the byte; in any other only our entries go. What is remembered and kept stays in
-/// ~/.recoup, unless you say --purge.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct UninstallArgs {
@@ -72,7 +68,8 @@ impl UninstallArgs {
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = report(&undo, purge.as_ref(), &places);
         if !self.json {
-            tell(&report, &undo)?;
+            // Whoever said yes beforehand need not see it to the end.
+            tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
         let any = undo.is_any() || deletes;
         // A file that can't be read may hold hooks that need what would be deleted.

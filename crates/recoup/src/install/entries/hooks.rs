@@ -45,7 +45,7 @@ pub(crate) fn put(json: &mut Json, wanted: &Hooks, program: &str) -> Result<Done
         }
     }
     let say = |what: &str, events: &[String]| {
-        (!events.is_empty()).then(|| format!("{what} {}", events.join(", ")))
+        (!events.is_empty()).then(|| format!("{what} {}", listed(events)))
     };
     done.said.extend(say("hooks for", &added));
     done.said.extend(say("hooks brought up to date:", &changed));
@@ -68,10 +68,18 @@ pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
         }
     }
     if !done.said.is_empty() {
-        done.said = vec![format!("hooks for {}", done.said.join(", "))];
+        done.said = vec![format!("hooks for {}", listed(&done.said))];
         remove_empty(json, &[HOOKS.into()], emptied);
     }
     done
+}
+
+/// Their names, or how many there are.
+fn listed(events: &[String]) -> String {
+    match events.len() {
+        0..=4 => events.join(", "),
+        count => format!("{count} events"),
+    }
 }
 
 fn own_line(event: &str, call: &Call) -> String {

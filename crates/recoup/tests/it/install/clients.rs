@@ -153,7 +153,7 @@ fn codex_and_pi_call_us_afterwards() {
     let clients = ["--client", "codex", "--client", "pi"];
     let output = machine.init(&clients);
     assert!(
-        output.stderr.contains("Codex asks once whether its new hooks may run"),
+        output.stderr.contains("Codex: it asks once whether new hooks may run"),
         "{}",
         output.stderr
     );

@@ -1,10 +1,10 @@
 //! Killed at any moment: every file is the old one or the new one, and a second time
 //! completes it.
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use super::Machine;
 
@@ -34,16 +34,19 @@ fn files(machine: &Machine) -> Files {
         .collect()
 }
 
-fn content<'a>(files: &'a Files, path: &PathBuf) -> Option<&'a Vec<u8>> {
+fn content<'a>(files: &'a Files, path: &Path) -> Option<&'a Vec<u8>> {
     files.iter().find(|(it, _)| it == path).map(|(_, text)| text)
 }
 
-fn kill_after(machine: &Machine, command: &str, time: Duration) {
+/// Starts it, and kills it as soon as that file is another one, or gone, or there.
+fn kill_at(machine: &Machine, command: &str, path: &Path) {
     let clients: &[&str] = if command == "init" { &CLIENTS } else { &[] };
     let args = [&[command, "--yes"], clients].concat();
+    let inode = || fs::symlink_metadata(machine.path(".").join(path)).ok().map(|it| it.ino());
+    let before = inode();
     let mut child =
         machine.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    sleep(time);
+    while inode() == before && child.try_wait().unwrap().is_none() {}
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -52,32 +55,35 @@ fn kill_after(machine: &Machine, command: &str, time: Duration) {
 fn every_file_is_old_or_new_and_a_second_time_completes_it() {
     let machine = prepared();
     let old = files(&machine);
-    let start = Instant::now();
     machine.init(&CLIENTS);
-    let whole = start.elapsed();
     let new = files(&machine);
-    let mut halves = 0;
-    for round in 0..24_u32 {
-        let machine = prepared();
-        kill_after(&machine, "init", whole * round / 20);
-        let now = files(&machine);
+    let is_change = |(path, text): &&(PathBuf, Vec<u8>)| content(&old, path) != Some(text);
+    let changed: Vec<&PathBuf> = new.iter().filter(is_change).map(|(path, _)| path).collect();
+    assert!(changed.len() > 6, "{changed:?}");
+    let either = |machine: &Machine, when: &Path| {
+        let now = files(machine);
         for (path, text) in &now {
-            let either = [content(&old, path), content(&new, path)];
-            assert!(either.contains(&Some(text)), "round {round}: {}", path.display());
+            let known = [content(&old, path), content(&new, path)].contains(&Some(text));
+            assert!(known, "at {}: {}", when.display(), path.display());
         }
-        for (path, _) in &old {
-            assert!(content(&now, path).is_some(), "round {round}: {} is gone", path.display());
-        }
-        halves += u32::from(now != old && now != new);
+        let gone = old.iter().find(|(path, _)| content(&now, path).is_none());
+        assert!(gone.is_none(), "at {}: {gone:?} is gone", when.display());
+        now != old && now != new
+    };
+    let mut halves = 0;
+    let own = [Path::new("recoup"), Path::new("recoup/installed.json")];
+    for when in changed.iter().map(|path| path.as_path()).chain(own) {
+        let machine = prepared();
+        kill_at(&machine, "init", when);
+        halves += u32::from(either(&machine, when));
         machine.init(&CLIENTS);
-        assert!(files(&machine) == new, "round {round}: completed");
-        if round % 2 == 0 {
-            kill_after(&machine, "uninstall", whole * round / 20);
-        }
+        assert!(files(&machine) == new, "at {}: completed", when.display());
+        kill_at(&machine, "uninstall", when);
+        halves += u32::from(either(&machine, when));
         machine.uninstall(&[]);
-        assert!(files(&machine) == old, "round {round}: and back");
+        assert!(files(&machine) == old, "at {}: and back", when.display());
     }
-    println!("{halves} of 24 were caught in the middle");
+    assert!(halves > 4, "only {halves} were caught in the middle");
 }
 
 /// Two at once: one after the other, or told to try again.

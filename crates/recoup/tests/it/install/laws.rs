@@ -53,7 +53,7 @@ impl Layout {
         let mut text = open.to_owned();
         for (index, item) in items.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            text += &format!("{comma}{}{item}{}", self.blank(), self.blank());
+            text += &[comma, &self.blank(), item, &self.blank()].concat();
         }
         if self.comments && !items.is_empty() && self.choose(3) == 0 {
             text += ",";

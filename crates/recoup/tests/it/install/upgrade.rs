@@ -109,3 +109,15 @@ fn a_server_of_that_name_that_is_not_ours_stays() {
     machine.uninstall(&[]);
     assert_eq!(machine.text(".claude.json"), other);
 }
+
+/// Codex drops `args` without a word: `recoup` alone would be called.
+#[test]
+fn a_hook_of_codex_with_arguments_becomes_a_line() {
+    let machine = Machine::new();
+    let old = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"recoup","args":["hook","--client","codex"]}]}]}}"#;
+    machine.write(".codex/hooks.json", old);
+    machine.init(&["--client", "codex"]);
+    let stop = commands(&machine.json(".codex/hooks.json"), "Stop");
+    let line = format!("{} hook --client codex", machine.program());
+    assert_eq!(stop, [json!({ "type": "command", "command": line, "timeout": 10 })]);
+}

@@ -1,5 +1,7 @@
 //! The questions: each once, with what follows from it in one sentence.
 
+use recoup_core::{Error, Result};
+
 use super::{Said, Skills, YesOrNo};
 use crate::cli::ui;
 use crate::config;
@@ -23,30 +25,30 @@ pub(super) fn replaces_peers(plans: &[Plan], wish: &Wish<'_>) -> bool {
 }
 
 /// What was said by flags or is said now, for keys that have no answer yet.
-pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Vec<Answer> {
+pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Result<Vec<Answer>> {
     let open = |key: &'static str| may_ask && !given.contains(&key) && config::knows(key);
     let truth = |key, value| Answer { key, value: answers::Said::Truth(value) };
     let ask = |key: &'static str, flag: Option<YesOrNo>, question: &str| match flag {
         Some(flag) => Some(truth(key, flag == YesOrNo::Yes)),
         None => open(key).then(|| truth(key, ui::confirm(question))),
     };
-    let mut all: Vec<Answer> =
-        [ask(answers::JUDGE, said.judge, JUDGE), ask(answers::SYNC, said.sync_rules, SYNC)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let judge = ask(answers::JUDGE, said.judge, JUDGE);
+    let sync = ask(answers::SYNC, said.sync_rules, SYNC);
     let skills = said.skills.or_else(|| open(answers::SKILLS).then(asked_for_skills));
-    if let Some(skills) = skills {
-        all.push(truth(answers::SKILLS, skills != Skills::Off));
-        let place = match skills {
-            Skills::Off => None,
-            Skills::User => Some("user"),
-            Skills::Project => Some("project"),
-        };
-        let place = place.map(answers::Said::Word);
-        all.extend(place.map(|value| Answer { key: answers::SKILLS_PLACE, value }));
+    let place = match skills {
+        Some(Skills::User) => Some("user"),
+        Some(Skills::Project) => Some("project"),
+        Some(Skills::Off) | None => None,
+    };
+    let place = place.map(answers::Said::Word);
+    let place = place.map(|value| Answer { key: answers::SKILLS_PLACE, value });
+    let skills = skills.map(|skills| truth(answers::SKILLS, skills != Skills::Off));
+    let all: Vec<Answer> = [judge, sync, skills, place].into_iter().flatten().collect();
+    // What the configuration does not know, no command could read afterwards.
+    match all.iter().find(|answer| !config::knows(answer.key)) {
+        Some(unknown) => Err(Error::usage(format!("this version knows no `{}`", unknown.key))),
+        None => Ok(all),
     }
-    all
 }
 
 fn asked_for_skills() -> Skills {

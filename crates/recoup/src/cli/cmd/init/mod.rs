@@ -22,11 +22,6 @@ use show::Report;
 const ANY: &str = "mcp";
 
 /// Hook recoup into the agents on this machine.
-///
-/// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets
-/// up hooks (where there are any) and the MCP server for each. Shows what would change, asks, keeps a copy of
-/// every file, and leaves everything else in it as it is. A second time nothing changes; an older
-/// version's entries are brought up to date. `recoup uninstall` takes it all out again.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
@@ -121,7 +116,8 @@ impl InitArgs {
         let any = settings.is_any() || plans.iter().any(Plan::is_any);
         let mut report = Report::new(&wish, &plans, &settings, &failed);
         if !self.json {
-            report.tell(any)?;
+            // Whoever said yes beforehand need not see it to the end (`recoup init --yes | head`).
+            report.tell(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
         if any && !self.dry_run && self.consents(&report)? {
             let changes: Vec<Change> =
@@ -164,7 +160,7 @@ impl InitArgs {
     /// Our own configuration with what was answered.
     fn settings(&self, around: &Around) -> Result<Change> {
         let given = answers::given(&around.config, &around.places)?;
-        let answers = ask::answers(self.said, &given, self.may_ask());
+        let answers = ask::answers(self.said, &given, self.may_ask())?;
         answers::written(&around.config, &answers, &around.places)
     }
 
