@@ -104,10 +104,13 @@ pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
 
 fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
     let _still = no_moves();
-    let connection = connect(path)?;
+    let mut connection = connect(path)?;
     layout.prepare(&connection)?;
     let found = layout.check(&connection)?;
-    Ok((found == Found::Ready).then_some(Opened { connection, file }))
+    if found == Found::Older {
+        layout.bring_up_to_date(&mut connection)?;
+    }
+    Ok((found != Found::Empty).then_some(Opened { connection, file }))
 }
 
 /// Opens a database that is there, whatever is in it, together with its log.

@@ -12,7 +12,7 @@ mod recover;
 
 use std::time::Duration;
 
-pub(crate) use layout::{Layout, in_transaction, version_of};
+pub(crate) use layout::{Layout, UNFINISHED, in_transaction, version_of};
 pub(crate) use pool::{Pool, Teller};
 
 /// How long a command waits for others.
