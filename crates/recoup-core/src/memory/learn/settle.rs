@@ -9,7 +9,7 @@ use super::lessons;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, NoteId, Status, forget, givings, keep, privacy, rows};
+use crate::memory::{Memory, NoteId, Status, forget, givings, keep, privacy, rows, search};
 
 const DAY: Duration = Duration::from_hours(24);
 /// What clients told us is kept for so long.
@@ -48,12 +48,14 @@ impl Memory {
         let now = self.now();
         self.change("settling memory", |connection| {
             let old = before(now, EVENTS);
-            Ok(Settled {
+            let settled = Settled {
                 events: forget_old(connection, old)?,
                 dropped: drop_candidates(connection, before(now, CANDIDATES))?,
                 retired: retire_lessons(connection, old, now)?,
                 idle: mark_idle(connection)?,
-            })
+            };
+            search::tidy(connection)?;
+            Ok(settled)
         })
     }
 }

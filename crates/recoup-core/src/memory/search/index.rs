@@ -48,6 +48,21 @@ pub fn remove(connection: &Connection, row: i64) -> Result<()> {
     Ok(())
 }
 
+/// So many parts of the index are looked into for each word.
+const PARTS: i64 = 4;
+
+/// Makes one of the parts that the index has been written in, where they are many.
+pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
+    let tidying = |error| explain(error, "could not tidy the index of memories");
+    let parts: i64 = connection
+        .query_row("SELECT count(DISTINCT segid) FROM words_idx", [], |row| row.get(0))
+        .map_err(tidying)?;
+    if parts > PARTS {
+        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).map_err(tidying)?;
+    }
+    Ok(())
+}
+
 /// What is stored for a note: each word with its other forms behind it, then the wholes.
 fn written(text: &str, topic: Option<&str>) -> String {
     let forms = Forms::default();

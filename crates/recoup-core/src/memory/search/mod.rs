@@ -24,7 +24,7 @@ use super::note::{NoteKind, NoteScope, Source, Status, Trust};
 use crate::database::fault::explain;
 use crate::error::Result;
 
-pub(in crate::memory) use index::WORDS;
+pub(in crate::memory) use index::{WORDS, tidy};
 pub use index::{put, remove};
 pub(in crate::memory) use split::Sort;
 

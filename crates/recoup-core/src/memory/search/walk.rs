@@ -12,8 +12,6 @@ use super::stop::is_faint;
 use super::terms::{Join, Term, Terms};
 use crate::error::Result;
 
-/// How many rows of every word are walked.
-const PROBE: usize = 128;
 /// Where almost every note is of the scopes that are asked for, which these are is not looked up.
 const MOST_NOTES: f32 = 0.5;
 /// In a small memory a word is judged as if there were as many notes.
@@ -23,9 +21,11 @@ const FAINT: f32 = 0.5;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// How far it is looked for common words.
+/// How far it is looked for words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
+    /// How many rows of every word are walked: one that has more is common.
+    probe: usize,
     /// How many more rows of a common word are walked, and of all of them together.
     each: usize,
     all: usize,
@@ -36,9 +36,9 @@ pub(super) struct Effort {
 
 impl Effort {
     /// For somebody who asked.
-    pub(super) const ASKED: Self = Self { each: 1_000, all: 2_000, steps: 20_000.0 };
+    pub(super) const ASKED: Self = Self { probe: 128, each: 1_000, all: 2_000, steps: 20_000.0 };
     /// Where nobody did, and a client waits.
-    pub(super) const UNASKED: Self = Self { each: 200, all: 400, steps: 800.0 };
+    pub(super) const UNASKED: Self = Self { probe: 48, each: 100, all: 200, steps: 500.0 };
 }
 
 /// What is known of rows.
@@ -102,8 +102,8 @@ impl<'a> Walk<'a> {
             return Ok(0.0);
         }
         let asked = Asked { forms: &[term.widest()], open: term.open, ..Asked::default() };
-        let list = index::rows(self.connection, &asked, PROBE)?;
-        let rare = list.len() < PROBE;
+        let list = index::rows(self.connection, &asked, self.effort.probe)?;
+        let rare = list.len() < self.effort.probe;
         let having = if rare { count(&list) } else { self.estimate(&asked, &list)? };
         let weight = self.weight(having) * if is_faint(&term.exact) { FAINT } else { 1.0 };
         self.add(&list, weight * STEM_WORTH);
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
                 self.other(head, weight * HEAD_WORTH)?;
             }
         } else {
-            let (form, open, seen) = (term.widest(), term.open, list[PROBE - 1]);
+            let (form, open, seen) = (term.widest(), term.open, list[self.effort.probe - 1]);
             let dense = having / number(self.newest).max(having);
             self.common.push(Common { form, open, weight: weight * STEM_WORTH, dense, seen });
             // Its other forms must not hide the word itself.
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
 
     fn join(&mut self, join: &Join) -> Result<f32> {
         let asked = Asked { forms: &[&join.exact], ..Asked::default() };
-        let list = index::rows(self.connection, &asked, PROBE)?;
+        let list = index::rows(self.connection, &asked, self.effort.probe)?;
         let weight = self.weight(count(&list));
         self.add(&list, weight);
         for kin in &join.kin {
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
 
     fn other(&mut self, form: &str, weight: f32) -> Result<()> {
         let asked = Asked { forms: &[form], ..Asked::default() };
-        let list = index::rows(self.connection, &asked, PROBE * 2)?;
+        let list = index::rows(self.connection, &asked, self.effort.probe * 2)?;
         self.add(&list, weight);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     /// How many notes have a word whose list goes on: from how far its newest and its oldest
     /// rows reach, since either end alone may be all about one thing.
     fn estimate(&self, asked: &Asked<'_>, newest: &[i64]) -> Result<f32> {
-        let oldest = index::oldest(self.connection, asked, PROBE)?;
+        let oldest = index::oldest(self.connection, asked, self.effort.probe)?;
         let reach = newest.last().map_or(1, |last| self.newest - last + 1);
         let other = oldest.last().copied().unwrap_or(1);
         let dense = (count(newest) / number(reach)) * (count(&oldest) / number(other));
@@ -173,8 +173,8 @@ impl<'a> Walk<'a> {
         for scope in self.scopes.names {
             let form = format!("{SCOPE}{scope}");
             let asked = Asked { forms: &[&form], ..Asked::default() };
-            let list = index::rows(self.connection, &asked, PROBE)?;
-            let all = list.len() < PROBE;
+            let list = index::rows(self.connection, &asked, self.effort.probe)?;
+            let all = list.len() < self.effort.probe;
             dense += if all { count(&list) } else { self.estimate(&asked, &list)? };
         }
         self.scopes.dense = (dense / number(self.newest).max(1.0)).min(1.0);
@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
         let above = self.down_from(self.newest, first.dense + second.dense + self.scopes.dense);
         let scopes = self.scopes.names;
         let asked = Asked { forms: &both, scopes, above, ..Asked::default() };
-        for row in index::rows(self.connection, &asked, PROBE * 2)? {
+        for row in index::rows(self.connection, &asked, self.effort.probe * 2)? {
             let known = self.rows.entry(row).or_default();
             *known = known.max(weight);
         }
