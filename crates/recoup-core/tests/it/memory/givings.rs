@@ -77,7 +77,7 @@ proptest! {
                     prop_assert_eq!(new.unwrap(), Some(account.gives(context, &notes)));
                 }
                 Step::Loses { context } => {
-                    memory.turn(&session(CONTEXTS[context]), |turn| turn.lose()).unwrap();
+                    memory.turn(&session(CONTEXTS[context]), |turn| turn.lose().map(drop)).unwrap();
                     account.held.retain(|(holder, _)| *holder != context);
                 }
                 Step::Forgets { note } if account.gone.insert(note) => {
@@ -109,7 +109,7 @@ fn a_call_counts_once_for_a_rule_that_its_context_lost_and_was_given_again() {
     scene.say("Use tabs.", None);
     scene.gives("one");
     scene.works("one", &ran("make", "make", "1"));
-    scene.memory().turn(&session("one"), |turn| turn.lose()).unwrap();
+    scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
     scene.gives("one");
     scene.works("one", &ran("make", "make", "2"));
     let report = scene.memory().report(&Wanted::default()).unwrap();

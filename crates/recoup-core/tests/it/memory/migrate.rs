@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::{NoteId, Wanted};
 use rusqlite::Connection;
 
@@ -69,7 +70,7 @@ fn a_reader_finds_what_contexts_were_given_before() {
     let (scene, ids) = of_the_first_version();
     let memory = scene.memory();
     assert_eq!(memory.given("one").unwrap(), ids.iter().cloned().collect());
-    assert_eq!(memory.last_given("one").unwrap().map(|at| at.as_millis()), Some(5));
+    assert_eq!(memory.last_given("one").unwrap().map(Timestamp::as_millis), Some(5));
     assert!(memory.given("two").unwrap().is_empty(), "it was lost");
     let report = memory.report(&Wanted::default()).unwrap();
     let figures = |id: &NoteId| {
