@@ -104,10 +104,13 @@ pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
 
 fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
     let _still = no_moves();
-    let connection = connect(path)?;
+    let mut connection = connect(path)?;
     layout.prepare(&connection)?;
     let found = layout.check(&connection)?;
-    Ok((found == Found::Ready).then_some(Opened { connection, file }))
+    if found == Found::Older {
+        layout.bring_up_to_date(&mut connection)?;
+    }
+    Ok((found != Found::Empty).then_some(Opened { connection, file }))
 }
 
 /// Opens a database that is there, whatever is in it, together with its log.
@@ -132,6 +135,8 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // A plan never depends on values: else a statement is prepared anew for each of them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }

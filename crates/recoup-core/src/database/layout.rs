@@ -1,13 +1,19 @@
 //! What a database of ours has in it, and which versions of that are understood.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::fault;
-use crate::base::clock::SystemClock;
-use crate::base::{fsx, ids};
+use super::{fault, recover};
+use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
+
+/// How long it is waited for somebody else who makes a copy.
+const FOR_COPY: Duration = Duration::from_secs(2);
+
+/// What a copy ends in that is being made.
+pub(crate) const UNFINISHED: &str = ".copy";
 
 /// What is in a database.
 #[derive(Debug)]
@@ -20,8 +26,10 @@ pub(crate) struct Layout {
     pub(crate) application_id: u32,
     /// The version of the tables. A newer one is refused.
     pub(crate) version: i64,
+    /// The oldest version that can be brought to this one.
+    pub(crate) first: i64,
     /// The oldest version that can be read as it is; its first writer brings it to
-    /// this one.
+    /// this one. Whoever finds one before that does so at once.
     pub(crate) oldest: i64,
     /// What each connection is told first.
     pub(crate) pragmas: &'static str,
@@ -43,6 +51,8 @@ pub(super) enum Found {
     Empty,
     /// Our tables, in a version that can be read.
     Ready,
+    /// Our tables, in a version that must be brought to ours before it can be read.
+    Older,
 }
 
 impl Layout {
@@ -71,6 +81,7 @@ impl Layout {
         let known = self.version;
         match version {
             version if (self.oldest..=known).contains(&version) => Ok(Found::Ready),
+            version if (self.first..self.oldest).contains(&version) => Ok(Found::Older),
             older if older < known => Err(Error::new(
                 ErrorKind::Io,
                 format!("its schema has the unknown version {older}"),
@@ -126,15 +137,19 @@ impl Layout {
     }
 }
 
-/// A copy beside it that has its version in its name; of several who make one, the
-/// first makes it.
+/// A copy beside it that has its version in its name. One makes it, the others wait for
+/// that; what somebody has left who was ended meanwhile is begun anew.
 fn back_up(connection: &Connection) -> Result<()> {
     let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
     let backup = fsx::with_suffix(&path, &format!(".backup-{}", version_of(connection)?));
+    let _alone = recover::lock(&path, FOR_COPY)?;
     if backup.exists() {
         return Ok(());
     }
-    let part = fsx::with_suffix(&path, &format!(".copy-{}", ids::fresh(&SystemClock)));
+    let part = fsx::with_suffix(&path, UNFINISHED);
+    for left in [&part, &fsx::with_suffix(&part, "-journal")] {
+        fsx::remove(left)?;
+    }
     fsx::create_private(&part)?;
     connection
         .execute("VACUUM INTO ?1", [part.to_string_lossy()])

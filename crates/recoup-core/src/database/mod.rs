@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(crate) use inspect::inspect;
 pub use inspect::{Inspected, Soundness, set_asides};
-pub(crate) use layout::{Layout, in_transaction, version_of};
+pub(crate) use layout::{Layout, UNFINISHED, in_transaction, version_of};
 pub(crate) use pool::{Pool, Teller};
 
 /// How long a command waits for others.

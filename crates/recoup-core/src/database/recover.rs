@@ -148,7 +148,7 @@ fn move_into(place: &Path, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
+pub(super) fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&lock_path(path), Deadline::after(wait))
 }
 

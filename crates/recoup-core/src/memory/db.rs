@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::schema::{APPLICATION_ID, RANK, TABLES, VERSION};
+use super::migrate::migrate;
+use super::schema::{APPLICATION_ID, FIRST, RANK, SECOND, TABLES, VERSION};
 use super::{rows, search};
 use crate::database::{Layout, fault};
 use crate::error::{Error, Result};
@@ -17,11 +18,12 @@ pub(super) static LAYOUT: Layout = Layout {
     elsewhere: "set RECOUP_HOME to another directory",
     application_id: APPLICATION_ID,
     version: VERSION,
+    first: FIRST,
     oldest: VERSION,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
     backs_up: true,
-    tables: &[TABLES, RANK, search::WORDS],
-    migrate: |_, _| Ok(()),
+    tables: &[TABLES, SECOND, RANK, search::WORDS],
+    migrate,
     rescue: Some(|damaged, fresh| Ok(rescue(damaged, fresh))),
 };
 
@@ -38,7 +40,7 @@ const RESCUED: [&str; 12] = [
     "pauses",
     "settings",
     "events",
-    "injections",
+    "givings",
 ];
 
 /// So many numbers are tried: more would take too long.

@@ -7,9 +7,10 @@ use rusqlite::{Connection, params};
 
 use super::keep;
 use super::rows::Kept;
-use super::{Note, NoteId, rows, search};
+use super::schema::LISTS;
+use super::{Note, NoteId, givings, rows, search};
 use crate::base::fsx;
-use crate::database::{connection, fault};
+use crate::database::{UNFINISHED, connection, fault, version_of};
 use crate::error::{Error, Result};
 
 /// What was forgotten, and where.
@@ -61,6 +62,10 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
 /// Within one transaction: removes one note, from search too.
 pub(super) fn remove_kept(connection: &Connection, kept: &Kept) -> Result<()> {
     search::remove(connection, kept.row)?;
+    // A copy of an older version has rows for it, which go with the note.
+    if version_of(connection)? >= LISTS {
+        givings::forget(connection, &kept.note.id)?;
+    }
     remove(connection, &kept.note.id).map_err(forgetting)
 }
 
@@ -82,9 +87,14 @@ pub(super) fn empty_log(connection: &Connection) -> Result<()> {
 pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
     for copy in siblings(path) {
-        let name = copy.to_string_lossy().into_owned();
+        let name = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.contains(".damaged-") {
             unreached.push(copy);
+        } else if name.contains(UNFINISHED) {
+            // Nobody needs it: whoever was making it begins anew.
+            if fsx::remove(&copy).is_err() {
+                unreached.push(copy);
+            }
         } else if name.contains(".backup-") {
             match in_copy(&copy, ids) {
                 Ok(()) => copies.push(copy),

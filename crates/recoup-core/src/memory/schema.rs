@@ -8,7 +8,7 @@
 //! episodes     sessions: when, where, how they ended
 //! lessons      failures and what fixed them, on their way to becoming notes
 //! sightings    each time that a failure or its fix was seen, once
-//! injections   which notes a context was given, so that none comes twice
+//! givings      which notes a context was given, so that none comes twice
 //! checkpoints  where work stands, one for each project
 //! sweeps       how far each transcript has been read
 //! notices      what was done in the background, until a person is told
@@ -17,7 +17,14 @@
 //! ```
 
 /// The version of these tables. A newer one is refused.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
+
+/// From this version on, what a context was given is a list; before, it was a row for each
+/// note.
+pub(super) const LISTS: i64 = 2;
+
+/// The first version.
+pub(super) const FIRST: i64 = 1;
 
 /// "Rcom": says that the file is ours.
 pub(super) const APPLICATION_ID: u32 = 0x5263_6f6d;
@@ -46,8 +53,10 @@ pub(super) const RANK: &str =
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
 /// holds for all files; `idle` says that a note is given often and never used. Evidence
 /// with a `detail` counts once. A `context` is what an agent sees: its session, or that of
-/// a sub-agent (each start of a session adds a row for each rule: `injections` has no more
-/// indexes than it must); what it was given and has `lost` may be given again. Times are milliseconds since 1970.
+/// a sub-agent. Times are milliseconds since 1970.
+///
+/// Each hook writes an event or two: `events` has no more indexes than hooks need, and those
+/// only for what they look for.
 pub(super) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -95,22 +104,6 @@ CREATE TABLE events (
     call TEXT,
     detail TEXT
 ) STRICT;
-CREATE INDEX events_at ON events (at);
-CREATE INDEX events_session ON events (session, what, subject, at);
-CREATE INDEX events_context ON events (context, what, at);
-CREATE INDEX events_subject ON events (scope, what, subject, at);
-CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
-
-CREATE TABLE episodes (
-    session TEXT PRIMARY KEY,
-    client TEXT,
-    scope TEXT,
-    began INTEGER NOT NULL,
-    ended INTEGER,
-    outcome TEXT,
-    detail TEXT
-) STRICT;
-CREATE INDEX episodes_began ON episodes (began);
 
 CREATE TABLE lessons (
     row INTEGER PRIMARY KEY,
@@ -136,15 +129,6 @@ CREATE TABLE sightings (
     PRIMARY KEY (lesson, what, call)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sightings_session ON sightings (session, at);
-
-CREATE TABLE injections (
-    context TEXT NOT NULL,
-    note INTEGER NOT NULL REFERENCES notes (row) ON DELETE CASCADE,
-    at INTEGER NOT NULL,
-    times INTEGER NOT NULL DEFAULT 1,
-    lost INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (context, note)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checkpoints (
     scope TEXT PRIMARY KEY,
@@ -173,4 +157,33 @@ CREATE TABLE pauses (
 ) STRICT;
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+";
+
+/// What the second version has otherwise than the first. A giving has the ids of its notes
+/// in one text; it is `whole` where the context had all rules with it, and `lost` when they
+/// may be given again.
+pub(super) const SECOND: &str = "
+CREATE INDEX events_edited ON events (session, subject, at) WHERE what = 'edited';
+CREATE INDEX events_denied ON events (scope, subject) WHERE what = 'denied';
+CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
+
+CREATE TABLE episodes (
+    session TEXT PRIMARY KEY,
+    client TEXT,
+    scope TEXT,
+    began INTEGER NOT NULL,
+    ended INTEGER,
+    outcome TEXT,
+    detail TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE givings (
+    context TEXT NOT NULL,
+    nth INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    notes TEXT NOT NULL,
+    whole INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (context, nth)
+) STRICT, WITHOUT ROWID;
 ";

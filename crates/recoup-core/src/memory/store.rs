@@ -19,7 +19,7 @@ use super::statement::{Statement, said};
 use super::team::{self, Rule};
 use super::topic::topic;
 use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Source, Status, Trust, paths, search};
+use super::{Note, NoteId, NoteScope, Source, Status, Trust, givings, paths, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -323,9 +323,7 @@ pub(super) fn reword(
         )
         .map_err(keep::keeping)?;
     // Contexts that have the old words do not have these.
-    connection
-        .execute("DELETE FROM injections WHERE note = ?1", [kept.row])
-        .map_err(keep::keeping)?;
+    givings::forget(connection, &kept.note.id)?;
     search::put(connection, kept.row, text, topic)?;
     keep::testify(connection, kept, "edited", None, now)
 }

@@ -119,26 +119,22 @@ pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported
         give_way(connection, note)?;
         imported.added += 1;
     }
+    search::tidy(connection)?;
     Ok(imported)
 }
 
 /// What counts here already stays: of two on one topic ours does.
 fn give_way(connection: &Connection, note: &Note) -> Result<()> {
+    const SQL: &str = "UPDATE notes SET status = 'superseded', superseded_by =
+            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
+         WHERE id = ?1 AND status = 'active' AND EXISTS
+            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
+    let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
     connection
-        .execute(
-            "UPDATE notes SET status = 'superseded', superseded_by =
-                (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-                 AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
-             WHERE id = ?1 AND status = 'active' AND EXISTS
-                (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-                 AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)",
-            params![
-                note.id.as_str(),
-                note.scope.to_string(),
-                note.paths.clone().unwrap_or_default(),
-                note.topic
-            ],
-        )
+        .prepare_cached(SQL)
+        .and_then(|mut update| update.execute(params![note.id.as_str(), scope, paths, note.topic]))
         .map(drop)
         .map_err(|error| fault::explain(error, "importing memories"))
 }

@@ -1,11 +1,13 @@
 //! Hooks against `/bin/true`, with few and with very many notes, and the end of an answer
-//! with a short and with a very long transcript.
+//! with a short and with a very long transcript; and what they take in memory.
+//!
+//! Each event is measured with all numbers of notes and `/bin/true` in one go, turn by turn.
 
 use std::cell::Cell;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
@@ -16,7 +18,7 @@ use recoup_core::memory::{Memory, Note, NoteId, NoteKind, NoteScope, Source, Sta
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::measure::{Ratio, compare};
+use crate::measure::{Ratio, Size, compare, medians};
 use crate::retrieval;
 use crate::scene::NoFaults;
 
@@ -24,57 +26,85 @@ const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const TRUE: &str = "/bin/true";
 const ROUNDS: usize = 200;
 
+/// How many notes there are.
+const NOTES: [usize; 3] = [200, 5_000, 100_000];
 /// At most so many times what starting any program costs.
 const COST: f64 = 6.0;
 /// Whatever the number of notes.
 const FLAT: f64 = 1.5;
+/// How often memory is looked at, and how much it may be.
+const LOOKS: usize = 20;
+const PEAK: u64 = 12 << 20;
 
-pub(crate) fn session_against_true() -> Ratio {
-    against_true(session)
+/// What is fired, by what it is called: the `n`th of its kind.
+type Fired = (&'static str, fn(usize) -> Value);
+
+const EVENTS: [Fired; 10] = [
+    ("hook: session start", session),
+    ("hook: after a compaction", compacted),
+    ("hook: sub-agent start", agent_start),
+    ("hook: prompt", prompt),
+    ("hook: before a call", before_call),
+    ("hook: after a call", after_call),
+    ("hook: after a failure", failure),
+    ("hook: stop", stop),
+    ("hook: sub-agent stop", agent_stop),
+    ("hook: session end", end),
+];
+const TRANSCRIPTS: &str = "hook: stop, 50 MB read / 50 KB";
+
+/// What came of it.
+#[derive(Default)]
+pub(crate) struct Hooks {
+    pub(crate) ratios: Vec<(String, Ratio)>,
+    pub(crate) sizes: Vec<(String, Size)>,
 }
 
-pub(crate) fn session_flat() -> Ratio {
-    flat(session)
+/// All hooks whose name has `wanted` in it.
+pub(crate) fn all(wanted: &str) -> Hooks {
+    let mut hooks = Hooks::default();
+    let chosen: Vec<Fired> = EVENTS.into_iter().filter(|it| it.0.contains(wanted)).collect();
+    if !chosen.is_empty() {
+        let scenes = NOTES.map(Scene::with_notes);
+        for event in chosen {
+            hooks.measure(event, &scenes);
+        }
+    }
+    if TRANSCRIPTS.contains(wanted) {
+        hooks.ratios.push((TRANSCRIPTS.to_owned(), stop_whatever_the_transcript()));
+    }
+    hooks
 }
 
-pub(crate) fn prompt_against_true() -> Ratio {
-    against_true(prompt)
-}
-
-pub(crate) fn prompt_flat() -> Ratio {
-    flat(prompt)
-}
-
-pub(crate) fn before_call_against_true() -> Ratio {
-    against_true(before_call)
-}
-
-pub(crate) fn before_call_flat() -> Ratio {
-    flat(before_call)
-}
-
-pub(crate) fn after_call_against_true() -> Ratio {
-    against_true(after_call)
-}
-
-pub(crate) fn after_call_flat() -> Ratio {
-    flat(after_call)
-}
-
-pub(crate) fn failure_against_true() -> Ratio {
-    against_true(failure)
-}
-
-pub(crate) fn stop_against_true() -> Ratio {
-    against_true(stop)
-}
-
-pub(crate) fn stop_flat() -> Ratio {
-    flat(stop)
+impl Hooks {
+    fn measure(&mut self, (name, event): Fired, scenes: &[Scene; 3]) {
+        let [few, more, most] = scenes;
+        let fire = |scene: &Scene| scene.fire(&event(scene.next()));
+        let times = medians(
+            ROUNDS,
+            &mut [
+                &mut || few.start(TRUE, &[], "{}"),
+                &mut || fire(few),
+                &mut || fire(more),
+                &mut || fire(most),
+            ],
+        );
+        let (bare, ours) = (times[0], &times[1..]);
+        for (notes, time) in NOTES.iter().zip(ours) {
+            let ratio = Ratio { baseline: bare, subject: *time, goal: COST };
+            self.ratios.push((format!("{name}, {notes} notes / true"), ratio));
+        }
+        let least = ours.iter().min().copied().unwrap_or_default();
+        let longest = ours.iter().max().copied().unwrap_or_default();
+        let flat = Ratio { baseline: least, subject: longest, goal: FLAT };
+        self.ratios.push((format!("{name}, most / least of these"), flat));
+        let bytes = (0..LOOKS).map(|_| most.peak(&event(most.next()))).max().unwrap_or_default();
+        self.sizes.push((format!("{name}, peak memory"), Size { bytes, goal: PEAK }));
+    }
 }
 
 /// 50 MB of transcript against 50 KB.
-pub(crate) fn stop_whatever_the_transcript() -> Ratio {
+fn stop_whatever_the_transcript() -> Ratio {
     let scene = Scene::with_notes(200);
     let (short, long) = (scene.transcript("short", 50_000), scene.transcript("long", 50_000_000));
     let stop = |path: &Path| {
@@ -84,18 +114,27 @@ pub(crate) fn stop_whatever_the_transcript() -> Ratio {
     compare(2.0, ROUNDS, 1, || stop(&short), || stop(&long))
 }
 
-fn against_true(event: fn(usize) -> Value) -> Ratio {
-    let scene = Scene::with_notes(5_000);
-    compare(COST, ROUNDS, 1, || scene.start(TRUE, &[], "{}"), || scene.fire(&event(scene.next())))
-}
-
-fn flat(event: fn(usize) -> Value) -> Ratio {
-    let (few, many) = (Scene::with_notes(200), Scene::with_notes(100_000));
-    compare(FLAT, ROUNDS, 1, || few.fire(&event(few.next())), || many.fire(&event(many.next())))
-}
-
 fn session(n: usize) -> Value {
     json!({"session_id": format!("s{n}"), "hook_event_name": "SessionStart", "source": "startup"})
+}
+
+fn compacted(_: usize) -> Value {
+    json!({"hook_event_name": "SessionStart", "source": "compact"})
+}
+
+fn agent_start(n: usize) -> Value {
+    json!({"hook_event_name": "SubagentStart", "agent_id": format!("a{n}"),
+           "agent_type": "Explore"})
+}
+
+fn agent_stop(n: usize) -> Value {
+    json!({"hook_event_name": "SubagentStop", "agent_id": format!("a{n}"),
+           "agent_type": "Explore", "stop_hook_active": false,
+           "last_assistant_message": "Found it in src/login.rs."})
+}
+
+fn end(n: usize) -> Value {
+    json!({"session_id": format!("s{n}"), "hook_event_name": "SessionEnd", "reason": "exit"})
 }
 
 fn prompt(n: usize) -> Value {
@@ -195,15 +234,41 @@ impl Scene {
 
     /// A client fires an event.
     fn fire(&self, event: &Value) {
+        self.start(RECOUP, &["hook"], &self.payload(event));
+    }
+
+    fn payload(&self, event: &Value) -> String {
         let mut payload = json!({"session_id": "session", "cwd": self.project()});
         for (name, value) in event.as_object().unwrap() {
             payload[name] = value.clone();
         }
-        self.start(RECOUP, &["hook"], &payload.to_string());
+        payload.to_string()
     }
 
     fn start(&self, program: &str, args: &[&str], stdin: &str) {
-        let mut child = Command::new(program)
+        let mut child = self.spawn(program, args);
+        // `true` does not read it.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        assert!(child.wait().unwrap().success());
+    }
+
+    /// The most memory that a hook had while it ran, as often as it can be looked at.
+    fn peak(&self, event: &Value) -> u64 {
+        let mut child = self.spawn(RECOUP, &["hook"]);
+        let status = format!("/proc/{}/status", child.id());
+        let _ = child.stdin.take().unwrap().write_all(self.payload(event).as_bytes());
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let size = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+            peak = size.unwrap_or(0_u64).max(peak);
+        }
+        peak << 10
+    }
+
+    fn spawn(&self, program: &str, args: &[&str]) -> Child {
+        Command::new(program)
             .args(args)
             .current_dir(self.project())
             .env("RECOUP_HOME", self.home())
@@ -212,9 +277,6 @@ impl Scene {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap();
-        // `true` does not read it.
-        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        assert!(child.wait().unwrap().success());
+            .unwrap()
     }
 }

@@ -40,7 +40,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 33] = [
+    let all: [(&str, Benchmark); 21] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -55,18 +55,6 @@ fn main() {
         ("exec: a hit, noted / not noted", exec::hit_against_unnoted),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
-        ("hook: session start / true", hooks::session_against_true),
-        ("hook: prompt / true", hooks::prompt_against_true),
-        ("hook: before a call / true", hooks::before_call_against_true),
-        ("hook: after a call / true", hooks::after_call_against_true),
-        ("hook: after a failure / true", hooks::failure_against_true),
-        ("hook: stop / true", hooks::stop_against_true),
-        ("hook: session start, 100,000 / 200", hooks::session_flat),
-        ("hook: prompt, 100,000 notes / 200", hooks::prompt_flat),
-        ("hook: before a call, 100,000 / 200", hooks::before_call_flat),
-        ("hook: after a call, 100,000 / 200", hooks::after_call_flat),
-        ("hook: stop, 100,000 notes / 200", hooks::stop_flat),
-        ("hook: stop, 50 MB read / 50 KB", hooks::stop_whatever_the_transcript),
         ("mcp: start to initialize / true", mcp::hello_against_true),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
@@ -76,7 +64,9 @@ fn main() {
         ("library: dir get, 10,000 entries / 10", stores::dir_get_flat),
     ];
     let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let rows: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    let mut rows: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
+    let hooks = hooks::all(&wanted);
+    rows.extend(hooks.ratios);
     let timings: [(&str, Timing); 9] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
@@ -89,13 +79,14 @@ fn main() {
         ("mcp: store among 5,000 notes, median", mcp::store),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let figures: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    let figures: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
     let sizes: [(&str, Sizing); 2] = [
         ("mcp: memory after 10,000 calls", mcp::resident),
         ("mcp: of these, added by the second half", mcp::growth),
     ];
     let chosen = sizes.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let sizes: Vec<_> = chosen.map(|(name, run)| (name, run())).collect();
+    let mut sizes: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
+    sizes.extend(hooks.sizes);
     report::print(&rows, &figures, &sizes);
     report::write(&rows, &figures, &sizes);
 }

@@ -93,6 +93,23 @@ pub(crate) fn compare(
     Ratio { baseline: median(base), subject: median(ours), goal }
 }
 
+/// The medians of `rounds` turns that all of them take. Who goes first changes from turn to
+/// turn.
+pub(crate) fn medians(rounds: usize, all: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
+    let mut times = vec![Vec::new(); all.len()];
+    for round in 0..rounds + rounds / 10 {
+        for turn in 0..all.len() {
+            let at = (round + turn) % all.len();
+            let time = timed(1, &mut all[at]);
+            // The first tenth only warms up.
+            if round >= rounds / 10 {
+                times[at].push(time);
+            }
+        }
+    }
+    times.into_iter().map(median).collect()
+}
+
 fn timed(batch: u32, act: &mut impl FnMut()) -> Duration {
     let start = Instant::now();
     for _ in 0..batch {

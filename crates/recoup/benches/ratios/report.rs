@@ -7,12 +7,16 @@ use serde_json::json;
 
 use crate::measure::{Figure, Ratio, Size};
 
-pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)], sizes: &[(&str, Size)]) {
-    println!("{:<36} {:>10} {:>10} {:>7} {:>7}", "", "baseline", "ours", "ratio", "goal");
+pub(crate) fn print(
+    rows: &[(String, Ratio)],
+    figures: &[(String, Figure)],
+    sizes: &[(String, Size)],
+) {
+    println!("{:<46} {:>10} {:>10} {:>7} {:>7}", "", "baseline", "ours", "ratio", "goal");
     for (name, ratio) in rows {
         let verdict = if ratio.holds() { "" } else { "  over" };
         println!(
-            "{name:<36} {:>10} {:>10} {:>6.2}x {:>6.1}x{verdict}",
+            "{name:<46} {:>10} {:>10} {:>6.2}x {:>6.1}x{verdict}",
             short(ratio.baseline),
             short(ratio.subject),
             ratio.value(),
@@ -22,12 +26,12 @@ pub(crate) fn print(rows: &[(&str, Ratio)], figures: &[(&str, Figure)], sizes: &
     for (name, figure) in figures {
         let verdict = if figure.holds() { "" } else { "  over" };
         let (time, goal) = (short(figure.time), short(figure.goal));
-        println!("{name:<47} {time:>10} {:>7} {goal:>7}{verdict}", "");
+        println!("{name:<57} {time:>10} {:>7} {goal:>7}{verdict}", "");
     }
     for (name, size) in sizes {
         let verdict = if size.holds() { "" } else { "  over" };
         let (bytes, goal) = (megabytes(size.bytes), megabytes(size.goal));
-        println!("{name:<47} {bytes:>10} {:>7} {goal:>7}{verdict}", "");
+        println!("{name:<57} {bytes:>10} {:>7} {goal:>7}{verdict}", "");
     }
 }
 
@@ -40,7 +44,11 @@ fn short(time: Duration) -> String {
     if micros < 1_000.0 { format!("{micros:.2} µs") } else { format!("{:.2} ms", micros / 1e3) }
 }
 
-pub(crate) fn write(rows: &[(&str, Ratio)], figures: &[(&str, Figure)], sizes: &[(&str, Size)]) {
+pub(crate) fn write(
+    rows: &[(String, Ratio)],
+    figures: &[(String, Figure)],
+    sizes: &[(String, Size)],
+) {
     let rows: Vec<_> = rows
         .iter()
         .map(|(name, ratio)| {

@@ -8,13 +8,15 @@ use rustix::io::Errno;
 
 /// No payload is longer, but for what holds whole files.
 pub(crate) const MOST: usize = 8 << 20;
-/// So much is read at once.
+/// So much is read at first, which is mostly all; then as much as there is already, up to
+/// so much at once.
+const FIRST: usize = 8 << 10;
 const BLOCK: usize = 64 << 10;
 
 /// All that comes until the end, or until the time is up: a client may keep its end open.
 /// What is too long is read and dropped, so that whoever writes it is not disturbed.
 pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>, String> {
-    let mut all = Vec::with_capacity(BLOCK);
+    let mut all = Vec::with_capacity(2 * FIRST);
     let mut length = 0;
     while is_ready(stdin, deadline) {
         if length > MOST {
@@ -22,7 +24,7 @@ pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>,
             all.truncate(0);
         }
         let held = all.len();
-        all.resize(held + BLOCK, 0);
+        all.resize(held + held.clamp(FIRST, BLOCK), 0);
         let read = match rustix::io::read(stdin.as_fd(), &mut all[held..]) {
             Ok(read) => read,
             Err(Errno::INTR | Errno::AGAIN) => {

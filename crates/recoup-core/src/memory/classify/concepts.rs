@@ -2,11 +2,7 @@
 //! why, can you. One name for each in eight languages, so that what holds for one
 //! language holds for all.
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
-
-use foldhash::fast::FixedState;
 
 /// What a phrase stands for, and the phrases, parted by `|`.
 const TABLE: &[(&str, &str)] = &[
@@ -278,16 +274,58 @@ again too very really super pretty already soon later ever anymore";
 /// What a phrase of a text stands for.
 pub(super) type Concept = &'static str;
 
-/// A phrase, how many words it has, and what it stands for.
-type Phrase = (&'static str, usize, Concept);
-
-/// The phrases by their first word, the longest first; and those that are found anywhere,
-/// by their first character.
+/// The phrases by their first word, and those that are found anywhere by their first character.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    by_word: HashMap<&'static str, Vec<Phrase>, FixedState>,
-    by_char: HashMap<char, Vec<(&'static str, Concept)>, FixedState>,
-    small: HashSet<&'static str, FixedState>,
+    by_word: Phrases,
+    by_char: Phrases,
+    small: Phrases,
+}
+
+/// Phrases by how they begin. A hook makes them for one prompt: so there are two tables, and
+/// nothing is sorted.
+#[derive(Debug)]
+struct Phrases {
+    /// The first of those whose beginnings have the same hash, counted from 1; 0 for none.
+    first: Vec<u16>,
+    all: Vec<Phrase>,
+}
+
+#[derive(Debug)]
+struct Phrase {
+    text: &'static str,
+    concept: Concept,
+    /// The next of the same hash.
+    next: u16,
+}
+
+impl Phrases {
+    const HASHES: usize = 4_096;
+
+    fn new(room: usize) -> Self {
+        Self { first: vec![0; Self::HASHES], all: Vec::with_capacity(room) }
+    }
+
+    /// Those that came first are found first where they are added from the last to the first.
+    fn add(&mut self, begins: &str, text: &'static str, concept: Concept) {
+        let first = &mut self.first[Self::hash(begins)];
+        self.all.push(Phrase { text, concept, next: *first });
+        *first = u16::try_from(self.all.len()).expect("there are a few thousand phrases");
+    }
+
+    /// All that may begin like that, in their order.
+    fn like(&self, begins: &str) -> impl Iterator<Item = &Phrase> {
+        let at = |number: u16| self.all.get(usize::from(number).checked_sub(1)?);
+        let first = at(self.first[Self::hash(begins)]);
+        std::iter::successors(first, move |phrase| at(phrase.next))
+    }
+
+    fn hash(text: &str) -> usize {
+        let mixed = text
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        (mixed ^ (mixed >> 15)) as usize % Self::HASHES
+    }
 }
 
 /// Chinese and Japanese: no spaces between words.
@@ -304,55 +342,75 @@ impl Lexicon {
 
     fn build() -> Self {
         let mut it = Self {
-            by_word: HashMap::with_capacity_and_hasher(2_048, FixedState::default()),
-            by_char: HashMap::with_capacity_and_hasher(512, FixedState::default()),
-            small: SMALL.split_whitespace().collect(),
+            by_word: Phrases::new(4_096),
+            by_char: Phrases::new(512),
+            small: Phrases::new(256),
         };
-        for (concept, phrases) in TABLE {
-            for phrase in phrases.split('|') {
+        SMALL.split_whitespace().for_each(|word| it.small.add(word, word, word));
+        for &(concept, phrases) in TABLE.iter().rev() {
+            for phrase in phrases.rsplit('|') {
                 it.add(phrase, concept);
             }
         }
-        let longest_first = |all: &mut Vec<Phrase>| all.sort_by_key(|it| Reverse(it.1));
-        it.by_word.values_mut().for_each(longest_first);
-        it.by_char.values_mut().for_each(|all| all.sort_by_key(|it| Reverse(it.0.len())));
         it
     }
 
     fn add(&mut self, phrase: &'static str, concept: Concept) {
         let Some(first) = phrase.chars().next() else { return };
         if is_cjk(first) {
-            self.by_char.entry(first).or_default().push((phrase, concept));
-            return;
+            self.by_char.add(&phrase[..first.len_utf8()], phrase, concept);
+        } else {
+            self.by_word.add(first_word(phrase), phrase, concept);
         }
-        let first = phrase.split(' ').next().unwrap_or(phrase);
-        let words = phrase.split(' ').count();
-        self.by_word.entry(first).or_default().push((phrase, words, concept));
     }
 
     /// The longest phrase that begins with the first of these words: all that it stands
     /// for, and how many words it has.
     pub(super) fn phrase(&self, words: &[&str]) -> (usize, Vec<Concept>) {
-        let Some(all) = words.first().and_then(|word| self.by_word.get(word)) else {
-            return (0, Vec::new());
-        };
-        let fits = |(phrase, count, _): &&Phrase| {
-            words.len() >= *count && phrase.split(' ').eq(words[..*count].iter().copied())
-        };
-        let longest = all.iter().find(fits).map_or(0, |it| it.1);
-        let concepts = all.iter().filter(|it| it.1 == longest).filter(fits);
-        (longest, concepts.map(|it| it.2).collect())
+        let Some(first) = words.first() else { return (0, Vec::new()) };
+        let (mut longest, mut concepts) = (0, Vec::new());
+        for phrase in self.by_word.like(first) {
+            let Some(count) = begins_with(words, phrase.text) else { continue };
+            if count > longest {
+                (longest, concepts) = (count, Vec::new());
+            }
+            if count == longest {
+                concepts.push(phrase.concept);
+            }
+        }
+        (longest, concepts)
     }
 
     /// The longest phrase that a text without spaces begins with.
     pub(super) fn run(&self, text: &str) -> Option<(usize, Concept)> {
-        let all = self.by_char.get(&text.chars().next()?)?;
-        all.iter()
-            .find(|(phrase, _)| text.starts_with(phrase))
-            .map(|(phrase, concept)| (phrase.len(), *concept))
+        let first = text.chars().next()?;
+        let mut longest: Option<(usize, Concept)> = None;
+        for phrase in self.by_char.like(&text[..first.len_utf8()]) {
+            let length = phrase.text.len();
+            if text.starts_with(phrase.text) && longest.is_none_or(|(most, _)| length > most) {
+                longest = Some((length, phrase.concept));
+            }
+        }
+        longest
     }
 
     pub(super) fn is_small(&self, word: &str) -> bool {
-        self.small.contains(word)
+        self.small.like(word).any(|small| small.text == word)
     }
+}
+
+fn first_word(phrase: &str) -> &str {
+    phrase.split(' ').next().unwrap_or(phrase)
+}
+
+/// How many words a phrase has, where these words begin with it.
+fn begins_with(words: &[&str], phrase: &str) -> Option<usize> {
+    let mut count = 0;
+    for word in phrase.split(' ') {
+        if words.get(count) != Some(&word) {
+            return None;
+        }
+        count += 1;
+    }
+    Some(count)
 }

@@ -8,6 +8,8 @@ pub fn one_line(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
+            // By far most of them.
+            'a'..='z' | 'A'..='Z' | '0'..='9' => line.push(c),
             c if is_joiner(c) => {
                 // Some scripts, and emoji, need it between two of their own.
                 let between = line.chars().next_back().is_some_and(is_joinable)

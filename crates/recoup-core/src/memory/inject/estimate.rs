@@ -8,9 +8,10 @@ pub fn estimate(text: &str) -> u32 {
     let mut tokens = 0;
     let mut before = None;
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
+    while let Some(first) = rest.bytes().next() {
         let kind = Kind::of(first);
-        let end = rest.find(|c| Kind::of(c) != kind).unwrap_or(rest.len());
+        // Where the kind changes, a character ends: foreign ones have no other bytes.
+        let end = rest.bytes().position(|byte| Kind::of(byte) != kind).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         tokens += kind.cost(run) + kind.seam(run, before, behind);
         (before, rest) = (Some(kind), behind);
@@ -30,14 +31,15 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(c: char) -> Self {
-        match c {
-            'a'..='z' | 'A'..='Z' => Self::Letter,
-            '0'..='9' => Self::Digit,
-            ' ' => Self::Space,
-            '\n' | '\r' | '\t' => Self::Break,
-            '\0'..='\x7f' => Self::Sign,
-            _ => Self::Foreign,
+    /// By any byte of a character.
+    fn of(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
+            b'0'..=b'9' => Self::Digit,
+            b' ' => Self::Space,
+            b'\n' | b'\r' | b'\t' => Self::Break,
+            0..=0x7f => Self::Sign,
+            0x80.. => Self::Foreign,
         }
     }
 
@@ -55,7 +57,7 @@ impl Kind {
     /// What it costs that a run stands where it does: one space belongs to the word
     /// behind it, but not to a number; digits among letters part them.
     fn seam(self, run: &str, before: Option<Self>, behind: &str) -> usize {
-        let next = behind.chars().next().map(Self::of);
+        let next = behind.bytes().next().map(Self::of);
         let costs = match self {
             Self::Space => run.len() == 1 && matches!(next, None | Some(Self::Digit | Self::Break)),
             Self::Digit => before == Some(Self::Letter),
@@ -85,13 +87,17 @@ fn humps(run: &str) -> impl Iterator<Item = &str> {
 /// A word that people write costs less than capitals, or letters thrown together.
 fn word(word: &str) -> usize {
     let upper = word.bytes().take_while(u8::is_ascii_uppercase).count();
-    let vowels = word.bytes().filter(|b| b"aeiouyAEIOUY".contains(b)).count();
+    let vowels = word.bytes().filter(|b| is_vowel(*b)).count();
     match word.len() {
         length if vowels * 4 < length => (length * 2).div_ceil(3),
         length if upper > 1 || length > 20 => length.div_ceil(2),
         length if length > 12 => length.div_ceil(3),
         length => length.div_ceil(4),
     }
+}
+
+fn is_vowel(letter: u8) -> bool {
+    matches!(letter.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
 /// What a character outside ASCII costs; its bytes are the most that it can.

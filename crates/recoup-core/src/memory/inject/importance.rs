@@ -21,10 +21,7 @@ pub fn by_importance(a: &Note, b: &Note) -> Ordering {
             Reverse(note.created),
         )
     };
-    rank(a).cmp(&rank(b)).then_with(|| {
-        let same_age = |note: &Note| (note.text.clone(), note.paths.clone());
-        same_age(a).cmp(&same_age(b)).then_with(|| a.id.cmp(&b.id))
-    })
+    rank(a).cmp(&rank(b)).then_with(|| (&a.text, &a.paths, &a.id).cmp(&(&b.text, &b.paths, &b.id)))
 }
 
 /// More than sixteen times is often, and no more.

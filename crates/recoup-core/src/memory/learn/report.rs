@@ -1,14 +1,16 @@
 //! Does it help? For each rule: how often it was given, used, repeated by the user, and
 //! what came after it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
+use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::givings::{self, Giving};
 use crate::memory::rows::{self, Kept};
-use crate::memory::{Memory, Note, Wanted};
+use crate::memory::{Memory, Note, NoteId, Wanted};
 
 /// One rule, and what became of it in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,42 +46,100 @@ impl Memory {
 }
 
 /// What happened how often to which note: each table is read once.
-struct Counts(HashMap<(i64, String), u64>);
+#[derive(Default)]
+struct Counts {
+    given: HashMap<NoteId, u64>,
+    after: HashMap<NoteId, After>,
+    /// By row, and what it is evidence of.
+    evidence: HashMap<(i64, String), u64>,
+}
+
+/// What came of calls after a note was given.
+#[derive(Debug, Clone, Copy, Default)]
+struct After {
+    succeeded: u64,
+    failed: u64,
+}
+
+/// The calls of a context: when each came to its end, and whether it worked.
+type Calls = HashMap<String, Vec<(Timestamp, bool)>>;
 
 impl Counts {
     fn of(connection: &Connection) -> Result<Self> {
-        const SQL: &str = "
-            SELECT note, 'given', sum(times) FROM injections GROUP BY note
-            UNION ALL
-            SELECT note, what, count(*) FROM evidence WHERE what IN ('cited', 'repeated')
-            GROUP BY note, what
-            UNION ALL
-            SELECT injections.note, events.what, count(*) FROM injections
-            JOIN events ON events.context = injections.context AND events.at >= injections.at
-            WHERE events.what IN ('succeeded', 'failed') GROUP BY injections.note, events.what";
-        let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
-        let read = |row: &rusqlite::Row<'_>| {
-            let count: i64 = row.get(2)?;
-            Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
-        };
-        let counts = select.query_map([], read).map_err(reporting)?;
-        counts.collect::<rusqlite::Result<_>>().map(Self).map_err(reporting)
+        let mut counts = Self { evidence: evidence(connection)?, ..Self::default() };
+        let calls = calls(connection)?;
+        // Of each context what it was given first counts, whether lost and given again or not.
+        let mut seen = HashSet::new();
+        for Giving { context, at, notes } in givings::all(connection)? {
+            let after = calls.get(&context).map_or(After::default(), |calls| After::of(calls, at));
+            for note in notes {
+                *counts.given.entry(note.clone()).or_default() += 1;
+                if seen.insert((context.clone(), note.clone())) {
+                    counts.after.entry(note).or_default().add(after);
+                }
+            }
+        }
+        Ok(counts)
     }
 
     fn helped(&self, kept: Kept) -> Helped {
-        let count = |what: &str| {
-            let counted = self.0.get(&(kept.row, what.to_owned()));
+        let id = &kept.note.id;
+        let after = self.after.get(id).copied().unwrap_or_default();
+        let evidence = |what: &str| {
+            let counted = self.evidence.get(&(kept.row, what.to_owned()));
             counted.copied().unwrap_or_default()
         };
         Helped {
-            given: count("given"),
-            cited: count("cited"),
-            repeated: count("repeated"),
-            succeeded: count("succeeded"),
-            failed: count("failed"),
+            given: self.given.get(id).copied().unwrap_or_default(),
+            cited: evidence("cited"),
+            repeated: evidence("repeated"),
+            succeeded: after.succeeded,
+            failed: after.failed,
             note: kept.note,
         }
     }
+}
+
+impl After {
+    fn of(calls: &[(Timestamp, bool)], given: Timestamp) -> Self {
+        let after = calls.iter().filter(|(at, _)| *at >= given);
+        after.fold(Self::default(), |mut all, (_, worked)| {
+            let count = if *worked { &mut all.succeeded } else { &mut all.failed };
+            *count += 1;
+            all
+        })
+    }
+
+    fn add(&mut self, more: Self) {
+        self.succeeded += more.succeeded;
+        self.failed += more.failed;
+    }
+}
+
+fn calls(connection: &Connection) -> Result<Calls> {
+    const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
+                       WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
+    let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
+    let mut rows = select.query([]).map_err(reporting)?;
+    let mut calls = Calls::new();
+    while let Some(row) = rows.next().map_err(reporting)? {
+        let read = || Ok((row.get(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)));
+        let (context, call): (String, _) = read().map_err(reporting)?;
+        calls.entry(context).or_default().push(call);
+    }
+    Ok(calls)
+}
+
+fn evidence(connection: &Connection) -> Result<HashMap<(i64, String), u64>> {
+    const SQL: &str = "SELECT note, what, count(*) FROM evidence
+                       WHERE what IN ('cited', 'repeated') GROUP BY note, what";
+    let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
+    let read = |row: &rusqlite::Row<'_>| {
+        let count: i64 = row.get(2)?;
+        Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
+    };
+    let counts = select.query_map([], read).map_err(reporting)?;
+    counts.collect::<rusqlite::Result<_>>().map_err(reporting)
 }
 
 fn reporting(error: rusqlite::Error) -> Error {

@@ -9,7 +9,7 @@ use super::lessons;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, NoteId, Status, forget, keep, privacy, rows};
+use crate::memory::{Memory, NoteId, Status, forget, givings, keep, privacy, rows, search};
 
 const DAY: Duration = Duration::from_hours(24);
 /// What clients told us is kept for so long.
@@ -17,7 +17,7 @@ const EVENTS: Duration = Duration::from_secs(90 * DAY.as_secs());
 /// A candidate has so long to be seen again.
 const CANDIDATES: Duration = Duration::from_secs(7 * DAY.as_secs());
 /// A rule that so many contexts were given, and nobody ever used, is idle.
-const OFTEN: i64 = 40;
+const OFTEN: u64 = 40;
 /// What is written down of a lesson that retires by itself.
 const EXPIRED: &str = "expired";
 
@@ -48,12 +48,14 @@ impl Memory {
         let now = self.now();
         self.change("settling memory", |connection| {
             let old = before(now, EVENTS);
-            Ok(Settled {
+            let settled = Settled {
                 events: forget_old(connection, old)?,
                 dropped: drop_candidates(connection, before(now, CANDIDATES))?,
                 retired: retire_lessons(connection, old, now)?,
                 idle: mark_idle(connection)?,
-            })
+            };
+            search::tidy(connection)?;
+            Ok(settled)
         })
     }
 }
@@ -68,7 +70,7 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
     let mut gone = 0;
     for sql in [
         "DELETE FROM events WHERE at < ?1",
-        "DELETE FROM injections WHERE at < ?1",
+        "DELETE FROM givings WHERE at < ?1",
         "DELETE FROM sightings WHERE at < ?1",
         "DELETE FROM sweeps WHERE at < ?1",
         "DELETE FROM notices WHERE at < ?1",
@@ -127,15 +129,17 @@ pub(super) fn has_expired(connection: &Connection, id: &NoteId) -> Result<bool> 
 
 /// Used means cited, or said more than once.
 fn mark_idle(connection: &Connection) -> Result<usize> {
-    connection
-        .execute(
-            "UPDATE notes SET idle = 1 WHERE idle = 0 AND status = 'active' AND evidence = 1
-             AND row IN (SELECT note FROM injections GROUP BY note HAVING sum(times) >= ?1)
-             AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
-                             AND evidence.what IN ('cited', 'repeated'))",
-            [OFTEN],
-        )
-        .map_err(settling)
+    const SQL: &str = "UPDATE notes SET idle = 1
+                       WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
+                       AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
+                                       AND evidence.what IN ('cited', 'repeated'))";
+    let mut update = connection.prepare_cached(SQL).map_err(settling)?;
+    let mut idle = 0;
+    let counts = givings::counts(connection)?;
+    for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
+        idle += update.execute([note.as_str()]).map_err(settling)?;
+    }
+    Ok(idle)
 }
 
 fn settling(error: rusqlite::Error) -> Error {

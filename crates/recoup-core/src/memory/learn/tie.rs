@@ -6,9 +6,10 @@ use super::citation::is_cited;
 use crate::base::digest::Digest;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::givings;
 use crate::memory::inject::one_line;
 use crate::memory::rows::{self, Kept};
-use crate::memory::search::{self, FITS, Query};
+use crate::memory::search::{self, Query};
 use crate::memory::transcript::bounded;
 use crate::memory::turn::{Happened, Of, Turn};
 use crate::memory::{Note, Wanted};
@@ -64,11 +65,9 @@ impl Turn<'_> {
         }
         let scopes = Wanted::active_in(&self.occasion.scope).scopes;
         let query = Query { scopes: &scopes, limit: LOOKED_AT, ..Query::new(prompt) };
-        for hit in search::find(self.connection, &query)? {
+        for hit in search::fitting(self.connection, &query)? {
             let kept = rows::one(self.connection, "row = ?1", [hit.row])?;
-            if let Some(kept) = kept.filter(|kept| given.contains(&kept.note.id))
-                && hit.fit >= FITS
-            {
+            if let Some(kept) = kept.filter(|kept| given.contains(&kept.note.id)) {
                 return Ok(Some(kept));
             }
         }
@@ -77,11 +76,12 @@ impl Turn<'_> {
 
     /// The notes that this session's contexts were given.
     fn holding_here(&self) -> Result<Vec<Kept>> {
-        rows::many(
-            self.connection,
-            "row IN (SELECT note FROM injections WHERE context = ?1 OR context = ?2)",
-            params![self.occasion.context, self.occasion.session],
-        )
+        let contexts = [&*self.occasion.context, &*self.occasion.session];
+        let mut holding = Vec::new();
+        for id in givings::ever_to(self.connection, &contexts)? {
+            holding.extend(rows::by_id(self.connection, &id)?);
+        }
+        Ok(holding)
     }
 
     fn testify_once(&self, kept: &Kept, what: &str, detail: &str) -> Result<bool> {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::index;
 use super::rank::Ranker;
 use super::terms::Terms;
-use super::walk::Walk;
+use super::walk::{Effort, Walk};
 use super::{Hit, Query};
 use crate::database::fault::explain;
 use crate::error::Result;
@@ -20,23 +20,27 @@ const LOOKED_AT: usize = 1_000;
 
 /// All notes that were ranked for a query, best first. Everything is read from one state of
 /// the file, which also spares a lock for each row.
-pub(super) fn ranked(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
+pub(super) fn ranked(
+    connection: &Connection,
+    query: &Query<'_>,
+    effort: Effort,
+) -> Result<Vec<Hit>> {
     if !connection.is_autocommit() {
-        return search(connection, query);
+        return search(connection, query, effort);
     }
     let transaction = connection
         .unchecked_transaction()
         .map_err(|error| explain(error, "could not search the memories"))?;
-    search(&transaction, query)
+    search(&transaction, query, effort)
 }
 
-fn search(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
+fn search(connection: &Connection, query: &Query<'_>, effort: Effort) -> Result<Vec<Hit>> {
     let terms = Terms::of(query.text);
     if terms.words.is_empty() || query.limit == 0 {
         return Ok(Vec::new());
     }
     let scopes: Vec<String> = query.scopes.iter().map(ToString::to_string).collect();
-    let mut walk = Walk::new(connection, &scopes)?;
+    let mut walk = Walk::new(connection, &scopes, effort)?;
     let weights = walk.all(&terms)?;
     let ranker = Ranker::new(&terms, &weights);
     let mut hits = Vec::with_capacity(RANKED);

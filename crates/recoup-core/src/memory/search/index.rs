@@ -25,7 +25,7 @@ INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 /// Marks where the wholes of identifiers begin in what is stored.
 pub(super) const WHOLES: &str = "|";
 /// Marks the scope of a note.
-const SCOPE: char = '@';
+pub(super) const SCOPE: char = '@';
 
 /// Indexes a note, or indexes it anew. The row must be in `notes` already.
 pub fn put(connection: &Connection, row: i64, text: &str, topic: Option<&str>) -> Result<()> {
@@ -45,6 +45,21 @@ pub fn remove(connection: &Connection, row: i64) -> Result<()> {
         .prepare_cached("DELETE FROM words WHERE rowid = ?1")
         .and_then(|mut statement| statement.execute([row]))
         .map_err(|error| explain(error, "could not take a memory out of the index"))?;
+    Ok(())
+}
+
+/// So many parts of the index are looked into for each word.
+const PARTS: i64 = 4;
+
+/// Makes one of the parts that the index has been written in, where they are many.
+pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
+    let tidying = |error| explain(error, "could not tidy the index of memories");
+    let parts: i64 = connection
+        .query_row("SELECT count(DISTINCT segid) FROM words_idx", [], |row| row.get(0))
+        .map_err(tidying)?;
+    if parts > PARTS {
+        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).map_err(tidying)?;
+    }
     Ok(())
 }
 
@@ -71,25 +86,25 @@ fn written(text: &str, topic: Option<&str>) -> String {
 
 /// The rows that have what is asked for, newest first, and no more than `most`.
 pub(super) fn rows(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
                ORDER BY rowid DESC LIMIT ?3";
     list(connection, sql, asked, most)
 }
 
 /// Likewise, oldest first.
 pub(super) fn oldest(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 ORDER BY rowid LIMIT ?3";
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
+               ORDER BY rowid LIMIT ?3";
     list(connection, sql, asked, most)
 }
 
 fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let below = asked.below.unwrap_or(i64::MAX);
     let reading = || -> rusqlite::Result<Vec<i64>> {
         connection
             .prepare_cached(sql)?
-            .query_map(params![asked.to_fts(), asked.below.unwrap_or(i64::MAX), most], |row| {
-                row.get(0)
-            })?
+            .query_map(params![asked.to_fts(), below, most, asked.above], |row| row.get(0))?
             .collect()
     };
     reading().map_err(|error| explain(error, "could not search the memories"))
@@ -105,6 +120,8 @@ pub(super) struct Asked<'a> {
     pub(super) open: bool,
     /// Only what is older than this row.
     pub(super) below: Option<i64>,
+    /// Only what is newer than this row.
+    pub(super) above: i64,
     /// In any where there are none.
     pub(super) scopes: &'a [String],
 }

@@ -18,11 +18,13 @@ mod walk;
 
 use rusqlite::Connection;
 
+use walk::Effort;
+
 use super::note::{NoteKind, NoteScope, Source, Status, Trust};
 use crate::database::fault::explain;
 use crate::error::Result;
 
-pub(in crate::memory) use index::WORDS;
+pub(in crate::memory) use index::{WORDS, tidy};
 pub use index::{put, remove};
 pub(in crate::memory) use split::Sort;
 
@@ -84,7 +86,7 @@ pub struct Hit {
 
 /// The notes that answer a query, best first.
 pub fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
-    let mut hits = find::ranked(connection, query)?;
+    let mut hits = find::ranked(connection, query, Effort::ASKED)?;
     hits.truncate(query.limit);
     Ok(hits)
 }
@@ -95,7 +97,7 @@ pub const FITS: f32 = 0.5;
 /// The notes that fit what a prompt is about, best first: none where none does. This is what may
 /// go into a context that did not ask for it.
 pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
-    let mut hits = find::ranked(connection, query)?;
+    let mut hits = find::ranked(connection, query, Effort::UNASKED)?;
     hits.retain(|hit| hit.fit >= FITS);
     hits.truncate(query.limit);
     Ok(hits)

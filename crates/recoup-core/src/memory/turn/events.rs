@@ -18,8 +18,6 @@ words! {
     Happened: "event" {
         /// A session began, or went on.
         Began = "began",
-        /// A context was given all rules that it did not have.
-        Given = "given",
         /// The user typed something.
         Prompted = "prompted",
         /// The user said that something is still not right.

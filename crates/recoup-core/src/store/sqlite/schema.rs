@@ -144,6 +144,7 @@ pub(super) static LAYOUT: Layout = Layout {
     elsewhere: "choose another place with --store sqlite:PATH",
     application_id: APPLICATION_ID,
     version: VERSION,
+    first: BARE,
     oldest: BARE,
     pragmas: "",
     backs_up: false,

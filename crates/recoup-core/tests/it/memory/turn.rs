@@ -3,7 +3,7 @@
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{Block, Budget, Context};
-use recoup_core::memory::{Happened, Memory, NoteScope, Occasion, Of, Statement};
+use recoup_core::memory::{Memory, NoteScope, Occasion, Statement};
 
 use super::{Scene, project, stated};
 use crate::support::START;
@@ -32,16 +32,16 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     scene.pass();
     let block = all_rules(&memory);
     memory.turn(&occasion("one"), |turn| turn.give_all(Some(&block))).unwrap();
-    let last = memory.last_given("one", "one").unwrap().unwrap();
+    let last = memory.last_given("one").unwrap().unwrap();
     assert!(memory.rules_since(last, &NoteScope::Universal).unwrap().is_empty());
-    assert_eq!(memory.last_given("one", "one/agent").unwrap(), None, "a sub-agent has nothing");
+    assert_eq!(memory.last_given("one/agent").unwrap(), None, "a sub-agent has nothing");
 
     scene.say("never push to main", None);
     let new = memory.rules_since(last, &NoteScope::Universal).unwrap();
     assert_eq!(new.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["never push to main"]);
 
     memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
-    assert_eq!(memory.last_given("one", "one").unwrap(), None);
+    assert_eq!(memory.last_given("one").unwrap(), None);
     assert!(memory.given("one").unwrap().is_empty());
 }
 
@@ -54,7 +54,7 @@ fn what_is_said_in_a_context_is_known_there_and_does_not_stand_for_all() {
         memory.turn(&occasion(context), |turn| turn.knows([&note])).unwrap().unwrap()
     };
     assert_eq!((known("one"), known("one"), known("two")), (1, 0, 1));
-    assert_eq!(memory.last_given("one", "one").unwrap(), None);
+    assert_eq!(memory.last_given("one").unwrap(), None);
 }
 
 #[test]
@@ -84,9 +84,8 @@ fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
     let memory = scene.memory();
     let early = Timestamp::from_millis(START.as_millis() - 60_000);
     for at in [early, Timestamp::MAX] {
-        let noted = memory
-            .turn(&occasion("one"), |turn| turn.at(at).happened(Happened::Given, Of::default()));
-        assert_eq!(noted.unwrap(), Some(true));
+        let noted = memory.turn(&occasion("one"), |turn| turn.at(at).give_all(None));
+        assert_eq!(noted.unwrap(), Some(()));
     }
-    assert_eq!(memory.last_given("one", "one").unwrap(), Some(START));
+    assert_eq!(memory.last_given("one").unwrap(), Some(START));
 }

@@ -153,10 +153,10 @@ impl<'a> Here<'a> {
     }
 
     fn known(&self) -> Known {
-        let Occasion { session, context, .. } = &self.occasion;
+        let context = &self.occasion.context;
         Known {
             notes: self.read("what was given", self.memory.given(context)),
-            last: self.read("what was given", self.memory.last_given(session, context)),
+            last: self.read("what was given", self.memory.last_given(context)),
         }
     }
 

@@ -133,15 +133,20 @@ const RUN: [&str; 16] = [
 pub(super) fn in_text(statement: &str) -> Vec<Named> {
     let words: Vec<Word<'_>> = words(statement);
     let mut named = recipes(&words);
-    let speaks_of_later = words.iter().enumerate().any(|(at, word)| {
-        let lower = word.text.to_ascii_lowercase().replace('\u{2019}', "'");
-        let runs = lower == "make" && recipe_at(&words, at).is_some();
-        !runs && NOT_YET.contains(&lower.as_str())
-    });
-    if !speaks_of_later {
-        named.extend((0..words.len()).filter_map(|at| path_at(&words, at)));
+    let mut paths = (0..words.len()).filter_map(|at| path_at(&words, at)).peekable();
+    // Most statements name no path: only then it matters what they speak of.
+    if paths.peek().is_some() && !speaks_of_later(&words) {
+        named.extend(paths);
     }
     named
+}
+
+fn speaks_of_later(words: &[Word<'_>]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let plain = word.text.replace('\u{2019}', "'");
+        let is = |other: &&str| plain.eq_ignore_ascii_case(other);
+        NOT_YET.iter().any(is) && !(is(&"make") && recipe_at(words, at).is_some())
+    })
 }
 
 /// A word, whether it stands in a span of code, and whether it begins one.
@@ -182,18 +187,20 @@ fn recipe_at(words: &[Word<'_>], at: usize) -> Option<Named> {
             && !name.starts_with('-')
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-:".contains(&b))
     };
-    let said = words[at].first
-        || (at > 0
-            && matches!(
-                words[at - 1].text.to_ascii_lowercase().as_str(),
-                "run" | "running" | "with" | "via" | "using" | "execute" | "use"
-            ));
+    let said = || {
+        words[at].first
+            || (at > 0
+                && matches!(
+                    words[at - 1].text.to_ascii_lowercase().as_str(),
+                    "run" | "running" | "with" | "via" | "using" | "execute" | "use"
+                ))
+    };
     match word {
         "npm" | "pnpm" | "yarn" | "bun" if next(1) == Some("run") => {
             let name = next(2).filter(is_name)?;
             Some(Named::Recipe(Runner::Package, name.to_owned()))
         }
-        "make" | "just" if said => {
+        "make" | "just" if said() => {
             let name = next(1).filter(is_name).filter(|name| !is_small_word(name))?;
             let runner = if word == "make" { Runner::Make } else { Runner::Just };
             Some(Named::Recipe(runner, name.to_owned()))
@@ -210,6 +217,10 @@ from before after when if then instead not only just make here files targets tar
 
 fn path_at(words: &[Word<'_>], at: usize) -> Option<Named> {
     let text = words[at].text;
+    // A path has a slash, and a script an ending.
+    if !text.bytes().any(|byte| byte == b'/' || byte == b'.') {
+        return None;
+    }
     let strange = ['@', '$', '<', '>', '=', '\\', '|', '~', '"', '\'', '#', '%', '&', '+'];
     if text.starts_with('-')
         || text.contains("://")

@@ -1,0 +1,157 @@
+//! What contexts were given: a row for each time, which lists the notes. A session begins
+//! with very many at once, and a row for each of them would be most of what its hook costs.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, params};
+
+use super::NoteId;
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, Result};
+
+/// Stands between the ids of a list.
+const BETWEEN: &str = " ";
+
+/// What one context has been given.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    /// What it still has.
+    pub(super) notes: HashSet<NoteId>,
+    /// When it was last given all that it did not have, if it has not lost that.
+    pub(super) last_whole: Option<Timestamp>,
+    /// How often it was given something, lost or not.
+    times: i64,
+}
+
+/// One time that a context was given something.
+#[derive(Debug)]
+pub(super) struct Giving {
+    pub(super) context: String,
+    pub(super) at: Timestamp,
+    pub(super) notes: Vec<NoteId>,
+}
+
+impl Given {
+    pub(super) fn to(connection: &Connection, context: &str) -> Result<Self> {
+        const SQL: &str = "SELECT nth, at, notes, whole, lost FROM givings WHERE context = ?1";
+        let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+        let mut rows = select.query([context]).map_err(giving)?;
+        let mut given = Self::default();
+        while let Some(row) = rows.next().map_err(giving)? {
+            given.take(row).map_err(giving)?;
+        }
+        Ok(given)
+    }
+
+    fn take(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
+        self.times = self.times.max(row.get(0)?);
+        let (whole, lost): (bool, bool) = (row.get(3)?, row.get(4)?);
+        if lost {
+            return Ok(());
+        }
+        if whole {
+            let at = Timestamp::from_millis(row.get(1)?);
+            self.last_whole = self.last_whole.max(Some(at));
+        }
+        self.notes.extend(listed(row.get_ref(2)?.as_str()?));
+        Ok(())
+    }
+
+    /// Adds those that are new to it, and says how many they are. `whole` says that with
+    /// them it has all there are.
+    pub(super) fn add<'n>(
+        self,
+        connection: &Connection,
+        context: &str,
+        at: Timestamp,
+        notes: impl IntoIterator<Item = &'n NoteId>,
+        whole: bool,
+    ) -> Result<usize> {
+        const SQL: &str =
+            "INSERT INTO givings (context, nth, at, notes, whole) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let mut known = self.notes;
+        let new: Vec<&str> = notes
+            .into_iter()
+            .filter(|id| known.insert((*id).clone()))
+            .map(NoteId::as_str)
+            .collect();
+        if new.is_empty() && !whole {
+            return Ok(0);
+        }
+        let values = params![context, self.times + 1, at.as_millis(), new.join(BETWEEN), whole];
+        connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| insert.execute(values))
+            .map_err(giving)?;
+        Ok(new.len())
+    }
+}
+
+/// A context has lost what it was given. That it was given stays known.
+pub(super) fn lose(connection: &Connection, context: &str) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE givings SET lost = 1 WHERE context = ?1")
+        .and_then(|mut update| update.execute([context]))
+        .map(drop)
+        .map_err(giving)
+}
+
+/// What contexts have been given, lost or not.
+pub(super) fn ever_to(connection: &Connection, contexts: &[&str]) -> Result<HashSet<NoteId>> {
+    const SQL: &str = "SELECT notes FROM givings WHERE context = ?1";
+    let mut notes = HashSet::new();
+    let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+    for context in contexts {
+        let mut rows = select.query([context]).map_err(giving)?;
+        while let Some(row) = rows.next().map_err(giving)? {
+            notes.extend(listed(&row.get::<_, String>(0).map_err(giving)?));
+        }
+    }
+    Ok(notes)
+}
+
+/// Nobody has been given this note: it is gone, or has other words.
+pub(super) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
+    const SQL: &str = "UPDATE givings
+                       SET notes = trim(replace(' ' || notes || ' ', ' ' || ?1 || ' ', ' '))
+                       WHERE instr(notes, ?1) > 0";
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut update| update.execute([note.as_str()]))
+        .map(drop)
+        .map_err(giving)
+}
+
+/// Everything that anybody was given, context by context, in the order of time.
+pub(super) fn all(connection: &Connection) -> Result<Vec<Giving>> {
+    const SQL: &str = "SELECT context, at, notes FROM givings ORDER BY context, nth";
+    let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Giving {
+            context: row.get(0)?,
+            at: Timestamp::from_millis(row.get(1)?),
+            notes: listed(row.get_ref(2)?.as_str()?).collect(),
+        })
+    };
+    let rows = select.query_map([], read).map_err(giving)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(giving)
+}
+
+/// How often each note was given.
+pub(super) fn counts(connection: &Connection) -> Result<HashMap<NoteId, u64>> {
+    let mut counts = HashMap::new();
+    for note in all(connection)?.into_iter().flat_map(|giving| giving.notes) {
+        *counts.entry(note).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+/// What can't be read as an id is none.
+fn listed(notes: &str) -> impl Iterator<Item = NoteId> {
+    notes.split(BETWEEN).filter_map(|id| NoteId::parse(id).ok())
+}
+
+fn giving(error: rusqlite::Error) -> Error {
+    fault::explain(error, "noting what a context is given")
+}
