@@ -33,7 +33,7 @@ pub use shared::{
     try_remove_same,
 };
 pub use staged::Staged;
-pub use trees::{is_real_dir, remove_tree, rename_new};
+pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
