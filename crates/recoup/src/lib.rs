@@ -9,5 +9,6 @@ mod exec;
 pub mod hooks;
 pub mod llm;
 mod mcp;
+pub mod mirror;
 mod process;
 mod race;

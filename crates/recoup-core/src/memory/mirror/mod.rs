@@ -24,7 +24,7 @@ use std::collections::HashSet;
 pub use exclude::excluded;
 pub use index::{INDEX, Spliced, spliced};
 pub use rules::{MOST_RULES, RuleFile, rule_files};
-pub use skills::{FEWEST, Skill, skills};
+pub use skills::{FEWEST, Skill, skills, topics};
 
 use super::inject::{Budget, Context};
 use super::refuse::refusal;

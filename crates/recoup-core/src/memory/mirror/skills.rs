@@ -61,6 +61,11 @@ impl Skill {
     }
 }
 
+/// What there may be skills about.
+pub fn topics() -> impl Iterator<Item = &'static str> {
+    subject::all().map(|subject| subject.name)
+}
+
 /// The skills that notes make, which are in their order. A note is in one at most: that of
 /// its subject, or, where too few share that, of the sort of thing that it is.
 pub fn skills<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<Skill> {
