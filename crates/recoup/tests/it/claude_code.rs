@@ -9,6 +9,7 @@ mod client;
 mod contract;
 mod conversation;
 mod hooks;
+mod mirror;
 mod request;
 mod said;
 mod script;
