@@ -17,6 +17,7 @@ pub mod judge;
 mod keep;
 pub mod learn;
 mod migrate;
+pub mod mirror;
 mod note;
 mod paths;
 mod privacy;

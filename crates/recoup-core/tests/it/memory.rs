@@ -13,6 +13,7 @@ mod learn;
 mod lessons;
 mod migrate;
 mod mind;
+mod mirror;
 mod privacy;
 mod private;
 mod refuse;

@@ -10,6 +10,7 @@ mod failure;
 mod forget;
 mod human;
 mod input;
+mod mirror;
 mod pretty;
 mod projects;
 mod rules;

@@ -35,6 +35,7 @@ mod listing;
 mod locked;
 mod mcp;
 mod memory;
+mod mirror;
 mod misses;
 mod naming;
 mod newer;
