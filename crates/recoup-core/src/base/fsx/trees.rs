@@ -84,14 +84,3 @@ pub fn remove_tree(path: &Path) -> Result<()> {
         done => done.writing(|| format!("removing {}", path.display())),
     }
 }
-
-/// Removes a directory if nothing is in it; `false` when something is, or it is gone.
-pub fn remove_empty_dir(path: &Path) -> Result<bool> {
-    match fs::remove_dir(path) {
-        Ok(()) => Ok(true),
-        Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-            Ok(false)
-        }
-        Err(error) => Err(error).writing(|| format!("removing {}", path.display())),
-    }
-}
