@@ -1,5 +1,6 @@
 //! What has to change so that a client calls us. Nothing is touched for it.
 
+use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
@@ -121,7 +122,8 @@ impl Plan {
         let root = &wish.places.root;
         let own = slots.iter().filter(|slot| !slot.shared);
         let inside = own.filter_map(|slot| slot.path.strip_prefix(root).ok());
-        let (Some(list), Level::Project) = (exclude::list(root), wish.level) else { return Ok(()) };
+        let list = Project::find(root)?.git_exclude();
+        let (Some(list), Level::Project) = (list, wish.level) else { return Ok(()) };
         for path in inside {
             let party = Party::of(self.client, wish.level, wish.places);
             let mut change = Change::begin(&list, Some(party))?;

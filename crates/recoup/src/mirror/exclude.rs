@@ -30,8 +30,7 @@ pub(super) fn file_for(place: &Place) -> Option<PathBuf> {
         return None;
     }
     let known = place.spliced.keys().next().cloned();
-    let git_dir = || Project::find(place.root.as_deref()?).ok()?.git_dir()?.canonicalize().ok();
-    known.or_else(|| Some(git_dir()?.join("info/exclude")))
+    known.or_else(|| Project::find(place.root.as_deref()?).ok()?.git_exclude())
 }
 
 /// Whether git has files there already: these are published, whatever it is told.

@@ -59,6 +59,11 @@ impl Project {
         git::of_worktree(&self.root)
     }
 
+    /// Git's own list of what is one person's and not for others: all worktrees share it.
+    pub fn git_exclude(&self) -> Option<PathBuf> {
+        Some(self.git_dir()?.canonicalize().ok()?.join("info/exclude"))
+    }
+
     /// Where git keeps the list of the files that it knows in this worktree.
     pub fn git_index(&self) -> PathBuf {
         git::index(&self.root)

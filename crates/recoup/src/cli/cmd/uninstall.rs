@@ -8,10 +8,12 @@ use serde::Serialize;
 
 use super::init::{FileReport, places};
 use crate::cli::failure::Failure;
+use crate::cli::mirror::tell_problems;
 use crate::cli::{Answer, Ended, failure, ui};
 use crate::config;
 use crate::install::purge::{self, Purge};
 use crate::install::{self, Client, Level, Undo, Wanted};
+use crate::mirror::{self, withdraw};
 
 /// Take recoup out of the agents on this machine.
 #[derive(Debug, Args)]
@@ -46,6 +48,9 @@ struct Report {
     written: bool,
     files: Vec<FileReport>,
     notes: Vec<String>,
+    /// What was made of memories for a client to read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withdrawn: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,16 +71,20 @@ impl UninstallArgs {
         let undo = Undo::make(&places, own, &self.wanted()?)?;
         let purge = self.purge.then(|| purge::look(own, &places.home)).transpose()?;
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
-        let mut report = report(&undo, purge.as_ref(), &places);
+        let mirrored = self.is_all().then(|| withdraw(own, true)).transpose()?.unwrap_or_default();
+        let mut report = report(&undo, &mirrored, purge.as_ref(), &places);
         if !self.json {
             // Whoever said yes beforehand need not see it to the end.
             tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        let any = undo.is_any() || deletes;
+        let any = undo.is_any() || deletes || !mirrored.changes.is_empty();
         // A file that can't be read may hold hooks that need what would be deleted.
         let possible = undo.faults.is_empty() || purge.is_none();
         if any && possible && !self.dry_run && self.consents(deletes)? {
             install::take_out(&undo.changes, &undo.parties, own, SystemClock.now())?;
+            if self.is_all() {
+                tell_problems(&withdraw(own, false)?);
+            }
             purge.map_or(Ok(()), |_| purge::carry_out(own, &places.home))?;
             report.written = true;
         } else if !any && undo.is_noted && !self.dry_run {
@@ -91,6 +100,11 @@ impl UninstallArgs {
         }
         let done = !any || self.dry_run || report.written;
         Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+    }
+
+    /// Whether nothing of ours is to be left in any client.
+    fn is_all(&self) -> bool {
+        self.clients.is_empty() && !self.user && !self.project
     }
 
     fn wanted(&self) -> Result<Wanted> {
@@ -123,7 +137,12 @@ impl UninstallArgs {
     }
 }
 
-fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
+fn report(
+    undo: &Undo,
+    mirrored: &mirror::Report,
+    purge: Option<&Purge>,
+    places: &install::Places,
+) -> Report {
     let changes = undo.changes.iter().filter(|change| change.is_any());
     let shown = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
@@ -132,6 +151,7 @@ fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Repor
         written: false,
         files: changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect(),
         notes: undo.notes.clone(),
+        withdrawn: mirrored.changes.iter().map(|it| places.shown(&it.path)).collect(),
         failed: undo.faults.iter().map(ToString::to_string).collect(),
         purged: purge
             .map(|purge| PurgeReport { deleted: shown(&purge.ours), left: shown(&purge.others) }),
@@ -141,6 +161,9 @@ fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Repor
 fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     report.files.iter().try_for_each(FileReport::show)?;
     report.notes.iter().for_each(ui::say);
+    for path in &report.withdrawn {
+        ui::say(format_args!("Made of memories, and taken out: {path}"));
+    }
     undo.faults.iter().for_each(failure::warn);
     if let Some(purged) = &report.purged {
         for path in &purged.deleted {

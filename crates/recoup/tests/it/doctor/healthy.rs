@@ -45,6 +45,7 @@ fn each_line_has_its_place() {
             "ledger",
             "hooks",
             "mcp",
+            "synced",
             "worker",
             "log",
             "judge"

@@ -53,6 +53,30 @@ fn what_is_somebody_elses_by_now_stays() {
 }
 
 #[test]
+fn uninstalling_takes_it_out_and_the_doctor_knows_of_it() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let synced = || {
+        let report = scene.run(&["doctor", "--json"]).json();
+        let all = report["findings"].as_array().unwrap().clone();
+        all.into_iter().find(|it| it["check"] == "synced").unwrap()
+    };
+    assert!(synced()["facts"]["files"].as_u64().unwrap() > 0);
+    let dry = scene.run(&["uninstall", "--dry-run"]).expect(0).stderr;
+    assert!(dry.contains("taken out: ~/.claude/"), "{dry}");
+    assert!(!tree(&scene.memory()).is_empty(), "nothing was done yet");
+    scene.run(&["uninstall", "--client", "codex", "--yes"]).expect(0);
+    assert!(!tree(&scene.memory()).is_empty(), "that was about another client");
+    scene.run(&["uninstall", "--yes"]).expect(0);
+    assert!(!scene.memory().exists() && !scene.skills().exists());
+    assert_eq!(synced()["facts"]["files"], 0);
+    scene.sync();
+    scene.run(&["uninstall", "--purge", "--yes"]).expect(0);
+    assert!(!scene.memory().exists() && !scene.home.recoup().exists());
+}
+
+#[test]
 fn a_project_that_is_gone_is_no_fault() {
     let scene = Scene::in_git(&[RULES, SKILLS]);
     on_testing(&scene);

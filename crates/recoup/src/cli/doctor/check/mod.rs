@@ -9,6 +9,7 @@ mod ledger;
 mod log;
 mod mcp;
 mod memory;
+mod mirror;
 mod permissions;
 mod program;
 mod stores;
@@ -37,7 +38,7 @@ const LONG: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_mins(5);
 
 /// All there are.
-pub(in crate::cli) const CHECKS: [Check; 12] = [
+pub(in crate::cli) const CHECKS: [Check; 13] = [
     Check { name: "program", limit: LONG, find: program::find },
     Check { name: "configuration", limit: SHORT, find: configuration::find },
     Check { name: "permissions", limit: SHORT, find: permissions::find },
@@ -47,6 +48,7 @@ pub(in crate::cli) const CHECKS: [Check; 12] = [
     Check { name: "ledger", limit: SHORT, find: ledger::find },
     Check { name: "hooks", limit: OTHERS, find: hooks::find },
     Check { name: "mcp", limit: OTHERS, find: mcp::find },
+    Check { name: "synced", limit: SHORT, find: mirror::find },
     Check { name: "worker", limit: SHORT, find: worker::find },
     Check { name: "log", limit: SHORT, find: log::find },
     Check { name: "judge", limit: SHORT, find: judge::find },
