@@ -31,7 +31,7 @@ impl App {
         Ok(Block::of(&notes, &context, |note| stale.of(note)))
     }
 
-    /// What a program tells its agent through our hooks, for its key; none for all others,
+    /// What a program tells its agent through our hooks, or from what we sync, for its key; none for all others,
     /// of which nothing but the name is looked at.
     pub(super) fn rules_told_by(&self, program: &Program) -> Result<Option<Rules>> {
         let clients = Client::of_command(&program.executable.target, &program.words());
@@ -41,7 +41,9 @@ impl App {
         let (root, cwd) = (self.settings.project.root(), &self.settings.cwd);
         let dirs = ClientDirs::find(cwd);
         let places = dirs.in_project(root, cwd);
-        if !clients.into_iter().any(|client| has_our_hooks(client, &places)) {
+        // What is synced is read by the client itself.
+        let reads = |client| client == Client::ClaudeCode && self.settings.mirror.is_any();
+        if !clients.into_iter().any(|client| reads(client) || has_our_hooks(client, &places)) {
             return Ok(None);
         }
         let (all, start) = (self.rules(ALL)?, self.rules(Budget::default())?);

@@ -43,6 +43,13 @@ pub struct Wants {
     pub skills: Option<SkillsPlace>,
 }
 
+impl Wants {
+    /// Whether anything is put anywhere.
+    pub fn is_any(self) -> bool {
+        self.rules || self.skills.is_some()
+    }
+}
+
 /// Where skills go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillsPlace {
@@ -87,7 +94,7 @@ impl Mirror<'_> {
     /// it is not wanted any more.
     pub(crate) fn sync(&self, project: &Project, wants: Wants) -> Result<Report> {
         let mut report = Report::default();
-        if !wants.rules && wants.skills.is_none() && !Register::is_at(self.home) {
+        if !wants.is_any() && !Register::is_at(self.home) {
             return Ok(report);
         }
         let silence = self.memory.silence(&NoteScope::Project(project.id().clone()))?;

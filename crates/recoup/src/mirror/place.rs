@@ -5,6 +5,7 @@
 //! behind that is not known as ours.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
@@ -55,6 +56,7 @@ pub(super) fn settle(
     if dry {
         return Ok(());
     }
+    sweep(&place)?;
     plan.put_down(&mut place, register)?;
     plan.carry_out(&mut place, register)?;
     plan.tidy(&mut place)?;
@@ -180,6 +182,20 @@ fn index(place: &Place, wanted: &[File]) -> Result<Option<Splice>> {
     }
     let lines: Vec<String> = wanted.iter().filter_map(|file| file.line.clone()).collect();
     Splice::of(place.dir.join(INDEX), |index| Ok(spliced(index, &lines)?.bytes))
+}
+
+/// Removes what those who died while they wrote have left. Nobody else of ours is writing.
+fn sweep(place: &Place) -> Result<()> {
+    let files = place.files.keys().map(|name| place.dir.join(name));
+    let dirs = files.chain(place.spliced.keys().cloned()).map(|it| fsx::parent(&it).to_owned());
+    for dir in dirs.collect::<BTreeSet<_>>() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(fsx::is_hidden_temporary) {
+                fsx::remove(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The register knows what we make before it is there.

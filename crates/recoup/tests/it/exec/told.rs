@@ -105,6 +105,19 @@ fn without_our_hooks_nothing_that_is_remembered_counts() {
 }
 
 #[test]
+fn what_is_synced_counts_without_hooks_too() {
+    let scene = Scene::new();
+    write(&scene.home.path("recoup/config.toml"), "[rules]\nsync = true\n");
+    assert!(scene.runs(&ASK));
+    scene.remember(&["don't use var"]);
+    assert!(scene.runs(&ASK));
+    assert!(!scene.runs(&ASK));
+    assert!(scene.runs(&["codex", "exec", "review src"]));
+    scene.remember(&["answer in English"]);
+    assert!(!scene.runs(&["codex", "exec", "review src"]), "it reads nothing that is synced");
+}
+
+#[test]
 fn a_correction_makes_an_answer_a_miss_and_is_named() {
     let scene = Scene::with_hooks();
     scene.remember(&["use npm"]);

@@ -1,6 +1,9 @@
 //! Everything out again.
 
 use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -93,6 +96,25 @@ fn nothing_was_ever_put_anywhere() {
     let scene = Scene::asking(&[]);
     let output = scene.run(&["memory", "sync", "--remove"]).expect(0);
     assert_eq!((output.text(), &*output.stderr), (String::new(), "Nothing is to be changed\n"));
+}
+
+#[test]
+fn whoever_is_killed_in_between_leaves_nothing_that_is_not_known() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    let all = || [tree(&scene.home.path(".claude")), tree(&scene.home.project())].concat();
+    let (before, mut cut_short) = (all(), 0);
+    for step in 0..24 {
+        let mut child = scene.command(&["memory", "sync"]).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(1_500 * step));
+        child.kill().unwrap();
+        cut_short += u32::from(!child.wait().unwrap().success());
+        scene.run(&["memory", "sync", "--remove"]).expect(0);
+        assert_eq!(all(), before, "step {step}");
+    }
+    assert!(cut_short > 0, "nobody was killed in time");
+    scene.sync();
+    assert!(scene.index().contains("vitest"));
 }
 
 /// A register that says less than there is: whoever died had not written the rest.

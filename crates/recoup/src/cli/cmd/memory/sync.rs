@@ -46,13 +46,12 @@ impl SyncArgs {
         }
         report.remarks.iter().for_each(ui::say);
         tell_problems(report);
-        let wants = app.settings.mirror;
         if report.changes.is_empty() && report.faults.is_empty() {
             ui::say("Nothing is to be changed");
         } else if self.dry_run {
             ui::say("Nothing was changed: this is what `recoup memory sync` does");
         }
-        if !self.remove && !wants.rules && wants.skills.is_none() {
+        if !self.remove && !app.settings.mirror.is_any() {
             ui::hint(
                 "rules sync and skills are off: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them on",
             );
