@@ -12,7 +12,7 @@ mod http;
 mod instructions;
 mod prompts;
 mod resources;
-mod rules;
+mod seal;
 mod server;
 mod stdio;
 mod tools;
@@ -23,12 +23,14 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
 use recoup_core::memory::{Forgotten, Memory, NoteId};
 use serde_json::Value;
+
+use self::seal::Seal;
 
 pub(crate) use http::{Http, serve as serve_http};
 pub(crate) use stdio::{Streams, serve as serve_stdio};
@@ -47,6 +49,8 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn forget(&self, id: &NoteId) -> Result<Forgotten>;
     /// The project at hand.
     fn project(&self) -> &Project;
+    /// What people know any project by: where it is, or its id.
+    fn name_of(&self, project: &ProjectId) -> String;
     /// Who shares what is cached.
     fn scope(&self) -> Scope;
     /// From where source files are seen.
@@ -75,13 +79,14 @@ type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
 pub(crate) struct Desk {
     open: Arc<Open>,
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
+    seal: Arc<OnceLock<Option<Seal>>>,
 }
 
 impl Desk {
     pub(crate) fn new(
         open: impl Fn() -> Result<Box<dyn Surroundings>> + Send + Sync + 'static,
     ) -> Self {
-        Self { open: Arc::new(open), opened: Arc::default() }
+        Self { open: Arc::new(open), opened: Arc::default(), seal: Arc::default() }
     }
 
     fn surroundings(&self) -> Result<&dyn Surroundings> {
@@ -90,6 +95,12 @@ impl Desk {
         }
         let opened = (self.open)()?;
         Ok(&**self.opened.get_or_init(|| opened))
+    }
+
+    /// What ties answers to questions, one for the process: a client may bring the answer on
+    /// another connection.
+    fn seal(&self) -> Option<&Seal> {
+        self.seal.get_or_init(Seal::fresh).as_ref()
     }
 }
 
