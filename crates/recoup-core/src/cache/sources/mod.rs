@@ -104,8 +104,8 @@ impl Watched {
         };
         let differ = |now: Digest| (now != *state).then_some(Refusal::SourcesDiffer);
         let Some(names) = names else { return differ(self.state()) };
-        let named = |(_, print): &&(String, Print)| names.contains(print);
-        let (same, more): (Vec<_>, Vec<_>) = self.named.iter().partition(named);
+        let is_known = |(_, print): &&(String, Print)| names.contains(print);
+        let (same, more): (Vec<_>, Vec<_>) = self.named.iter().partition(is_known);
         if names.iter().any(|name| same.iter().all(|(_, print)| print != name)) {
             return Some(Refusal::OtherSources);
         }

@@ -31,19 +31,16 @@ fn keeps_its_digits(json: &str) -> bool {
     let mut rest = json;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         rest = &rest[at..];
-        let length = match rest.strip_prefix('"') {
-            Some(inside) => 1 + text_length(inside),
-            None => {
-                let in_number =
-                    |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
-                let end = rest.find(|c| !in_number(c)).unwrap_or(rest.len());
-                if !is_exact(&rest[..end]) {
-                    return false;
-                }
-                end
-            }
-        };
-        rest = &rest[length..];
+        if let Some(inside) = rest.strip_prefix('"') {
+            rest = &inside[text_length(inside)..];
+            continue;
+        }
+        let in_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let (number, after) = rest.split_at(rest.find(|c| !in_number(c)).unwrap_or(rest.len()));
+        if !is_exact(number) {
+            return false;
+        }
+        rest = after;
     }
     true
 }
