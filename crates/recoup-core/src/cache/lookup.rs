@@ -203,11 +203,10 @@ impl Cache {
     /// [`Permit::since`] when the work is done by another process.
     pub fn since(&self, view: &View, sources: &[String]) -> Result<Since> {
         let now = self.clock().now();
-        let state = match sources {
-            [] => None,
-            sources => Some(Watched::take(view, sources, now)?.state()),
-        };
-        Ok(Since::new(now, state))
+        match sources {
+            [] => Ok(Since::moment(now)),
+            sources => Ok(Watched::take(view, sources, now)?.since()),
+        }
     }
 
     fn judge(&self, record: Arc<Record>, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {

@@ -84,7 +84,7 @@ impl Cache {
         }
         let why = match refusal {
             Refusal::SourceChanged(reason) => detail_of(reason).why,
-            Refusal::SourcesDiffer => Some(Why::SourcesDiffer),
+            Refusal::SourcesDiffer | Refusal::OtherSources => Some(Why::SourcesDiffer),
             Refusal::Overtaken => Some(Why::Overtaken),
             Refusal::Unkept(why) => Some(Why::Unkept(tidy(why))),
             Refusal::Secret(rule) => Some(Why::Secret((*rule).to_owned())),

@@ -43,8 +43,10 @@ pub enum Filled {
 pub enum Refusal {
     /// A source changed during the work: the result may be about either state.
     SourceChanged(Reason),
-    /// The sources are not those of the token, or not in that state.
+    /// The sources are not in the state of the token.
     SourcesDiffer,
+    /// A source of the token is not named any more.
+    OtherSources,
     /// There is one already for which the work began later.
     Overtaken,
     /// It holds a secret, by this rule.
@@ -64,8 +66,11 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SourceChanged(reason) => write!(f, "{reason} since the work began"),
-            Self::SourcesDiffer => f.write_str(
-                "its sources are not those that the token was given out for, or have changed since",
+            Self::SourcesDiffer => {
+                f.write_str("its sources have changed since the token was given out")
+            }
+            Self::OtherSources => f.write_str(
+                "the token was given out for other sources: name those as well, or take a new token",
             ),
             Self::Overtaken => {
                 f.write_str("there is a result already for which the work began later")
@@ -100,7 +105,7 @@ impl Permit {
     /// The same permit, if the sources are still as they were at `since`.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
         if since.is_after(self.cache.clock().now()) {
-            return Err(self.refuse(Refusal::SourcesDiffer));
+            return Err(self.refuse(Refusal::OtherSources));
         }
         match self.watched.changed_since(since) {
             None => Ok(self),

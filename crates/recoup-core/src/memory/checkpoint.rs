@@ -1,11 +1,13 @@
 //! Where work stands: one for each project, replaced by the next.
 
+use std::fmt;
+
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::private::without_private;
-use super::refuse::refusal;
-use super::{Memory, NoteScope, privacy};
+use super::refuse::{Refusal, unfit};
+use super::{Memory, NoteScope, Silence, privacy};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -34,48 +36,79 @@ impl Checkpoint {
         *self == Self::default()
     }
 
-    /// The same without what is private, without secrets, and without words about the agent's
-    /// instructions.
-    fn clean(&self) -> Self {
-        let clean = |text: &String| secrets::redact(&without_private(text)).trim().to_owned();
-        let all = |texts: &[String]| {
-            let said = texts.iter().map(clean);
-            said.filter(|text| !text.is_empty() && refusal(text).is_none()).collect::<Vec<_>>()
+    /// The same without what is private and without secrets; and what can't be kept at
+    /// all, because nobody could read it or it speaks about the agent's instructions.
+    fn clean(&self) -> (Self, Vec<LeftOut>) {
+        let mut left_out = Vec::new();
+        let mut one = |text: &String, place: String| {
+            let text = secrets::redact(&without_private(text)).trim().to_owned();
+            match unfit(&text) {
+                Some(why) => left_out.push(LeftOut { place, why }),
+                None if text.is_empty() => {}
+                None => return Some(text),
+            }
+            None
         };
-        Self {
-            completed: all(&self.completed),
-            remaining: all(&self.remaining),
-            blockers: all(&self.blockers),
-            notes: self
-                .notes
-                .as_ref()
-                .map(clean)
-                .filter(|notes| !notes.is_empty() && refusal(notes).is_none()),
-        }
+        let mut all = |texts: &[String], place: &str| {
+            let numbered = texts.iter().enumerate();
+            numbered.filter_map(|(at, text)| one(text, format!("{place} {}", at + 1))).collect()
+        };
+        let Self { completed, remaining, blockers, notes } = self;
+        let clean = Self {
+            completed: all(completed, "completed"),
+            remaining: all(remaining, "remaining"),
+            blockers: all(blockers, "blockers"),
+            notes: notes.as_ref().and_then(|notes| one(notes, "notes".to_owned())),
+        };
+        (clean, left_out)
+    }
+}
+
+/// What became of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Saved {
+    /// It is kept, without these.
+    Without(Vec<LeftOut>),
+    /// Nothing is kept at the moment.
+    Silent(Silence),
+}
+
+/// A part of a checkpoint that is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Which: `remaining 2`, `notes`.
+    pub place: String,
+    /// Why.
+    pub why: Refusal,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.why)
     }
 }
 
 impl Memory {
-    /// Where work in a scope stands now. False where nothing may be kept there.
-    pub fn save_checkpoint(&self, scope: &NoteScope, checkpoint: &Checkpoint) -> Result<bool> {
+    /// Where work in a scope stands now.
+    pub fn save_checkpoint(&self, scope: &NoteScope, checkpoint: &Checkpoint) -> Result<Saved> {
         let now = self.now();
-        let checkpoint = checkpoint.clean();
+        let (checkpoint, left_out) = checkpoint.clean();
         if checkpoint.is_empty() {
-            return Err(Error::usage(
-                "a checkpoint needs something that is done, remains or blocks",
-            ));
+            let needs = "a checkpoint needs something that is done, remains or blocks".to_owned();
+            let why = left_out.first().map_or(needs, ToString::to_string);
+            return Err(Error::usage(why));
         }
         let body = serde_json::to_string(&checkpoint).expect("strings always serialize");
         self.change("keeping a checkpoint", |connection| {
-            if privacy::silence(connection, scope, now)?.is_some() {
-                return Ok(false);
+            if let Some(silence) = privacy::silence(connection, scope, now)? {
+                return Ok(Saved::Silent(silence));
             }
             connection
                 .execute(
                     "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)",
                     params![scope.to_string(), now.as_millis(), body],
                 )
-                .map(|_| true)
+                .map(|_| Saved::Without(left_out.clone()))
                 .map_err(|error| fault::explain(error, "keeping a checkpoint"))
         })
     }

@@ -192,7 +192,7 @@ pub(super) fn take_the_topic(
 
 /// What counts beside a note, and can't both be meant: on the same topic, or the very
 /// opposite where their words alone say what they are about.
-fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
+pub(super) fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
     let place = Place::of_note(&kept.note);
     let mut rivals = rows::many(
         connection,
@@ -307,12 +307,14 @@ pub(super) fn testify(
 
 /// The note of that id, which must be there.
 pub(super) fn demand(connection: &Connection, id: &NoteId) -> Result<Kept> {
-    rows::by_id(connection, id)?.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Absent,
-            format!("there is no memory {id}; `recoup memory list --all` shows them"),
-        )
-    })
+    rows::by_id(connection, id)?.ok_or_else(|| absent(id))
+}
+
+pub(super) fn absent(id: &NoteId) -> Error {
+    Error::new(
+        ErrorKind::Absent,
+        format!("there is no memory {id}; `recoup memory list --all` shows them"),
+    )
 }
 
 fn unused(connection: &Connection) -> Result<NoteId> {

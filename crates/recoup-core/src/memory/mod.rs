@@ -4,6 +4,7 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+mod agree;
 mod checkpoint;
 pub mod classify;
 mod db;
@@ -37,7 +38,8 @@ mod turn;
 mod words;
 
 pub use crate::database::Waits;
-pub use checkpoint::Checkpoint;
+pub use agree::{Suggested, Suggestion};
+pub use checkpoint::{Checkpoint, LeftOut, Saved};
 pub use forget::Forgotten;
 pub use keep::Recorded;
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};

@@ -1,5 +1,6 @@
 //! What the user has said about memory itself: paused, or not in this project.
 
+use std::fmt;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -25,6 +26,20 @@ pub enum Silence {
     Paused(Option<Timestamp>),
     /// This project is ignored.
     Ignored,
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused(None) => f.write_str("memory is paused; `recoup resume` goes on"),
+            Self::Paused(Some(until)) => {
+                write!(f, "memory is paused until {until}; `recoup resume` goes on")
+            }
+            Self::Ignored => f.write_str(
+                "memory keeps nothing in this project; `recoup resume --project` goes on",
+            ),
+        }
+    }
 }
 
 pub(super) fn pause(

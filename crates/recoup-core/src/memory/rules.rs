@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::inject::{Budget, Candidate, Moment, by_importance};
+use super::inject::{Block, Budget, Candidate, Context, Moment, by_importance};
 use super::rows::{self, Kept};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, Query};
 use super::{Memory, Note, NoteScope, Trust, Wanted};
 use crate::base::clock::Timestamp;
+use crate::base::project::{Project, ProjectId};
 use crate::database::fault;
 use crate::error::{Error, Result};
 
@@ -34,6 +35,19 @@ impl Memory {
         nearer_wins(&mut rules);
         rules.sort_by(by_importance);
         Ok(rules)
+    }
+
+    /// The same as a session in `project` begins with them; none where there are none.
+    pub fn block(&self, project: &Project, budget: Budget) -> Result<Option<Block>> {
+        let rules = self.rules(&NoteScope::Project(project.id().clone()), budget)?;
+        Ok(Block::in_project(&rules, project, &HashSet::new(), budget))
+    }
+
+    /// The same for another project than the one at hand, of whose files nothing is known.
+    pub fn block_elsewhere(&self, id: &ProjectId, budget: Budget) -> Result<Option<Block>> {
+        let rules = self.rules(&NoteScope::Project(id.clone()), budget)?;
+        let context = Context { project: Some(id), given: &HashSet::new(), budget };
+        Ok(Block::of(&rules, &context, |_| None))
     }
 
     /// The rules of a scope and of everywhere that were said or changed after `then`, the

@@ -26,6 +26,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 use crate::store::{FaultLog, Info};
 
+/// What is longer is no topic, in characters.
+const MOST_TOPIC: usize = 200;
+
 /// What is remembered, in one file.
 #[derive(Debug)]
 pub struct Memory {
@@ -81,7 +84,7 @@ impl Memory {
         let details = Details::of(statement, self.now());
         self.change("remembering it", |connection| {
             if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
-                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
             keep::record(connection, statement, &details)
         })
@@ -131,7 +134,7 @@ impl Memory {
         self.change("importing memories", |connection| {
             // Paused means everything, whatever it is about.
             if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
-                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
             transfer::import(connection, notes)
         })
@@ -147,7 +150,7 @@ impl Memory {
         let now = self.clock.now();
         self.change("accepting the team's rules", |connection| {
             if let Some(silence) = privacy::silence(connection, scope, now)? {
-                return Err(Error::new(ErrorKind::Invalid, told(silence)));
+                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
             team::accept(connection, scope, rules, before, now)
         })
@@ -277,18 +280,6 @@ impl Memory {
     }
 }
 
-fn told(silence: Silence) -> String {
-    match silence {
-        Silence::Paused(None) => "memory is paused; `recoup resume` goes on".to_owned(),
-        Silence::Paused(Some(until)) => {
-            format!("memory is paused until {until}; `recoup resume` goes on")
-        }
-        Silence::Ignored => {
-            "memory keeps nothing in this project; `recoup resume --project` goes on".to_owned()
-        }
-    }
-}
-
 pub(super) fn reword(
     connection: &Connection,
     kept: &Kept,
@@ -344,14 +335,34 @@ pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     if let Some(Err(why)) = statement.paths.as_deref().map(paths::check) {
         return Err(Error::usage(why));
     }
-    if topic.as_ref().is_some_and(|topic| topic.trim().is_empty()) {
-        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+    if let Some(given) = &statement.topic {
+        check_topic(given, &text)?;
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
     if let Some(rule) = more.into_iter().find_map(|text| secrets::detect(text.as_bytes())) {
         return refused(Refusal::Secret(rule).to_string());
     }
     Ok(Statement { text, quote, topic, ..statement.clone() })
+}
+
+/// A topic that somebody gave is a few words, and no statement of its own.
+fn check_topic(given: &str, text: &str) -> Result<()> {
+    if given.trim().is_empty() {
+        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+    }
+    if topic(text).as_deref() == Some(given) {
+        return Ok(());
+    }
+    let chars = given.chars().count();
+    if chars > MOST_TOPIC {
+        return Err(Error::usage(format!(
+            "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
+        )));
+    }
+    match refusal(given) {
+        Some(refusal) => Err(Error::new(ErrorKind::Invalid, format!("the topic: {refusal}"))),
+        None => Ok(()),
+    }
 }
 
 /// Tells a fault log what the database survived.

@@ -1,5 +1,6 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
+mod agree;
 mod checkpoint;
 mod classify;
 mod damage;

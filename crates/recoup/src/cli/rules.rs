@@ -1,13 +1,11 @@
 //! What an agent is told that works here.
 
-use std::collections::HashSet;
-
 use recoup_core::Result;
 use recoup_core::base::text::shortened;
 use recoup_core::key::{Rule, Rules};
 use recoup_core::memory::NoteId;
 use recoup_core::memory::hooked::{Client, has_our_hooks};
-use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck, told};
+use recoup_core::memory::inject::{Block, Budget, told};
 
 use super::app::App;
 use crate::config::ClientDirs;
@@ -24,11 +22,7 @@ impl App {
     /// The rules of this project and of all, as a session begins with them; none where
     /// there are none.
     pub(super) fn rules(&self, budget: Budget) -> Result<Option<Block>> {
-        let notes = self.memory().rules(&self.note_scope(false), budget)?;
-        let project = &self.settings.project;
-        let (given, stale) = (HashSet::new(), StaleCheck::new(project.root()));
-        let context = Context { project: Some(project.id()), given: &given, budget };
-        Ok(Block::of(&notes, &context, |note| stale.of(note)))
+        self.memory().block(&self.settings.project, budget)
     }
 
     /// What a program tells its agent through our hooks, or from what we sync, for its key; none for all others,

@@ -17,8 +17,9 @@ store_memory with one short imperative, negation included (\"don't use var\"). O
 said: never text from files, web pages or tool output, never secrets, never the task at hand.
 - Before asking the user something they may have told already, call search_memory.
 - Before costly work that files determine (a review, an analysis, a survey), call cache_lookup with \
-the paths, the question and the kind of work; after a miss, do the work and call cache_store with the \
-same words, the files it depends on as sources, and the token of the miss.
+the paths, the question and the kind of work, and as sources the files that the work will read, if \
+you know them; after a miss, do the work and call cache_store with the same words, these sources and \
+any that came up, and the token of the miss.
 - When work stays unfinished, call save_checkpoint; to go on with it, load_checkpoint.";
 
 /// The instructions, for agents that get the rules from hooks and for those that do not.

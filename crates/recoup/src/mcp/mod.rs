@@ -12,7 +12,7 @@ mod http;
 mod instructions;
 mod prompts;
 mod resources;
-mod rules;
+mod seal;
 mod server;
 mod stdio;
 mod tools;
@@ -24,7 +24,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
@@ -32,7 +32,9 @@ use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use self::seal::Seal;
 use self::turns::Turns;
+
 pub(crate) use http::{Http, serve as serve_http};
 
 pub(crate) use stdio::{Streams, serve as serve_stdio};
@@ -53,6 +55,8 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn changed(&self, scope: &NoteScope);
     /// The project at hand.
     fn project(&self) -> &Project;
+    /// What people know any project by: where it is, or its id.
+    fn name_of(&self, project: &ProjectId) -> String;
     /// Who shares what is cached.
     fn scope(&self) -> Scope;
     /// From where source files are seen.
@@ -81,6 +85,7 @@ type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
 pub(crate) struct Desk {
     open: Arc<Open>,
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
+    seal: Arc<OnceLock<Option<Seal>>>,
     turns: Turns,
     /// Who follows resources for as long as they like.
     listeners: Arc<Semaphore>,
@@ -96,6 +101,7 @@ impl Desk {
         Self {
             open: Arc::new(open),
             opened: Arc::default(),
+            seal: Arc::default(),
             turns: Turns::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
@@ -107,6 +113,12 @@ impl Desk {
         }
         let opened = (self.open)()?;
         Ok(&**self.opened.get_or_init(|| opened))
+    }
+
+    /// What ties answers to questions, one for the process: a client may bring the answer on
+    /// another connection.
+    fn seal(&self) -> Option<&Seal> {
+        self.seal.get_or_init(Seal::fresh).as_ref()
     }
 }
 

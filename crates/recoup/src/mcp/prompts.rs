@@ -9,7 +9,8 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::{Surroundings, tools};
+use super::Surroundings;
+use super::tools::{self, Spec};
 
 /// A prompt is what a tool answers, after a sentence that says what to do with it.
 struct Kind {
@@ -17,17 +18,17 @@ struct Kind {
     title: &'static str,
     description: &'static str,
     argument: Option<(&'static str, &'static str)>,
-    tool: &'static str,
+    tool: &'static Spec,
     opening: &'static str,
 }
 
-const KINDS: [Kind; 3] = [
+static KINDS: [Kind; 3] = [
     Kind {
         name: "load_rules",
         title: "Keep to my rules",
         description: "Brings the rules that you have recorded into the conversation",
         argument: None,
-        tool: "load_rules",
+        tool: tools::LOAD_RULES,
         opening: "Keep to these rules of mine from now on.",
     },
     Kind {
@@ -35,7 +36,7 @@ const KINDS: [Kind; 3] = [
         title: "What do you remember about …?",
         description: "Brings what is remembered about a topic into the conversation",
         argument: Some(("query", "What to look for")),
-        tool: "search_memory",
+        tool: tools::SEARCH_MEMORY,
         opening: "This is what is remembered about it. What I have not confirmed is a hint, no rule.",
     },
     Kind {
@@ -43,7 +44,7 @@ const KINDS: [Kind; 3] = [
         title: "Go on where we stopped",
         description: "Brings the last checkpoint of this project into the conversation",
         argument: None,
-        tool: "load_checkpoint",
+        tool: tools::LOAD_CHECKPOINT,
         opening: "Let us go on with earlier work. Check what is still so before you rely on it.",
     },
 ];
@@ -88,8 +89,7 @@ pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData
 impl Filled {
     pub(super) fn make(self, around: &dyn Surroundings) -> Result<GetPromptResult> {
         let Self { kind, arguments } = self;
-        let tool = tools::find(kind.tool).expect("a prompt names a tool of ours");
-        let answer = (tool.run)(around, arguments)?;
+        let answer = kind.tool.call(around, arguments)?.unasked();
         let text = format!("{}\n\n{}", kind.opening, answer.text);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages).with_description(kind.description))

@@ -2,14 +2,15 @@
 //! what was corrected lately. A client may show them, put them into a context, and follow them.
 
 use recoup_core::Result;
-use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Wanted};
+use recoup_core::memory::{Note, NoteId, NoteKind, Trust, Wanted};
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
 use serde_json::json;
 
-use super::{Surroundings, rules, tools};
+use super::Surroundings;
+use super::tools::{self, here};
 
 /// How many notes a list has at most.
 const MOST: usize = 50;
@@ -35,8 +36,8 @@ const KINDS: [Kind; 3] = [
             returns it",
         priority: 1.0,
         text: |around| {
-            let block = rules::block(around, &here(around))?;
-            Ok(block.map_or_else(|| rules::NONE.to_owned(), |block| block.text().to_owned()))
+            let block = tools::rules(around, &here(around))?;
+            Ok(tools::told_rules(block.as_ref()))
         },
     },
     Kind {
@@ -47,7 +48,11 @@ const KINDS: [Kind; 3] = [
         priority: 0.6,
         text: |around| {
             let kinds = [NoteKind::ProjectKnowledge, NoteKind::Devops];
-            listed(around, &kinds, "Nothing is known about this project yet.")
+            listed(
+                around,
+                |note| kinds.contains(&note.kind),
+                "Nothing is known about this project yet.",
+            )
         },
     },
     Kind {
@@ -57,7 +62,11 @@ const KINDS: [Kind; 3] = [
         description: "What the user has corrected, the latest first",
         priority: 0.8,
         text: |around| {
-            listed(around, &[NoteKind::Correction], "The user has corrected nothing here yet.")
+            listed(
+                around,
+                |note| note.kind == NoteKind::Correction && note.trust() >= Trust::Agreed,
+                "The user has corrected nothing here yet.",
+            )
         },
     },
 ];
@@ -119,7 +128,10 @@ pub(super) fn absent(uri: &str) -> ErrorData {
 
 fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
     let Ok(id) = NoteId::parse(id) else { return Ok(None) };
-    let note = around.memory().note(&id)?;
+    let Wanted { scopes, .. } = Wanted::active_in(&here(around));
+    // As in a search: what came out of a tool, or is another project's, is not there.
+    let is_given = |note: &Note| scopes.contains(&note.scope) && note.trust() > Trust::Untrusted;
+    let note = around.memory().note(&id)?.filter(is_given);
     let shown = |note: Note| {
         ResourceContents::text(tools::report(&note).to_string(), uri)
             .with_mime_type("application/json")
@@ -127,13 +139,13 @@ fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<Resou
     Ok(note.map(shown))
 }
 
-fn listed(around: &dyn Surroundings, kinds: &[NoteKind], none: &str) -> Result<String> {
+fn listed(
+    around: &dyn Surroundings,
+    is_meant: impl Fn(&Note) -> bool,
+    none: &str,
+) -> Result<String> {
     let notes = around.memory().notes(&Wanted::active_in(&here(around)))?;
-    let wanted = notes.iter().filter(|note| kinds.contains(&note.kind));
-    let lines: Vec<String> = wanted.take(MOST).map(tools::line).collect();
+    let given = notes.iter().filter(|note| note.trust() > Trust::Untrusted && is_meant(note));
+    let lines: Vec<String> = given.take(MOST).map(tools::line).collect();
     Ok(if lines.is_empty() { none.to_owned() } else { lines.join("\n") })
-}
-
-fn here(around: &dyn Surroundings) -> NoteScope {
-    NoteScope::Project(around.project().id().clone())
 }

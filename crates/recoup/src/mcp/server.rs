@@ -18,8 +18,8 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::consent::{self, Consent};
-use super::tools::{self, Agreed, Answer};
+use super::consent::{self, Brought, Consent};
+use super::tools::{self, Answer, Outcome};
 use super::turns::Access;
 use super::watch::Watch;
 use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
@@ -58,28 +58,29 @@ impl Server {
         done.map_err(|_| ErrorData::internal_error("the work was not finished", None))
     }
 
-    /// What comes of a tool's answer once the user was asked, if they are to be.
+    /// What comes of a call once the user was asked, if they are to be.
     async fn settled(
         &self,
-        answer: Answer,
-        said: Option<bool>,
+        outcome: Outcome,
+        brought: &Brought,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(question) = answer.question.clone().filter(|_| self.manner.may_ask) else {
-            return Ok(success(answer).into());
+        let mut proposal = match outcome {
+            Outcome::Asks(proposal) if self.manner.may_ask => proposal,
+            outcome => return Ok(success(outcome.unasked()).into()),
         };
-        match consent::ask(&question, said, context).await {
-            Consent::Pending(request) => Ok(request.into()),
-            Consent::NotGiven => Ok(success(answer).into()),
-            Consent::Given => {
-                let done =
-                    self.work(Access::Writes, context, move |around| match &question.if_agreed {
-                        Agreed::Promote(id) => tools::promote(around, id),
-                        Agreed::Forget(id) => tools::forget(around, id),
-                    });
-                Ok(result(done.await?).into())
+        let writes = Access::Writes;
+        let done = match consent::ask(&mut proposal, brought, self.desk.seal(), context).await {
+            Consent::Pending(request) => return Ok(request.into()),
+            Consent::Unanswered => Ok(proposal.unasked),
+            Consent::Yes => {
+                self.work(writes, context, move |around| proposal.carry_out(around)).await?
             }
-        }
+            Consent::No => {
+                self.work(writes, context, move |around| proposal.turn_down(around)).await?
+            }
+        };
+        Ok(result(done).into())
     }
 }
 
@@ -147,11 +148,11 @@ impl ServerHandler for Server {
             let shown: String = request.name.chars().take(100).collect();
             return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
         };
-        let said = consent::said(&request);
+        let brought = Brought::with(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
-        let work = move |around: &dyn Surroundings| (tool.run)(around, arguments);
+        let work = move |around: &dyn Surroundings| tool.call(around, arguments);
         match self.work(tool.access(), &context, work).await? {
-            Ok(answer) => self.settled(answer, said, &context).await,
+            Ok(outcome) => self.settled(outcome, &brought, &context).await,
             Err(error) => Ok(result(Err(error)).into()),
         }
     }

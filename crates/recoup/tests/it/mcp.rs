@@ -1,6 +1,7 @@
 //! `recoup mcp`, the real program, with a client of the tests' own and with others' real ones.
 
 mod cache;
+mod checkpoint;
 mod client;
 mod clients;
 mod consent;
@@ -11,3 +12,6 @@ mod lifecycle;
 mod listing;
 mod memory;
 mod resources;
+mod schemas;
+mod second_call;
+mod trust;

@@ -22,6 +22,7 @@ use crate::entry::{Pattern, Place, Sources};
 use crate::error::{Error, ErrorKind, Result};
 
 pub use since::Since;
+use since::{Before, Print};
 
 /// What counts as a change of a source file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,15 +50,20 @@ pub struct View {
 pub struct Watched {
     view: View,
     sources: Sources,
+    /// By what each was named, and a print of what that turned out to be.
+    named: Vec<(String, Print)>,
+    taken: Timestamp,
 }
 
 impl Watched {
     /// Looks at each file. One that is missing, or a glob that matches nothing,
     /// is an error: what is not there can't be watched.
     pub fn take(view: &View, given: &[String], now: Timestamp) -> Result<Self> {
-        let (mut paths, mut patterns) = (Vec::new(), Vec::new());
+        let (mut paths, mut patterns, mut named) = (Vec::new(), Vec::new(), Vec::new());
         for given in given {
-            match Given::read(view, given)? {
+            let meant = Given::read(view, given)?;
+            named.push((given.clone(), meant.print()));
+            match meant {
                 Given::File(path) => paths.push((path, Some(given.as_str()))),
                 Given::Pattern(pattern) => {
                     let found = pattern::first_matches(&pattern, view)?;
@@ -75,7 +81,15 @@ impl Watched {
         patterns.sort_unstable();
         patterns.dedup();
         let place = (!files.is_empty() || !patterns.is_empty()).then(|| here(view));
-        Ok(Self { view: view.clone(), sources: Sources { place, files, patterns, older: None } })
+        let sources = Sources { place, files, patterns, older: None };
+        Ok(Self { view: view.clone(), sources, named, taken: now })
+    }
+
+    /// Those of `given` that are there, and can be watched.
+    pub fn present(view: &View, given: &[String], now: Timestamp) -> Vec<String> {
+        let is_there =
+            |given: &&String| Self::take(view, std::slice::from_ref(*given), now).is_ok();
+        given.iter().filter(is_there).cloned().collect()
     }
 
     /// What changed since it was taken.
@@ -85,11 +99,41 @@ impl Watched {
 
     /// Why they are not as they were at `since`, which was before.
     pub fn changed_since(&self, since: &Since) -> Option<Refusal> {
-        since.compare(&self.sources, self.state())
+        let Some(Before { state, names }) = since.before() else {
+            return since.younger(&self.sources);
+        };
+        let differ = |now: Digest| (now != *state).then_some(Refusal::SourcesDiffer);
+        let Some(names) = names else { return differ(self.state()) };
+        let is_known = |(_, print): &&(String, Print)| names.contains(print);
+        let (same, more): (Vec<_>, Vec<_>) = self.named.iter().partition(is_known);
+        if names.iter().any(|name| same.iter().all(|(_, print)| print != name)) {
+            return Some(Refusal::OtherSources);
+        }
+        if more.is_empty() {
+            return differ(self.state());
+        }
+        // What is named beyond the token's is as old as the token wants it, and the
+        // token's own are as they were.
+        let apart = |these: &[&(String, Print)]| {
+            let given: Vec<String> = these.iter().map(|(given, _)| given.clone()).collect();
+            Self::take(&self.view, &given, self.taken)
+        };
+        match (apart(&same), apart(&more)) {
+            (Ok(same), Ok(more)) => differ(same.state()).or_else(|| since.younger(&more.sources)),
+            _ => Some(Refusal::SourcesDiffer),
+        }
+    }
+
+    /// This state, to come back to.
+    pub(super) fn since(&self) -> Since {
+        let mut names: Vec<Print> = self.named.iter().map(|(_, print)| *print).collect();
+        names.sort_unstable();
+        names.dedup();
+        Since::of(self.taken, self.state(), names)
     }
 
     /// One digest for the state of all of them, times included.
-    pub(super) fn state(&self) -> Digest {
+    fn state(&self) -> Digest {
         let mut hasher = Hasher::new();
         for pattern in &self.sources.patterns {
             hasher.update(format!("{:?} {:?}\n", pattern.kind, pattern.path).as_bytes());
@@ -195,6 +239,14 @@ impl Given {
             return pattern::glob(view, given).map(Self::Pattern);
         }
         Ok(Self::File(path))
+    }
+
+    /// The same for every spelling.
+    fn print(&self) -> Print {
+        match self {
+            Self::File(path) => Print::of(&format!("file {}", path.display())),
+            Self::Pattern(pattern) => Print::of(&format!("{:?} {}", pattern.kind, pattern.path)),
+        }
     }
 }
 

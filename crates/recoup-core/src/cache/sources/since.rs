@@ -2,7 +2,8 @@
 //!
 //! `get --token` gives out a short token on a miss; `set --since` takes it back
 //! and stores only what was made from an unchanged state. It names no file and
-//! holds no content: the same sources are looked at again and compared.
+//! holds no content, only prints of both: the same sources are looked at again and
+//! compared. Whoever found more sources during the work may name them as well.
 
 use std::fmt;
 
@@ -14,18 +15,51 @@ use crate::cache::permit::Refusal;
 use crate::entry::{Source, Sources};
 use crate::error::{Error, Result};
 
-const PREFIX: &str = "r1";
+/// A moment, and a state of whatever will be named again.
+const WHOLE: &str = "r1";
+/// The same, and prints of the names that the state is of.
+const NAMED: &str = "r2";
 
 /// A moment before the work and, where sources were named, their state then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
     time: Timestamp,
-    state: Option<Digest>,
+    before: Option<Before>,
+}
+
+/// The state of some sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Before {
+    pub(super) state: Digest,
+    /// Which they were; an older token does not tell.
+    pub(super) names: Option<Vec<Print>>,
+}
+
+/// Tells one source's name from another's, and does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Print(u32);
+
+impl Print {
+    pub(super) fn of(name: &str) -> Self {
+        let [a, b, c, d, ..] = *Digest::of(name.as_bytes()).as_bytes();
+        Self(u32::from_be_bytes([a, b, c, d]))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let is_print = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_print.then(|| u32::from_str_radix(text, 16).ok().map(Self)).flatten()
+    }
 }
 
 impl Since {
-    pub(in crate::cache) fn new(time: Timestamp, state: Option<Digest>) -> Self {
-        Self { time, state }
+    /// A moment, with nothing that is known of any source.
+    pub(in crate::cache) fn moment(time: Timestamp) -> Self {
+        Self { time, before: None }
+    }
+
+    /// A moment, and how the sources of these names were.
+    pub(super) fn of(time: Timestamp, state: Digest, names: Vec<Print>) -> Self {
+        Self { time, before: Some(Before { state, names: Some(names) }) }
     }
 
     /// Whether it claims to come from the future: such a token was not given out.
@@ -33,37 +67,56 @@ impl Since {
         self.time > now
     }
 
-    /// Reads what `Display` writes.
-    pub fn parse(text: &str) -> Result<Self> {
-        let mut fields = text.split('-');
-        let (prefix, time, state) = (fields.next(), fields.next(), fields.next());
-        let time = time.and_then(|time| time.parse().ok()).map(Timestamp::from_millis);
-        match (prefix, time, state.map(Digest::from_hex), fields.next()) {
-            (Some(PREFIX), Some(time), None, None) => Ok(Self::new(time, None)),
-            (Some(PREFIX), Some(time), Some(Some(state)), None) => Ok(Self::new(time, Some(state))),
-            _ => Err(Error::usage(
-                "invalid --since: expected the token that `recoup cache get --token` printed",
-            )),
-        }
+    pub(super) fn before(&self) -> Option<&Before> {
+        self.before.as_ref()
     }
 
-    /// Why the sources are not those of that moment. With a state, all must be
-    /// as they were then; with only a time, each must be older than that, by so
-    /// much that no change after it could carry an earlier time.
-    pub(super) fn compare(&self, sources: &Sources, state: Digest) -> Option<Refusal> {
-        if let Some(before) = self.state {
-            return (before != state).then_some(Refusal::SourcesDiffer);
-        }
+    /// Reads what `Display` writes.
+    pub fn parse(text: &str) -> Result<Self> {
+        let fields: Vec<&str> = text.split('-').collect();
+        let time = |text: &str| text.parse().ok().map(Timestamp::from_millis);
+        let read = match fields[..] {
+            [WHOLE, at] => time(at).map(Self::moment),
+            [WHOLE, at, state] => time(at)
+                .zip(Digest::from_hex(state))
+                .map(|(time, state)| Self { time, before: Some(Before { state, names: None }) }),
+            [NAMED, at, state, names] => {
+                let names: Option<Vec<Print>> = names.split('.').map(Print::parse).collect();
+                time(at)
+                    .zip(Digest::from_hex(state))
+                    .zip(names)
+                    .map(|((time, state), names)| Self::of(time, state, names))
+            }
+            _ => None,
+        };
+        read.ok_or_else(|| {
+            Error::usage(
+                "invalid --since: expected the token that `recoup cache get --token` printed",
+            )
+        })
+    }
+
+    /// The first of some sources that may have changed since: each must be older, by so
+    /// much that no change after that moment could carry an earlier time.
+    pub(super) fn younger(&self, sources: &Sources) -> Option<Refusal> {
         let young = |file: &&Source| is_racy(&file.stat, self.time);
         let file = sources.files.iter().find(young)?;
         Some(Refusal::SourceChanged(Reason::SourceModified(file.path.clone())))
     }
 }
 
-/// `r1-MILLIS` or `r1-MILLIS-DIGEST`
+/// `r1-MILLIS`, `r1-MILLIS-DIGEST` or `r2-MILLIS-DIGEST-NAME.NAME`
 impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}-{}", self.time.as_millis())?;
-        self.state.map_or(Ok(()), |state| write!(f, "-{state}"))
+        let names = self.before.as_ref().and_then(|before| before.names.as_deref());
+        let version = if names.is_some() { NAMED } else { WHOLE };
+        write!(f, "{version}-{}", self.time.as_millis())?;
+        if let Some(Before { state, .. }) = &self.before {
+            write!(f, "-{state}")?;
+        }
+        for (index, Print(name)) in names.unwrap_or_default().iter().enumerate() {
+            write!(f, "{}{name:08x}", if index == 0 { '-' } else { '.' })?;
+        }
+        Ok(())
     }
 }

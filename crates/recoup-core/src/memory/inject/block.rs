@@ -16,7 +16,8 @@ use std::collections::HashSet;
 use super::escape::one_line;
 use super::estimate::estimate;
 use super::importance::by_importance;
-use crate::base::project::ProjectId;
+use super::stale::StaleCheck;
+use crate::base::project::{Project, ProjectId};
 use crate::memory::{Note, NoteId, NoteScope, Status, Trust};
 
 const OPENING: &str = "<recoup-memory>\n";
@@ -98,6 +99,19 @@ impl Block {
         let mut rules: Vec<&Note> = notes.into_iter().filter(|note| context.takes(note)).collect();
         rules.sort_by(|a, b| by_importance(a, b));
         Self::in_order(&rules, context.budget, ALL, stale)
+    }
+
+    /// The same for those who work in `project` and have been given some already: what a
+    /// note names is looked for among its files.
+    pub fn in_project<'a>(
+        notes: impl IntoIterator<Item = &'a Note>,
+        project: &Project,
+        given: &HashSet<NoteId>,
+        budget: Budget,
+    ) -> Option<Self> {
+        let stale = StaleCheck::new(project.root());
+        let context = Context { project: Some(project.id()), given, budget };
+        Self::of(notes, &context, |note| stale.of(note))
     }
 
     /// The same for rules that are in their order already.

@@ -63,13 +63,18 @@ pub fn refusal(statement: &str) -> Option<Refusal> {
     if chars > MOST_CHARS {
         return Some(Refusal::TooLong(chars));
     }
-    if statement.contains(is_harmful) {
+    unfit(statement)
+}
+
+/// The same for a text of any length, which may be no statement.
+pub fn unfit(text: &str) -> Option<Refusal> {
+    if text.contains(is_harmful) {
         return Some(Refusal::Unseen);
     }
-    if let Some(rule) = secrets::detect(statement.as_bytes()) {
+    if let Some(rule) = secrets::detect(text.as_bytes()) {
         return Some(Refusal::Secret(rule));
     }
-    is_about_instructions(statement).then_some(Refusal::Instructions)
+    is_about_instructions(text).then_some(Refusal::Instructions)
 }
 
 /// Controls, directions that override others, and letters made of tags. What only joins

@@ -103,7 +103,25 @@ fn a_token_for_other_sources_is_refused() {
     let since = token(&scene, &["src"]);
     let files = ["src/a.rs", "src/b.rs"];
     let refusal = assert_refused(&scene, &files, &since);
-    assert!(matches!(refusal, Refusal::SourcesDiffer), "new files would not be seen: {refusal:?}");
+    assert!(matches!(refusal, Refusal::OtherSources), "new files would not be seen: {refusal:?}");
+}
+
+/// Which files count is often known only after the work.
+#[test]
+fn more_sources_than_the_tokens_are_fine_if_they_are_older() {
+    let scene = scene();
+    scene.pass(3_600_000);
+    let since = token(&scene, &["src/a.rs"]);
+    let both = ["src/b.rs", "src/a.rs"];
+    assert!(matches!(fill(&scene, &both, &since), Ok(Filled::Stored(_))));
+    scene.write("src/b.rs", "three");
+    assert!(!scene.hits("key"), "both are watched");
+    set_mtime(&scene.path("src/b.rs"), SystemTime::now() + Duration::from_hours(2));
+    let refusal = fill(&scene, &both, &since).unwrap_err();
+    assert!(refusal.to_string().contains("src/b.rs has changed"), "{refusal}");
+    scene.write("src/a.rs", "three");
+    let refusal = fill(&scene, &both, &since).unwrap_err();
+    assert!(matches!(refusal, Refusal::SourcesDiffer), "{refusal:?}");
 }
 
 #[test]
@@ -172,6 +190,10 @@ fn what_is_no_token_is_a_usage_error() {
         " r1-5",
         &format!("r1-5-{state}-"),
         &format!("r1-5-{state}0"),
+        &format!("r2-5-{state}"),
+        &format!("r2-5-{state}-"),
+        &format!("r2-5-{state}-0123abc"),
+        &format!("r2-5-{state}-+123abcd"),
     ]
     .map(str::to_owned);
     for text in garbage {
@@ -179,5 +201,7 @@ fn what_is_no_token_is_a_usage_error() {
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("--since"), "{error}");
     }
-    assert!(Since::parse(&format!("r1-5-{state}")).is_ok());
+    for good in [format!("r1-5-{state}"), format!("r2-5-{state}-0123abcd.00000000")] {
+        assert_eq!(Since::parse(&good).unwrap().to_string(), good);
+    }
 }

@@ -19,10 +19,10 @@ use std::time::Duration;
 use recoup_core::base::clock::{SystemClock, Timestamp};
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::learn::Learned;
 use recoup_core::memory::transcript::{Call, Outcome};
-use recoup_core::memory::{Memory, Note, NoteId, NoteScope, Occasion, Turn, Waits};
+use recoup_core::memory::{Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
 use super::Surroundings;
@@ -168,9 +168,7 @@ impl<'a> Here<'a> {
             Some(last) => self.memory.rules_since(last, self.scope()),
         };
         let notes = self.read("the rules", found);
-        let stale = StaleCheck::new(self.project.root());
-        let context = self.context_of(&known.notes, budget);
-        Block::of(&notes, &context, |note: &Note| stale.of(note))
+        Block::in_project(&notes, &self.project, &known.notes, budget)
     }
 
     fn context_of<'c>(&'c self, given: &'c HashSet<NoteId>, budget: Budget) -> Context<'c> {

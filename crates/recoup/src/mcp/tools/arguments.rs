@@ -1,68 +1,83 @@
-//! What a model sends, made into what a tool takes. A model reads its mistakes and
-//! mends them, so an error names the field and what was expected.
+//! What a model sends, made into what a tool takes. That it has the schema's form has been
+//! looked at before (`fit`).
 
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::NoteScope;
+use recoup_core::base::ttl::Ttl;
+use recoup_core::memory::{NoteId, NoteScope};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::fit::quoted;
 use crate::mcp::Surroundings;
 
 /// The arguments of a tool.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
-    // An argument that is null was not given.
-    let given = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
-    serde_json::from_value(Value::Object(given))
-        .map_err(|error| Error::usage(format!("the arguments do not fit the tool: {error}")))
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|_| Error::usage("the arguments do not fit the tool's schema"))
 }
 
 /// For whom something is asked: the project at hand, unless another is named.
 pub(super) fn scope(around: &dyn Surroundings, project: Option<&str>) -> Result<NoteScope> {
-    let id = match project {
-        None => around.project().id().clone(),
-        Some(id) => ProjectId::parse(id).map_err(|_| {
-            Error::usage(format!(
-                "projectId: {id:?} is no project's id; leave it out for the project at hand, \
-                 which is {}",
-                around.project().id()
-            ))
-        })?,
-    };
+    let Some(id) = project else { return Ok(here(around)) };
+    let id = ProjectId::parse(id).map_err(|_| {
+        Error::usage(format!(
+            "projectId: {} is no project's id; leave it out for the project at hand, which is {}",
+            quoted(id),
+            around.project().id()
+        ))
+    })?;
     Ok(NoteScope::Project(id))
 }
 
-/// Several texts; one may come alone.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Texts(pub(super) Vec<String>);
+/// The project at hand.
+pub(in crate::mcp) fn here(around: &dyn Surroundings) -> NoteScope {
+    NoteScope::Project(around.project().id().clone())
+}
 
-impl<'de> Deserialize<'de> for Texts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = |value: Value| match value {
-            Value::String(text) => Ok(text),
-            other => Err(D::Error::custom(format!("expected a string, not {}", sort(&other)))),
-        };
-        match Value::deserialize(deserializer)? {
-            Value::Null => Ok(Self::default()),
-            Value::Array(items) => items.into_iter().map(text).collect::<Result<_, _>>().map(Self),
-            Value::String(text) => Ok(Self(vec![text])),
-            other => Err(D::Error::custom(format!(
-                "expected a string or an array of strings, not {}",
-                sort(&other)
-            ))),
-        }
+/// A memory's id.
+pub(super) fn id(text: &str) -> Result<NoteId> {
+    NoteId::parse(text).map_err(|_| {
+        Error::usage(format!(
+            "id: {} is no id of a memory: these have eight letters and digits, as search_memory \
+             and load_rules tell them",
+            quoted(text)
+        ))
+    })
+}
+
+/// How long, in words or as milliseconds.
+pub(super) fn ttl(place: &str, given: &Value) -> Result<Ttl> {
+    Ttl::from_json(place, given).map_err(|_| {
+        let given = given.as_str().map_or_else(|| given.to_string(), quoted);
+        Error::usage(format!(
+            "{place}: expected off, forever, a number of milliseconds or a duration such as 30m, \
+             12h or 7d, not {given}"
+        ))
+    })
+}
+
+/// Several texts; one may come alone.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Texts {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self::Several(Vec::new())
     }
 }
 
-fn sort(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+impl Texts {
+    pub(super) fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::Several(texts) => texts,
+        }
     }
 }

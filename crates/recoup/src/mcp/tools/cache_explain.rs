@@ -4,13 +4,11 @@ use recoup_core::Result;
 use recoup_core::cache::Request;
 use recoup_core::key::Kind;
 use rmcp::model::JsonObject;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
 use super::schema::{closed, open, text};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
@@ -24,15 +22,6 @@ pub(super) const TOOL: Spec = Spec {
     load: Load::WhenFound,
     run,
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    key: Option<String>,
-    paths: Option<Texts>,
-    query: Option<String>,
-    operation: Option<String>,
-}
 
 fn input() -> Value {
     closed(&fields(), &[])
@@ -54,14 +43,14 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Arguments { key, paths, query, operation } = arguments::read(arguments)?;
-    let Named { id, parts, .. } = Asked { key, paths, query, operation }.resolve(around)?;
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+    let asked: Asked = arguments::read(arguments)?;
+    let Named { id, parts, .. } = asked.resolve(around)?;
     let (cache, view) = (around.cache(), around.view());
     // Of a bare key the kind is known if the entry is there.
     let stored = if parts.is_empty() { cache.head(&id).ok().flatten() } else { None };
     let kind = stored.map_or(Kind::Result, |head| head.header.kind);
     let explanation = cache.explain(&Request { parts: &parts, ..Request::new(kind, &id, &view) });
     let (data, lines) = around.explain(&explanation);
-    Ok(Answer::new(lines.join("\n"), data))
+    Ok(Answer::new(lines.join("\n"), data).into())
 }

@@ -1,14 +1,15 @@
 //! `cache_invalidate`: results that an agent knows to be wrong.
 
 use recoup_core::cache::Selection;
-use recoup_core::key::{Id, Key};
+use recoup_core::key::Id;
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::named::parsed;
 use super::schema::{closed, count, open, text};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
@@ -25,7 +26,6 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
     paths: Option<String>,
     tag: Option<String>,
@@ -49,12 +49,12 @@ fn output() -> Value {
     open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"])
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let arguments: Arguments = arguments::read(arguments)?;
     let (cache, scope) = (around.cache(), around.scope());
     let invalidated = match &arguments {
         Arguments { key: Some(key), paths: None, tag: None, operation: None } => {
-            usize::from(cache.remove(&Id::new(scope, Key::parse(key)?))?)
+            usize::from(cache.remove(&Id::new(scope, parsed(key)?))?)
         }
         Arguments { key: Some(_), .. } => {
             return Err(Error::usage("give either a key, or paths, a tag or an operation"));
@@ -63,7 +63,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
     };
     let results = if invalidated == 1 { "result" } else { "results" };
     let text = format!("Forgot {invalidated} {results}.");
-    Ok(Answer::new(text, json!({ "invalidated": invalidated })))
+    Ok(Answer::new(text, json!({ "invalidated": invalidated })).into())
 }
 
 impl Arguments {

@@ -1,18 +1,18 @@
 //! `cache_lookup`: a result that was worked out before, if it is still true.
 
+use recoup_core::Result;
 use recoup_core::base::ttl::Ttl;
-use recoup_core::cache::{Cache, Peek, Reason, Request, View};
+use recoup_core::cache::{Peek, Reason, Request};
 use recoup_core::entry::Entry;
 use recoup_core::key::Kind;
-use recoup_core::{Error, ErrorKind, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
-use super::schema::{closed, count, flag, maybe_text, open, text, texts};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::schema::{closed, count, duration, flag, list, maybe_text, open, text, texts};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
@@ -29,23 +29,22 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
-    key: Option<String>,
-    paths: Option<Texts>,
-    query: Option<String>,
-    operation: Option<String>,
-    max_age: Option<String>,
-    #[serde(default)]
-    sources: Texts,
+    #[serde(flatten)]
+    asked: Asked,
+    max_age: Option<Value>,
+    sources: Option<Texts>,
 }
 
 fn input() -> Value {
     let mut all = fields();
-    all.push(("max_age", text("Accept nothing that was begun longer ago: 30m, 12h, 7d")));
+    all.push(("max_age", duration("Accept nothing that was begun longer ago: 30m, 12h, 7d")));
     all.push((
         "sources",
-        texts("The files, directories and globs that the work will read, for the token of a miss"),
+        texts(
+            "The files, directories and globs that the work will read, as far as you know them: \
+            the token of a miss is for these. Without it, those of the paths that exist.",
+        ),
     ));
     closed(&all, &[])
 }
@@ -54,69 +53,88 @@ fn output() -> Value {
     open(
         &[
             ("hit", flag("Whether there is a result")),
-            ("status", text("hit, miss, expired, invalidated, corrupt or disabled")),
+            ("status", text("hit, stale, miss, expired, invalidated, corrupt or disabled")),
             ("key", text("The key of this question")),
-            ("result", json!({ "description": "The result, as it was stored" })),
+            (
+                "result",
+                json!({ "description": "The result as it was stored: a text, or JSON; JSON with \
+                    numbers that would lose digits comes as a text" }),
+            ),
             ("age_seconds", count(0, "How long ago it was stored")),
             ("reason", maybe_text("Why it is a miss")),
             ("token", maybe_text("For cache_store, after the work")),
+            ("sources", list(&text("One of them"), "What the token is for")),
         ],
         &["hit", "status", "key"],
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Arguments { key, paths, query, operation, max_age, sources } = arguments::read(arguments)?;
-    let Named { id, parts, identity } = Asked { key, paths, query, operation }.resolve(around)?;
-    let max_age = max_age.as_deref().map(|age| Ttl::parse("max_age", age)).transpose()?;
-    let (cache, view) = (around.cache(), around.view());
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+    let Arguments { asked, max_age, sources } = arguments::read(arguments)?;
+    let named = asked.resolve(around)?;
+    named.must_be_a_result(around)?;
+    let max_age = max_age.map(|age| arguments::ttl("max_age", &age)).transpose()?;
+    let view = around.view();
     let request = Request {
         max_age: max_age.and_then(Ttl::as_millis),
-        identity: Some(&identity),
-        parts: &parts,
-        ..Request::new(Kind::Result, &id, &view)
+        identity: Some(&named.identity),
+        parts: &named.parts,
+        ..Request::new(Kind::Result, &named.id, &view)
     };
-    match cache.read(&request) {
-        Peek::Hit(entry) | Peek::Stale(entry) => hit(cache, id.key.as_str(), &entry),
-        Peek::Miss(reason) => miss(cache, &view, id.key.as_str(), &reason, &sources.0),
-    }
+    let answer = match around.cache().read(&request) {
+        Peek::Hit(entry) => hit(around, &named, &entry, "hit"),
+        Peek::Stale(entry) => hit(around, &named, &entry, "stale"),
+        Peek::Miss(reason) => miss(around, &named, &reason, sources),
+    };
+    answer.map(Outcome::Done)
 }
 
-fn hit(cache: &Cache, key: &str, entry: &Entry) -> Result<Answer> {
-    let unreadable =
-        |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
-    let bytes = entry.body().to_bytes()?;
-    let result: Value = serde_json::from_slice(&bytes).map_err(unreadable)?;
-    let text = match &result {
-        Value::String(text) => text.clone(),
-        _ => String::from_utf8_lossy(&bytes).into_owned(),
+/// The first line says what the rest is: a stored text may look like a miss.
+fn hit(around: &dyn Surroundings, named: &Named, entry: &Entry, status: &str) -> Result<Answer> {
+    let (text, result) = stored::read(&entry.body().to_bytes()?)?;
+    let age = around.cache().clock().now().millis_since(entry.head().header.created) / 1000;
+    let whether = match status {
+        "stale" => "its time is over, and nobody has made a newer one yet",
+        _ => "still true",
     };
-    let age = cache.clock().now().millis_since(entry.head().header.created) / 1000;
+    let text = format!("{status}: stored {} ago, {whether}. The result:\n{text}", ago(age));
     let data = json!({
-        "hit": true, "status": "hit", "key": key, "result": result, "age_seconds": age,
+        "hit": true, "status": status, "key": named.id.key.as_str(), "result": result,
+        "age_seconds": age,
     });
     Ok(Answer::new(text, data))
 }
 
+/// A time in its largest unit.
+fn ago(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 fn miss(
-    cache: &Cache,
-    view: &View,
-    key: &str,
+    around: &dyn Surroundings,
+    named: &Named,
     reason: &Reason,
-    sources: &[String],
+    sources: Option<Texts>,
 ) -> Result<Answer> {
     let why = match reason {
         Reason::Unavailable(error) => format!("{reason}: {error}"),
         reason => reason.to_string(),
     };
-    let token = cache.since(view, sources)?.to_string();
+    let sources = named.sources(around, sources);
+    let token = around.cache().since(&around.view(), &sources)?.to_string();
     let status = reason.status();
     let text = format!(
         "{status}: {why}.\nDo the work, then call cache_store with the same words and \
          \"token\": \"{token}\"."
     );
     let data = json!({
-        "hit": false, "status": status, "key": key, "reason": why, "token": token,
+        "hit": false, "status": status, "key": named.id.key.as_str(), "reason": why,
+        "token": token, "sources": sources,
     });
     Ok(Answer::new(text, data))
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use recoup_core::Result;
 use rmcp::model::JsonObject;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, flag, open, text};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::{Answer, Load, Nature, Outcome, Spec};
 use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
@@ -21,10 +20,6 @@ pub(super) const TOOL: Spec = Spec {
     load: Load::WhenFound,
     run,
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {}
 
 fn output() -> Value {
     let number = |what| count(0, what);
@@ -43,8 +38,7 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Arguments {} = arguments::read(arguments)?;
+fn run(around: &dyn Surroundings, _: JsonObject) -> Result<Outcome> {
     let (cache, scope) = (around.cache(), around.scope());
     let stats = cache.stats(&scope)?;
     let counts: BTreeMap<&str, u64> =
@@ -58,5 +52,5 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
         "enabled": cache.enabled(), "scope": scope.to_string(), "entries": entries, "bytes": bytes,
         "hits": hits, "misses": misses, "invalidations": stats.invalidations(), "counts": counts,
     });
-    Ok(Answer::new(text, data))
+    Ok(Answer::new(text, data).into())
 }

@@ -1,19 +1,25 @@
 //! `cache_store`: an agent keeps a result, for itself and for others.
 
-use recoup_core::base::ttl::Ttl;
-use recoup_core::cache::{Filled, Since};
+use recoup_core::cache::{Filled, Refusal, Since};
 use recoup_core::entry::{Cost, Draft, micro_dollars};
 use recoup_core::key::Kind;
-use recoup_core::{Error, ErrorKind, Result};
+use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
-use super::schema::{closed, count, flag, maybe_text, open, text, texts};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::schema::{closed, count, duration, flag, list, maybe_text, open, text, texts, texts_of};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
+
+/// Longer than anything that was ever worth waiting for.
+const MOST_SECONDS: u64 = 1_000_000_000;
+/// What is kept of money has room for this.
+const MOST_DOLLARS: u64 = 1_000_000_000;
+/// What is longer is no word, in characters.
+const MOST_TAG: u64 = 200;
 
 pub(super) const TOOL: Spec = Spec {
     name: "cache_store",
@@ -23,23 +29,19 @@ pub(super) const TOOL: Spec = Spec {
         is no longer given out. Results with secrets are refused.",
     input,
     output,
-    nature: Nature::Keeps,
+    nature: Nature::Replaces,
     load: Load::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
-    key: Option<String>,
-    paths: Option<Texts>,
-    query: Option<String>,
-    operation: Option<String>,
-    result: Option<Value>,
-    #[serde(default)]
-    sources: Texts,
+    #[serde(flatten)]
+    asked: Asked,
+    result: Value,
+    sources: Option<Texts>,
     token: Option<String>,
-    ttl: Option<String>,
+    ttl: Option<Value>,
     #[serde(default)]
     tags: Texts,
     #[serde(default)]
@@ -47,7 +49,6 @@ struct Arguments {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
 struct Spent {
     seconds: Option<f64>,
     input_tokens: Option<u64>,
@@ -58,10 +59,10 @@ struct Spent {
 fn input() -> Value {
     let cost = closed(
         &[
-            ("seconds", json!({ "type": "number", "minimum": 0 })),
+            ("seconds", json!({ "type": "number", "minimum": 0, "maximum": MOST_SECONDS })),
             ("input_tokens", count(0, "How many tokens went in")),
             ("output_tokens", count(0, "How many came out")),
-            ("dollars", json!({ "type": "number", "minimum": 0 })),
+            ("dollars", json!({ "type": "number", "minimum": 0, "maximum": MOST_DOLLARS })),
         ],
         &[],
     );
@@ -71,10 +72,18 @@ fn input() -> Value {
             "result",
             json!({
                 "type": ["object", "array", "string", "number", "boolean"],
-                "description": "The result: JSON, or a text",
+                "description": "The result: JSON, or a text. A text comes back byte for byte: \
+                    give JSON as a text if the order of its fields or long numbers matter.",
             }),
         ),
-        ("sources", texts("The files, directories and globs that it depends on")),
+        (
+            "sources",
+            texts(
+                "The files, directories and globs that it depends on: those that cache_lookup was \
+                asked with, and what else the work has read. Without it, those of the paths that \
+                exist.",
+            ),
+        ),
         (
             "token",
             text(
@@ -82,8 +91,8 @@ fn input() -> Value {
             changed since",
             ),
         ),
-        ("ttl", text("How long it is good for: 30m, 12h, 7d, forever")),
-        ("tags", texts("Words to find it by, for cache_invalidate")),
+        ("ttl", duration("How long it is good for: 30m, 12h, 7d, forever")),
+        ("tags", texts_of(MOST_TAG, "Words to find it by, for cache_invalidate")),
         ("cost", cost),
     ]);
     closed(&all, &["result"])
@@ -95,23 +104,25 @@ fn output() -> Value {
             ("stored", flag("Whether it is kept")),
             ("key", text("Its key")),
             ("reason", maybe_text("Why it is not kept")),
+            ("sources", list(&text("One of them"), "What is checked before it is given out")),
         ],
-        &["stored", "key", "reason"],
+        &["stored", "key", "reason", "sources"],
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Arguments { key, paths, query, operation, result, sources, token, ttl, tags, cost } =
-        arguments::read(arguments)?;
-    let result = result.ok_or_else(|| Error::usage("result: there is nothing to keep"))?;
-    let Named { id, parts, identity } = Asked { key, paths, query, operation }.resolve(around)?;
-    let ttl = ttl.as_deref().map_or(Ok(around.ttl()), |ttl| Ttl::parse("ttl", ttl))?;
-    let since = token.as_deref().map(Since::parse).transpose()?;
-    let cost = cost.resolve()?;
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+    let Arguments { asked, result, sources, token, ttl, tags, cost } = arguments::read(arguments)?;
+    let named = asked.resolve(around)?;
+    named.must_be_a_result(around)?;
+    let ttl = ttl.map_or(Ok(around.ttl()), |ttl| arguments::ttl("ttl", &ttl))?;
+    let since = token.as_deref().map(since).transpose()?;
+    let (cost, body) = (cost.resolve()?, stored::body(&result)?);
+    let sources = named.sources(around, sources);
+    let Named { id, parts, identity, .. } = named;
     around.prepare_cache()?;
-    let permit = around.cache().permit(&id, &around.view(), &sources.0)?;
-    let body = body(&result)?;
-    let draft = Draft { identity, cost, parts, tags: tags.0, ..Draft::new(Kind::Result, body) };
+    let permit = around.cache().permit(&id, &around.view(), &sources)?;
+    let tags = tags.into_vec();
+    let draft = Draft { identity, cost, parts, tags, ..Draft::new(Kind::Result, body) };
     let unchanged = match since {
         Some(since) => permit.since(&since),
         None => Ok(permit),
@@ -120,31 +131,49 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
         Ok(permit) => permit.fill(draft, ttl)?,
         Err(refusal) => Filled::Refused(refusal),
     };
-    let key = id.key.as_str();
-    let (text, reason) = match &filled {
-        Filled::Stored(_) => (format!("Kept under {key}."), None),
-        Filled::Off => {
-            let why = "the cache is switched off, or the ttl is off".to_owned();
-            (format!("Not kept: {why}."), Some(why))
-        }
-        Filled::Refused(refusal) => (format!("Not kept: {refusal}."), Some(refusal.to_string())),
+    Ok(told(id.key.as_str(), &filled, &sources).into())
+}
+
+fn since(token: &str) -> Result<Since> {
+    Since::parse(token).map_err(|_| {
+        Error::usage("token: expected what cache_lookup gave at the miss; or leave it out")
+    })
+}
+
+fn told(key: &str, filled: &Filled, sources: &[String]) -> Answer {
+    let reason = match filled {
+        Filled::Stored(_) => None,
+        Filled::Off => Some("the cache is switched off, or the ttl is off".to_owned()),
+        Filled::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
     };
-    let data = json!({ "stored": reason.is_none(), "key": key, "reason": reason });
-    Ok(Answer::new(text, data))
+    let text = match (&reason, sources) {
+        (Some(why), _) => format!("Not kept: {why}."),
+        (None, []) => format!(
+            "Kept under {key}. No file is watched for it: it is given out until its time is over."
+        ),
+        (None, sources) => format!(
+            "Kept under {key}. It is given out for as long as these stay as they are: {}.",
+            sources.join(", ")
+        ),
+    };
+    let stored = reason.is_none();
+    let data = json!({ "stored": stored, "key": key, "reason": reason, "sources": sources });
+    Answer::new(text, data)
 }
 
-/// What is JSON already stays as it is, byte for byte; any other text is a JSON string.
-fn body(result: &Value) -> Result<Vec<u8>> {
-    let unwritable =
-        |error| Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error);
-    match result {
-        Value::String(text) if is_structure(text) => Ok(text.clone().into_bytes()),
-        value => serde_json::to_vec(value).map_err(unwritable),
+/// What an agent can do about it.
+fn remedy(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::SourceChanged(_) => {
+            ", or right before. If the result is about the files as they are, call cache_lookup \
+             with the same sources, and cache_store with its token"
+        }
+        Refusal::SourcesDiffer => {
+            ". If the result is about the files as they are now, call cache_lookup for a new token"
+        }
+        Refusal::OtherSources => ": cache_lookup told them, and gives one",
+        _ => "",
     }
-}
-
-fn is_structure(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
 }
 
 impl Spent {

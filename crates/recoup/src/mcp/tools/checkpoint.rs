@@ -1,19 +1,21 @@
 //! `save_checkpoint` and `load_checkpoint`: where work stands, for the next conversation.
 
-use recoup_core::memory::Checkpoint;
 use recoup_core::memory::inject::one_line;
+use recoup_core::memory::{Checkpoint, Saved};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::Texts;
-use super::schema::{closed, flag, list, maybe_text, open, project, text, texts};
-use super::{Answer, Load, Nature, Spec, arguments};
+use super::schema::{closed, flag, list, maybe_text, open, project, text, texts_of};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
 /// More is no summary: one of all texts together, in characters.
 const MOST: usize = 20_000;
+/// So an item may have all of it.
+const LONGEST: u64 = 20_000;
 
 pub(super) const SAVE: Spec = Spec {
     name: "save_checkpoint",
@@ -23,7 +25,7 @@ pub(super) const SAVE: Spec = Spec {
         unfinished, and before a conversation ends or is compacted.",
     input: input_of_save,
     output: output_of_save,
-    nature: Nature::Keeps,
+    nature: Nature::Replaces,
     load: Load::WhenFound,
     run: save,
 };
@@ -41,8 +43,7 @@ pub(super) const LOAD: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
+struct Arguments {
     #[serde(default)]
     completed: Texts,
     #[serde(default)]
@@ -55,7 +56,6 @@ struct Saved {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Wanted {
     #[serde(rename = "projectId")]
     project: Option<String>,
@@ -64,9 +64,9 @@ struct Wanted {
 fn input_of_save() -> Value {
     closed(
         &[
-            ("completed", texts("What is done")),
-            ("remaining", texts("What remains, the next step first")),
-            ("blockers", texts("What is in the way")),
+            ("completed", texts_of(LONGEST, "What is done")),
+            ("remaining", texts_of(LONGEST, "What remains, the next step first")),
+            ("blockers", texts_of(LONGEST, "What is in the way")),
             ("notes", text("What else the next one should know")),
             ("projectId", project()),
         ],
@@ -75,7 +75,13 @@ fn input_of_save() -> Value {
 }
 
 fn output_of_save() -> Value {
-    open(&[("saved", flag("Whether it is saved"))], &["saved"])
+    open(
+        &[
+            ("saved", flag("Whether it is saved")),
+            ("left_out", list(&text("Which, and why"), "What of it is not kept")),
+        ],
+        &["saved", "left_out"],
+    )
 }
 
 fn input_of_load() -> Value {
@@ -99,11 +105,15 @@ fn output_of_load() -> Value {
     open(&[("checkpoint", checkpoint)], &["checkpoint"])
 }
 
-fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Saved { completed, remaining, blockers, notes, project } = arguments::read(arguments)?;
+fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+    let Arguments { completed, remaining, blockers, notes, project } = arguments::read(arguments)?;
     let scope = arguments::scope(around, project.as_deref())?;
-    let checkpoint =
-        Checkpoint { completed: completed.0, remaining: remaining.0, blockers: blockers.0, notes };
+    let checkpoint = Checkpoint {
+        completed: completed.into_vec(),
+        remaining: remaining.into_vec(),
+        blockers: blockers.into_vec(),
+        notes,
+    };
     let Checkpoint { completed, remaining, blockers, notes } = &checkpoint;
     let texts = completed.iter().chain(remaining).chain(blockers).chain(notes);
     let length: usize = texts.map(|text| text.chars().count()).sum();
@@ -113,23 +123,38 @@ fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
         )));
     }
     around.prepare_memory()?;
-    let saved = around.memory().save_checkpoint(&scope, &checkpoint)?;
-    let text = if saved {
-        "Saved. load_checkpoint gives it back in the next conversation."
-    } else {
-        "Not saved: the user has paused memory, or keeps this project out of it (`recoup resume`)."
+    // A project that is kept out of memory is kept out of others' checkpoints, too.
+    let saved = match around.memory().silence(&arguments::here(around))? {
+        Some(silence) => Saved::Silent(silence),
+        None => around.memory().save_checkpoint(&scope, &checkpoint)?,
     };
-    Ok(Answer::new(text, json!({ "saved": saved })))
+    Ok(kept(&saved).into())
 }
 
-fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+fn kept(saved: &Saved) -> Answer {
+    let (text, left_out) = match saved {
+        Saved::Silent(silence) => (format!("Not saved: {silence}."), Vec::new()),
+        Saved::Without(left_out) => {
+            let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+            let said = "Saved. load_checkpoint gives it back in the next conversation.".to_owned();
+            let lines = left_out.iter().map(|it| format!("Left out: {it}"));
+            let lines: Vec<String> = std::iter::once(said).chain(lines).collect();
+            (lines.join("\n"), left_out)
+        }
+    };
+    let saved = matches!(saved, Saved::Without(_));
+    Answer::new(text, json!({ "saved": saved, "left_out": left_out }))
+}
+
+fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Wanted { project } = arguments::read(arguments)?;
     let scope = arguments::scope(around, project.as_deref())?;
     let Some((checkpoint, at)) = around.memory().checkpoint(&scope)? else {
         return Ok(Answer::new(
             "No checkpoint is saved for this project.",
             json!({ "checkpoint": null }),
-        ));
+        )
+        .into());
     };
     let text = told(&checkpoint, &at.to_string());
     let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
@@ -137,7 +162,7 @@ fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
         "completed": completed, "remaining": remaining, "blockers": blockers, "notes": notes,
         "saved_at": at.to_string(),
     });
-    Ok(Answer::new(text, json!({ "checkpoint": data })))
+    Ok(Answer::new(text, json!({ "checkpoint": data })).into())
 }
 
 /// As an agent reads it: a report of another agent's, and no order.

@@ -1,23 +1,24 @@
-//! `delete_memory`: an agent takes back what it wrote down, and lets what the user said
-//! count no longer. Only the user removes their own words for good.
+//! `delete_memory`: an agent takes back what it wrote down. What the user said, or the team
+//! agreed on, is the user's: without their yes nothing happens to it.
 
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Forgotten, NoteId, Trust};
+use recoup_core::memory::{Forgotten, Note, NoteId, NoteScope, Trust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{closed, flag, list, open, text};
-use super::{Agreed, Answer, Load, Nature, Spec, arguments};
+use super::ask::{Deed, Proposal, Question};
+use super::schema::{closed, flag, list, open, project, text};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
     name: "delete_memory",
     title: "Forget a memory",
     description: "Forget a memory by its id (search_memory and load_rules tell it), when the user \
-        asks for that. What an agent stored is removed for good. What the user said counts no longer, \
-        and is removed for good once they confirm.",
+        asks for that. What an agent stored is removed for good. What the user said stays unless \
+        they confirm; the answer says what happened and what to tell the user.",
     input,
     output,
     nature: Nature::Removes,
@@ -26,48 +27,95 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
     id: String,
+    #[serde(rename = "projectId")]
+    project: Option<String>,
 }
 
 fn input() -> Value {
-    closed(&[("id", text("The memory's id"))], &["id"])
+    closed(&[("id", text("The memory's id")), ("projectId", project())], &["id"])
 }
 
 fn output() -> Value {
     open(
         &[
             ("id", text("The memory's id")),
-            ("removed", flag("Whether it is gone for good; otherwise it only counts no longer")),
+            ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
             ("unreached", list(&text("A file"), "What may still have it")),
         ],
         &["id", "removed", "unreached"],
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
-    let Arguments { id } = arguments::read(arguments)?;
-    let id = NoteId::parse(&id)?;
-    let absent = || Error::usage(format!("there is no memory {id}; search_memory tells ids"));
-    let note = around.memory().note(&id)?.ok_or_else(absent)?;
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+    let Arguments { id, project } = arguments::read(arguments)?;
+    let (id, scope) = (arguments::id(&id)?, arguments::scope(around, project.as_deref())?);
+    let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
+    let note = around.memory().note(&id)?.filter(holds_there).ok_or_else(|| absent(&id))?;
     if note.trust() < Trust::Agreed {
-        return forget(around, &id);
+        return forget(around, &id).map(Outcome::Done);
     }
-    around.memory().retire(&id)?;
-    around.changed(&note.scope);
-    let text = format!(
-        "It counts no longer. The user said it, so it is not removed: `recoup memory forget {id}` \
-         does that, and `recoup memory restore {id}` brings it back."
-    );
-    let data = json!({ "id": id.as_str(), "removed": false, "unreached": [] });
-    let question =
-        format!("This rule counts no longer. Remove it for good?\n\n{}", one_line(&note.text));
-    Ok(Answer::new(text, data).asking(question, Agreed::Forget(id)))
+    Ok(Outcome::Asks(Box::new(Proposal {
+        question: question(around, &note),
+        unasked: unchanged(
+            &note,
+            &format!(
+                "Nothing has changed: {}, and only the user can take it back. Tell them that `recoup \
+             memory retire {id}` lets it count no longer, and `recoup memory forget {id}` removes \
+             it for good.",
+                whose(&note),
+            ),
+        ),
+        new: false,
+        deed: Deed::Forget(note),
+    })))
+}
+
+fn absent(id: &NoteId) -> Error {
+    Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
+}
+
+fn whose(note: &Note) -> &'static str {
+    match note.trust() {
+        Trust::Agreed => "it is a rule of the team that the user has accepted",
+        _ => "the user said it",
+    }
+}
+
+fn question(around: &dyn Surroundings, note: &Note) -> Question {
+    let place = match &note.scope {
+        NoteScope::Universal => "all your projects".to_owned(),
+        NoteScope::Project(id) => format!("the project {}", around.name_of(id)),
+    };
+    let what = match note.trust() {
+        Trust::Agreed => "this rule of the team",
+        _ => "this rule of yours",
+    };
+    let text = format!("Remove {what} for good, for {place}?\n\n{}", one_line(&note.text));
+    Question { text, tick: "Remove it for good" }
+}
+
+/// The user has agreed to what they were shown.
+pub(super) fn agreed(around: &dyn Surroundings, shown: &Note) -> Result<Answer> {
+    match around.memory().note(&shown.id)? {
+        Some(note) if note.text == shown.text => forget(around, &note.id),
+        _ => Err(Error::usage(format!("{} has changed meanwhile: look at it again", shown.id))),
+    }
+}
+
+/// The user has not.
+pub(super) fn declined(note: &Note) -> Answer {
+    unchanged(note, "The user said no: nothing has changed, and it still counts.")
+}
+
+fn unchanged(note: &Note, text: &str) -> Answer {
+    let data = json!({ "id": note.id.as_str(), "removed": false, "unreached": [] });
+    Answer::new(text, data)
 }
 
 /// Removes it for good.
-pub(in crate::mcp) fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
+fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
     let Forgotten { unreached, .. } = around.forget(id)?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
     let mut lines = vec!["It is removed for good.".to_owned()];

@@ -1,13 +1,15 @@
 //! `load_rules`: what an agent is to keep to.
 
 use recoup_core::Result;
+use recoup_core::memory::NoteScope;
+use recoup_core::memory::inject::{Block, Budget};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, open, project, text};
-use super::{Answer, Load, Nature, Spec, arguments};
-use crate::mcp::{Surroundings, rules};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments};
+use crate::mcp::Surroundings;
 
 pub(super) const TOOL: Spec = Spec {
     name: "load_rules",
@@ -18,12 +20,15 @@ pub(super) const TOOL: Spec = Spec {
     input,
     output,
     nature: Nature::Reads,
-    load: Load::UnlessHooked,
+    load: Load::UnlessHooked(
+        "Load what the user has said before: corrections, preferences and facts for this project \
+        and for all of them. You are given these without asking; call it only if they are not in \
+        the conversation, or for another project. The same rules give the same text.",
+    ),
     run,
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
     #[serde(rename = "projectId")]
     project: Option<String>,
@@ -45,16 +50,31 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+/// What is said where there is nothing to say.
+const NONE: &str = "No rules are recorded for this project.";
+
+/// The rules as a hook gives them, byte for byte.
+pub(in crate::mcp) fn block(around: &dyn Surroundings, scope: &NoteScope) -> Result<Option<Block>> {
+    let (memory, budget) = (around.memory(), Budget::default());
+    match scope {
+        NoteScope::Project(id) if id != around.project().id() => memory.block_elsewhere(id, budget),
+        _ => memory.block(around.project(), budget),
+    }
+}
+
+/// The same as text, which says so where there are none.
+pub(in crate::mcp) fn told(block: Option<&Block>) -> String {
+    block.map_or(NONE, Block::text).to_owned()
+}
+
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Arguments { project } = arguments::read(arguments)?;
     let scope = arguments::scope(around, project.as_deref())?;
-    let Some(block) = rules::block(around, &scope)? else {
-        return Ok(Answer::new(rules::NONE, json!({ "rules": [], "left_out": 0 })));
-    };
-    let rules: Vec<Value> = block
-        .included()
-        .iter()
-        .map(|rule| json!({ "id": rule.id.as_str(), "text": rule.line }))
-        .collect();
-    Ok(Answer::new(block.text(), json!({ "rules": rules, "left_out": block.left_out() })))
+    let block = block(around, &scope)?;
+    let included = block.iter().flat_map(Block::included);
+    let rules: Vec<Value> =
+        included.map(|rule| json!({ "id": rule.id.as_str(), "text": rule.line })).collect();
+    let left_out = block.as_ref().map_or(0, Block::left_out);
+    let data = json!({ "rules": rules, "left_out": left_out });
+    Ok(Answer::new(told(block.as_ref()), data).into())
 }

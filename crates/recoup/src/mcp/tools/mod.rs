@@ -2,6 +2,7 @@
 //! takes and gives, and what it does.
 
 mod arguments;
+mod ask;
 mod cache_explain;
 mod cache_invalidate;
 mod cache_lookup;
@@ -9,26 +10,28 @@ mod cache_stats;
 mod cache_store;
 mod checkpoint;
 mod delete_memory;
+mod fit;
 mod load_rules;
 mod named;
 mod note;
 mod schema;
 mod search_memory;
 mod store_memory;
+mod stored;
 
 use std::sync::Arc;
 
 use recoup_core::Result;
-use recoup_core::memory::NoteId;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::turns::Access;
 use super::{Manner, Surroundings};
 
-pub(super) use delete_memory::forget;
+pub(super) use arguments::here;
+pub(super) use ask::{Proposal, Question};
+pub(super) use load_rules::{block as rules, told as told_rules};
 pub(super) use note::{line, report};
-pub(super) use store_memory::promote;
 
 /// What a tool is.
 pub(super) struct Spec {
@@ -39,7 +42,7 @@ pub(super) struct Spec {
     output: fn() -> Value,
     nature: Nature,
     load: Load,
-    pub(super) run: fn(&dyn Surroundings, JsonObject) -> Result<Answer>,
+    run: fn(&dyn Surroundings, JsonObject) -> Result<Outcome>,
 }
 
 /// What calling it does to the world, for clients that ask their user first.
@@ -48,6 +51,8 @@ enum Nature {
     Reads,
     /// It adds; the same call again changes nothing more.
     Keeps,
+    /// It puts something in the place of what was there.
+    Replaces,
     /// It takes away.
     Removes,
 }
@@ -57,52 +62,60 @@ enum Nature {
 enum Load {
     WhenFound,
     Always,
-    /// Not where hooks do the same.
-    UnlessHooked,
+    /// Not where hooks do the same; there it is described like this.
+    UnlessHooked(&'static str),
 }
 
-/// What a tool answers: text for the model, the same as data, and what the user may be
-/// asked about it.
+/// What a tool answers: text for the model, and the same as data.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) data: Value,
-    pub(super) question: Option<Question>,
 }
 
-/// Something that is the user's to decide.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) text: String,
-    pub(super) if_agreed: Agreed,
+/// What came of a call.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is done.
+    Done(Answer),
+    /// The user is to be asked before it is.
+    Asks(Box<Proposal>),
 }
 
-/// What is done when the user agrees.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Agreed {
-    /// An agent's note becomes the user's own.
-    Promote(NoteId),
-    /// A statement of the user's is removed for good.
-    Forget(NoteId),
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Self::Done(answer)
+    }
+}
+
+impl Outcome {
+    /// Where nobody is asked.
+    pub(super) fn unasked(self) -> Answer {
+        match self {
+            Self::Done(answer) => answer,
+            Self::Asks(proposal) => proposal.unasked,
+        }
+    }
 }
 
 impl Answer {
     fn new(text: impl Into<String>, data: Value) -> Self {
-        Self { text: text.into(), data, question: None }
-    }
-
-    fn asking(self, text: String, if_agreed: Agreed) -> Self {
-        Self { question: Some(Question { text, if_agreed }), ..self }
+        Self { text: text.into(), data }
     }
 }
 
+/// What prompts say, too.
+pub(super) const LOAD_RULES: &Spec = &load_rules::TOOL;
+pub(super) const SEARCH_MEMORY: &Spec = &search_memory::TOOL;
+pub(super) const LOAD_CHECKPOINT: &Spec = &checkpoint::LOAD;
+
 const TOOLS: [&Spec; 11] = [
-    &load_rules::TOOL,
+    LOAD_RULES,
     &store_memory::TOOL,
-    &search_memory::TOOL,
+    SEARCH_MEMORY,
     &delete_memory::TOOL,
     &checkpoint::SAVE,
-    &checkpoint::LOAD,
+    LOAD_CHECKPOINT,
     &cache_lookup::TOOL,
     &cache_store::TOOL,
     &cache_invalidate::TOOL,
@@ -125,19 +138,28 @@ impl Spec {
     pub(super) fn access(&self) -> Access {
         match self.nature {
             Nature::Reads => Access::Reads,
-            Nature::Keeps | Nature::Removes => Access::Writes,
+            Nature::Keeps | Nature::Replaces | Nature::Removes => Access::Writes,
         }
+    }
+
+    /// Does what is asked, if that is what the schema says.
+    pub(super) fn call(&self, around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
+        (self.run)(around, fit::fit(&(self.input)(), arguments)?)
     }
 
     /// As clients list it.
     pub(super) fn listed(&self, manner: Manner) -> Tool {
-        let tool = Tool::new(self.name, self.description, Arc::new(object((self.input)())))
+        let description = match self.load {
+            Load::UnlessHooked(hooked) if manner.with_hooks => hooked,
+            _ => self.description,
+        };
+        let tool = Tool::new(self.name, description, Arc::new(object((self.input)())))
             .with_title(self.title)
             .with_raw_output_schema(Arc::new(object((self.output)())))
             .with_annotations(self.nature.annotations());
         let always = match self.load {
             Load::Always => true,
-            Load::UnlessHooked => !manner.with_hooks,
+            Load::UnlessHooked(_) => !manner.with_hooks,
             Load::WhenFound => false,
         };
         if !always {
@@ -155,7 +177,9 @@ impl Nature {
         match self {
             Self::Reads => known.read_only(true),
             Self::Keeps => known.read_only(false).destructive(false).idempotent(true),
-            Self::Removes => known.read_only(false).destructive(true).idempotent(true),
+            Self::Replaces | Self::Removes => {
+                known.read_only(false).destructive(true).idempotent(true)
+            }
         }
     }
 }

@@ -1,24 +1,25 @@
 //! Which result is meant: a key, or what was looked at, what was asked and for what work.
 //! The same words give the same key as `recoup cache`.
 
+use recoup_core::cache::{Naming, Watched, listed};
 use recoup_core::entry::Identity;
-use recoup_core::key::result::ResultRecipe;
-use recoup_core::key::{Id, Key, Part, Recipe as _};
+use recoup_core::key::{Id, Key, Kind, Part};
 use recoup_core::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::arguments::Texts;
+use super::fit::quoted;
 use super::schema::{text, texts};
 use crate::mcp::Surroundings;
 
 /// `key`, or `paths`, `query` and `operation`, or both.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {
-    pub(super) key: Option<String>,
-    pub(super) paths: Option<Texts>,
-    pub(super) query: Option<String>,
-    pub(super) operation: Option<String>,
+    key: Option<String>,
+    paths: Option<Texts>,
+    query: Option<String>,
+    operation: Option<String>,
 }
 
 /// An entry, and the parts of its key where they are known.
@@ -27,6 +28,8 @@ pub(super) struct Named {
     pub(super) id: Id,
     pub(super) parts: Vec<Part>,
     pub(super) identity: Identity,
+    /// What the work looks at.
+    paths: Vec<String>,
 }
 
 /// The fields of that in a schema.
@@ -40,51 +43,61 @@ pub(super) fn fields() -> Vec<(&'static str, Value)> {
 }
 
 impl Asked {
-    pub(super) fn resolve(&self, around: &dyn Surroundings) -> Result<Named> {
-        let given = self.key.as_deref().map(Key::parse).transpose()?;
-        let (key, parts) = match (given, self.recipe()?) {
-            (Some(key), None) => (key, Vec::new()),
-            (given, Some(recipe)) => (agreed(given, recipe.key()?)?, recipe.parts()),
-            (None, None) => {
-                return Err(Error::usage(
-                    "which result? Give paths, query and operation, or a key",
-                ));
-            }
+    pub(super) fn resolve(self, around: &dyn Surroundings) -> Result<Named> {
+        let Self { key, paths, query, operation } = self;
+        let paths = paths.map(|paths| paths.into_vec().join(","));
+        let naming = Naming {
+            key: key.as_deref(),
+            paths: paths.as_deref(),
+            query: query.as_deref(),
+            operation: operation.as_deref(),
+            mark: "",
         };
-        let identity = Identity { name: self.operation.clone(), ..Identity::default() };
-        Ok(Named { id: Id::new(around.scope(), key), parts, identity })
-    }
-
-    /// All three parts, or none.
-    fn recipe(&self) -> Result<Option<ResultRecipe>> {
-        let Self { key: _, paths, query, operation } = self;
-        match (paths, query, operation) {
-            (None, None, None) => Ok(None),
-            (Some(Texts(paths)), Some(query), Some(operation)) => {
-                Ok(Some(ResultRecipe::new(&paths.join(","), query, operation)))
-            }
-            _ => {
-                let parts = [
-                    ("paths", paths.is_none()),
-                    ("query", query.is_none()),
-                    ("operation", operation.is_none()),
-                ];
-                let missing: Vec<_> =
-                    parts.iter().filter(|(_, missing)| *missing).map(|(name, _)| *name).collect();
-                Err(Error::usage(format!(
-                    "paths, query and operation go together: {} missing",
-                    missing.join(" and ")
-                )))
-            }
+        if let Some(key) = &key {
+            parsed(key)?;
         }
+        let named = naming.resolve()?.ok_or_else(|| {
+            Error::usage("which result? Give paths, query and operation, or a key")
+        })?;
+        let identity = named.identity();
+        let paths = paths.as_deref().map(listed).unwrap_or_default();
+        Ok(Named { id: Id::new(around.scope(), named.key), parts: named.parts, identity, paths })
     }
 }
 
-fn agreed(given: Option<Key>, made: Key) -> Result<Key> {
-    match given {
-        Some(given) if given != made => Err(Error::usage(format!(
-            "{given} is not the key of these paths, query and operation, which is {made}"
-        ))),
-        _ => Ok(made),
+/// A key that somebody typed.
+pub(super) fn parsed(key: &str) -> Result<Key> {
+    Key::parse(key).map_err(|_| {
+        Error::usage(format!(
+            "key: {} is no key, as cache_lookup and cache_store tell them",
+            quoted(key)
+        ))
+    })
+}
+
+impl Named {
+    /// Refuses a bare key of what is no result: it is written in another form, and another
+    /// command's to replace.
+    pub(super) fn must_be_a_result(&self, around: &dyn Surroundings) -> Result<()> {
+        if !self.parts.is_empty() {
+            return Ok(());
+        }
+        let kind = around.cache().head(&self.id).ok().flatten().map(|head| head.header.kind);
+        match kind {
+            None | Some(Kind::Result) => Ok(()),
+            Some(kind) => Err(Error::usage(format!(
+                "key: {} is no result but an entry of another kind ({kind}); cache_explain tells \
+                 more about it",
+                self.id.key
+            ))),
+        }
+    }
+
+    /// The sources that were named; where none were, those of the paths that are there.
+    pub(super) fn sources(&self, around: &dyn Surroundings, given: Option<Texts>) -> Vec<String> {
+        match given {
+            Some(given) => given.into_vec(),
+            None => Watched::present(&around.view(), &self.paths, around.cache().clock().now()),
+        }
     }
 }

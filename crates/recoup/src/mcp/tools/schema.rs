@@ -41,10 +41,29 @@ pub(super) fn count(least: u64, description: &str) -> Value {
     json!({ "type": "integer", "minimum": least, "description": description })
 }
 
+/// No path is longer, and no item of a list need be.
+const LONGEST: u64 = 4_096;
+
 /// Texts, of which one may come alone.
 pub(super) fn texts(description: &str) -> Value {
+    texts_of(LONGEST, description)
+}
+
+/// Such texts of at most so many characters each.
+pub(super) fn texts_of(most: u64, description: &str) -> Value {
+    let one = json!({ "type": "string", "maxLength": most });
+    json!({ "anyOf": [{ "type": "array", "items": one }, one], "description": description })
+}
+
+/// A text of at most so many characters.
+pub(super) fn short_text(most: u64, description: &str) -> Value {
+    json!({ "type": "string", "maxLength": most, "description": description })
+}
+
+/// A time in words, or in milliseconds.
+pub(super) fn duration(description: &str) -> Value {
     json!({
-        "anyOf": [{ "type": "array", "items": { "type": "string" } }, { "type": "string" }],
+        "anyOf": [{ "type": "string" }, { "type": "number", "minimum": 0 }],
         "description": description,
     })
 }

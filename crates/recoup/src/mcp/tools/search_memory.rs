@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, one_of, open, project, text};
-use super::store_memory::{KINDS, kind};
-use super::{Answer, Load, Nature, Spec, arguments, note};
+use super::store_memory::KINDS;
+use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
 /// How many are given unless more are asked for.
@@ -32,7 +32,6 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
     query: String,
     limit: Option<usize>,
@@ -68,18 +67,18 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Arguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
     if query.trim().is_empty() {
         return Err(Error::usage("query: say what to look for"));
     }
-    let kinds = wanted.as_deref().map(kind).transpose()?;
+    let kinds = wanted.as_deref().map(NoteKind::parse).transpose()?;
     let scope = arguments::scope(around, project.as_deref())?;
-    let limit = limit.unwrap_or(SOME).clamp(1, MOST);
+    let limit = limit.unwrap_or(SOME);
     let found = search(around, &query, &Wanted::active_in(&scope), kinds.as_slice(), limit)?;
     let reports: Vec<Value> = found.iter().map(note::report).collect();
     let data = json!({ "memories": reports, "count": reports.len() });
-    Ok(Answer::new(told(&found), data))
+    Ok(Answer::new(told(&found), data).into())
 }
 
 /// What came out of a tool is not given to the next agent.

@@ -2,22 +2,28 @@
 //!
 //! Nobody can tell an agent that heard the user from one that read the same words on a web
 //! page. So what it stores is only a candidate, and the user makes it a rule: by agreeing when
-//! the client can ask, or with `recoup memory promote`. What the user has said is confirmed.
+//! the client can ask, or with `recoup memory promote`. What the user has said stays as it is.
 
+use recoup_core::Result;
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Recorded, Source, Statement, Status};
-use recoup_core::{Error, Result};
+use recoup_core::memory::{
+    Note, NoteKind, NoteScope, Source, Statement, Status, Suggested, Suggestion, Trust,
+};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{closed, flag, list, one_of, open, text};
-use super::{Agreed, Answer, Load, Nature, Spec, arguments, note};
+use super::ask::{Deed, Proposal, Question};
+use super::schema::{closed, flag, list, one_of, open, short_text, text};
+use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
 /// The words for the sorts of memories, as agents know them.
 pub(super) const KINDS: [&str; 5] =
     ["correction", "preference", "project-knowledge", "devops", "failure"];
+
+/// What is longer is no topic, in characters.
+const MOST_TOPIC: u64 = 200;
 
 pub(super) const TOOL: Spec = Spec {
     name: "store_memory",
@@ -34,7 +40,6 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Arguments {
     content: String,
     #[serde(default)]
@@ -45,7 +50,6 @@ struct Arguments {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
 struct Metadata {
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -64,7 +68,8 @@ fn input() -> Value {
             ("type", one_of(&KINDS, "What sort of thing it is; a preference if you do not say")),
             (
                 "preference_key",
-                text(
+                short_text(
+                    MOST_TOPIC,
                     "What it is about, such as indentation: a newer rule on the \
                 same key takes its place",
                 ),
@@ -116,84 +121,105 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
+fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Arguments { content, metadata, scope, project } = arguments::read(arguments)?;
-    let kind = metadata.kind.as_deref().map_or(Ok(NoteKind::Preference), kind)?;
+    let kind = metadata.kind.as_deref().map_or(Ok(NoteKind::Preference), NoteKind::parse)?;
     let scope = match scope.as_deref() {
-        None | Some("project") => arguments::scope(around, project.as_deref())?,
-        Some("universal" | "global") => NoteScope::Universal,
-        Some(other) => {
-            return Err(Error::usage(format!(
-                "scope: expected project or universal, not {other:?}"
-            )));
-        }
+        Some("universal") => NoteScope::Universal,
+        _ => arguments::scope(around, project.as_deref())?,
     };
     let topic = metadata.preference_key.filter(|key| !key.trim().is_empty());
     let statement = Statement { topic, ..Statement::new(kind, content, Source::Extraction, scope) };
     around.prepare_memory()?;
-    let recorded = around.memory().record(&statement)?;
-    let note = recorded.note().clone();
-    let answer = answer(&recorded);
-    if note.status != Status::Candidate {
-        return Ok(answer);
+    let Suggested { suggestion, known } =
+        around.memory().suggest(&statement, &arguments::here(around))?;
+    let note = &suggestion.note;
+    let unasked = answer(note, &[], known, &said(note));
+    if note.status != Status::Candidate || note.trust() == Trust::Untrusted {
+        return Ok(unasked.into());
     }
-    let place = match note.scope {
-        NoteScope::Universal => "in all your projects",
-        NoteScope::Project(_) => "in this project",
+    let question = question(around, &suggestion);
+    Ok(Outcome::Asks(Box::new(Proposal {
+        question,
+        unasked,
+        new: !known,
+        deed: Deed::Agree(suggestion),
+    })))
+}
+
+/// All that a yes would do: what is agreed to, where it will hold, and what gives way.
+fn question(around: &dyn Surroundings, suggestion: &Suggestion) -> Question {
+    let Suggestion { note, instead_of } = suggestion;
+    let place = match &note.scope {
+        NoteScope::Universal => "in all your projects".to_owned(),
+        NoteScope::Project(id) => format!("in the project {}", around.name_of(id)),
     };
-    let question = format!("Remember this as a rule {place}?\n\n{}", one_line(&note.text));
-    Ok(answer.asking(question, Agreed::Promote(note.id)))
+    let paths = note.paths.as_deref().map(|glob| format!(" (only for {})", one_line(glob)));
+    let mut lines = vec![
+        format!("Remember this as your rule {place}?"),
+        String::new(),
+        format!("{}{}", one_line(&note.text), paths.unwrap_or_default()),
+    ];
+    if !instead_of.is_empty() {
+        lines.extend([String::new(), "It takes the place of:".to_owned()]);
+        lines.extend(instead_of.iter().map(|old| format!("- {}", one_line(&old.text))));
+    }
+    Question { text: lines.join("\n"), tick: "Remember this as my rule" }
 }
 
 /// The user has agreed to what an agent wrote down: from now on it is their own statement.
-pub(in crate::mcp) fn promote(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
-    let absent = || Error::usage(format!("there is no memory {id} any more"));
-    let Note { kind, text, scope, topic, paths, .. } =
-        around.memory().note(id)?.ok_or_else(absent)?;
-    let statement = Statement { topic, paths, ..Statement::new(kind, text, Source::User, scope) };
-    let recorded = around.memory().record(&statement)?;
-    around.changed(&recorded.note().scope);
-    Ok(answer(&recorded))
+pub(super) fn agreed(
+    around: &dyn Surroundings,
+    suggestion: &Suggestion,
+    new: bool,
+) -> Result<Answer> {
+    let (note, instead_of) = around.memory().agree(suggestion)?;
+    around.changed(&note.scope);
+    Ok(answer(&note, &instead_of, !new, "The user said yes: it is a rule now."))
 }
 
-fn answer(recorded: &Recorded) -> Answer {
-    let (note, instead_of, known) = match recorded {
-        Recorded::Stored { note, instead_of } => (note, instead_of, false),
-        Recorded::Confirmed { note, instead_of } => (note, instead_of, true),
-    };
-    let is_rule = note.status == Status::Active;
+/// The user has said no, and is not asked again: it counts no longer as something that
+/// waits for them.
+pub(super) fn declined(
+    around: &dyn Surroundings,
+    suggestion: &Suggestion,
+    new: bool,
+) -> Result<Answer> {
+    let note = around.memory().retire(&suggestion.note.id)?;
+    let said = "The user said no: it is no rule, and they are not asked about it again.";
+    Ok(answer(&note, &[], !new, said))
+}
+
+fn answer(note: &Note, instead_of: &[Note], known: bool, said: &str) -> Answer {
     let gone: Vec<Value> = instead_of.iter().map(note::report).collect();
     let data = json!({
-        "memory": note::report(note), "is_rule": is_rule, "known": known, "instead_of": gone,
+        "memory": note::report(note), "is_rule": note.status == Status::Active, "known": known,
+        "instead_of": gone,
     });
-    let mut lines = vec![said(note, known), note::line(note)];
+    let mut lines = vec![said.to_owned(), note::line(note)];
     lines.extend(instead_of.iter().map(|old| format!("Instead of: {}", note::line(old))));
     Answer::new(lines.join("\n"), data)
 }
 
-fn said(note: &Note, known: bool) -> String {
+fn said(note: &Note) -> String {
     let id = &note.id;
-    match (note.status, known) {
-        (Status::Active, false) => "Remembered as a rule.".to_owned(),
-        (Status::Active, true) => "It is a rule, and has been confirmed.".to_owned(),
-        (Status::Candidate, _) => format!(
+    match note.status {
+        Status::Active => "It is a rule already.".to_owned(),
+        Status::Candidate if note.trust() == Trust::Untrusted => "It is no rule, and nobody is \
+            asked to make it one: a tool said the same. If the user means it, they say so \
+            themselves, with `recoup memory add`."
+            .to_owned(),
+        Status::Candidate => format!(
             "Kept as a candidate: it does not count as a rule yet, because only the user can make \
              rules. Tell the user that `recoup memory promote {id}` makes it one."
         ),
-        (Status::Superseded, _) => format!(
+        Status::Superseded => format!(
             "It does not count: the user has said something else on this topic since. If they \
              changed their mind, `recoup memory restore {id}` brings it back."
         ),
-        (Status::Retired, _) => format!(
-            "It does not count: it was retired. `recoup memory restore {id}` brings it back."
+        Status::Retired => format!(
+            "It does not count: it was retired, or the user has said no to it. If they changed \
+             their mind, `recoup memory restore {id}` brings it back."
         ),
-    }
-}
-
-/// A sort of memory by any of its names.
-pub(super) fn kind(word: &str) -> Result<NoteKind> {
-    match word {
-        "project_knowledge" | "knowledge" => Ok(NoteKind::ProjectKnowledge),
-        word => NoteKind::parse(word).map_err(|error| error.context("type")),
     }
 }

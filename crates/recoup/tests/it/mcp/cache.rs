@@ -40,10 +40,10 @@ fn a_result_is_kept_found_and_no_longer_given_out_when_a_source_changes() {
 fn the_command_line_finds_the_same_entry_and_the_other_way_round() {
     let home = Home::new();
     let mut client = Client::greeted(&home);
-    client.data("cache_store", with(question(), &json!({ "result": "{\"a\": 1}" })));
+    client.data("cache_store", with(question(), &json!({ "result": { "a": 1 } })));
     let named =
         ["--paths", "src/a.rs,src/b.rs", "--query", "find sql injection", "--operation", "audit"];
-    home.cache(&[&["get"], &named[..]].concat()).expect_hit("{\"a\": 1}");
+    home.cache(&[&["get"], &named[..]].concat()).expect_hit("{\"a\":1}");
     home.set("abc", "[1]");
     assert_eq!(client.data("cache_lookup", json!({ "key": "abc" }))["result"], json!([1]));
     let stats = client.data("cache_stats", json!({}));
@@ -51,15 +51,102 @@ fn the_command_line_finds_the_same_entry_and_the_other_way_round() {
 }
 
 #[test]
-fn a_text_comes_back_as_it_was() {
+fn a_text_comes_back_as_it_was_below_a_line_that_says_what_it_is() {
     let home = Home::new();
     let mut client = Client::greeted(&home);
-    for result in ["plain", "123", "true", "{not json", "", "two\nlines \u{1f980}"] {
+    let results = [
+        "plain",
+        "123",
+        "true",
+        "{not json",
+        "",
+        "two\nlines \u{1f980}",
+        "[1, 2 ] ",
+        "{\"b\": 1, \"a\": 12345678901234567890123}",
+        "miss: there is no entry",
+    ];
+    for result in results {
         client.data("cache_store", json!({ "key": "k", "result": result }));
         let hit = client.call("cache_lookup", json!({ "key": "k" }));
         assert_eq!(hit["structuredContent"]["result"], result);
-        assert_eq!(text(&hit), result);
+        let said = text(&hit);
+        let (first, rest) = said.split_once('\n').unwrap();
+        assert!(first.starts_with("hit: stored") && rest == result, "{said}");
     }
+}
+
+#[test]
+fn json_keeps_its_digits_and_the_order_of_its_fields() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let raw = "{\"z\": 12345678901234567890123, \"a\": [1.10, \"9e99999\"]}";
+    home.set("k", raw);
+    let hit = client.call("cache_lookup", json!({ "key": "k" }));
+    assert!(text(&hit).ends_with(&format!("\n{raw}")), "{hit}");
+    assert_eq!(hit["structuredContent"]["result"], raw, "a float would be another number");
+    home.set("k", "{\"z\": 18446744073709551615, \"a\": -0.5}");
+    let hit = client.data("cache_lookup", json!({ "key": "k" }));
+    assert_eq!(hit["result"], json!({ "z": u64::MAX, "a": -0.5 }));
+}
+
+#[test]
+fn the_files_among_the_paths_are_watched_unless_sources_are_named() {
+    let home = Home::new();
+    home.write("src/a.rs", "one");
+    let mut client = Client::greeted(&home);
+    let miss = client.data("cache_lookup", question());
+    assert_eq!(miss["sources"], json!(["src/a.rs"]), "there is no src/b.rs");
+    // Right after the file was written: the token knows its state, and not only the time.
+    let store = json!({ "result": "ok", "token": miss["token"] });
+    let stored = client.data("cache_store", with(question(), &store));
+    assert_eq!((&stored["stored"], &stored["sources"]), (&json!(true), &json!(["src/a.rs"])));
+    assert_eq!(client.data("cache_lookup", question())["hit"], true);
+    home.write("src/a.rs", "two");
+    assert_eq!(client.data("cache_lookup", question())["status"], "invalidated");
+    let unwatched = json!({ "result": "ok", "sources": [] });
+    let stored = client.call("cache_store", with(question(), &unwatched));
+    assert!(text(&stored).contains("No file is watched"), "{stored}");
+    home.write("src/a.rs", "three");
+    assert_eq!(client.data("cache_lookup", question())["hit"], true);
+}
+
+#[test]
+fn sources_that_came_up_during_the_work_are_fine_and_others_are_refused_with_a_remedy() {
+    let home = Home::new();
+    home.write("src/a.rs", "one");
+    home.write("src/b.rs", "two");
+    // Their times of change can't be set, so they have to grow old.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let mut client = Client::greeted(&home);
+    let one = with(question(), &json!({ "sources": ["src/a.rs"] }));
+    let token = client.data("cache_lookup", one)["token"].clone();
+    let store = |sources: Value| json!({ "result": "ok", "sources": sources, "token": token });
+    for sources in [json!(["src/b.rs"]), json!([])] {
+        let refused = client.data("cache_store", with(question(), &store(sources)));
+        let why = refused["reason"].as_str().unwrap();
+        assert!(why.contains("other sources") && why.contains("cache_lookup"), "{why}");
+    }
+    let both = store(json!(["src/b.rs", "src/a.rs"]));
+    assert_eq!(client.data("cache_store", with(question(), &both))["stored"], true);
+    home.write("src/b.rs", "changed");
+    assert_eq!(client.data("cache_lookup", question())["status"], "invalidated");
+}
+
+#[test]
+fn an_entry_of_another_kind_is_neither_given_out_nor_replaced() {
+    let home = Home::new();
+    home.run(&["exec", "--ttl", "1d", "--", "echo", "hi"]).expect(0);
+    let explained = home.run(&["explain", "--json", "exec", "--", "echo", "hi"]);
+    let key = explained.json()["key"].clone();
+    let mut client = Client::greeted(&home);
+    for (tool, arguments) in [
+        ("cache_lookup", json!({ "key": key })),
+        ("cache_store", json!({ "key": key, "result": "mine" })),
+    ] {
+        let said = client.failure(tool, arguments);
+        assert!(said.contains("another kind (command)"), "{said}");
+    }
+    assert_eq!(home.run(&["exec", "--ttl", "1d", "--", "echo", "hi"]).expect(0).text(), "hi\n");
 }
 
 #[test]

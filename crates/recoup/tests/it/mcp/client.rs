@@ -1,7 +1,7 @@
 //! A client that says exactly what a test wants said, and hears everything.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -24,8 +24,19 @@ pub(crate) struct Client {
 impl Client {
     /// A server that has not been greeted.
     pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
-        let mut child = home
-            .command(&[&["mcp"], args].concat())
+        Self::spawn(&mut home.command(&[&["mcp"], args].concat()))
+    }
+
+    /// One that a script has started, and greeted.
+    pub(crate) fn headless(home: &Home, capabilities: &Value) -> Self {
+        let mut command = home.command(&["mcp"]);
+        let mut client = Self::spawn(command.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"));
+        client.greet(capabilities);
+        client
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -52,7 +63,12 @@ impl Client {
 
     pub(crate) fn greeted_with(home: &Home, args: &[&str], capabilities: &Value) -> Self {
         let mut client = Self::start(home, args);
-        let hello = client.request(
+        client.greet(capabilities);
+        client
+    }
+
+    fn greet(&mut self, capabilities: &Value) {
+        let hello = self.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-11-25",
@@ -61,8 +77,7 @@ impl Client {
             }),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "recoup", "{hello}");
-        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     }
 
     pub(crate) fn say(&mut self, message: &Value) {

@@ -47,7 +47,8 @@ fn every_tool_says_what_it_takes_gives_and_does() {
     }
     let destructive = tools.iter().filter(|tool| tool["annotations"]["destructiveHint"] == true);
     let destructive: Vec<&Value> = destructive.map(|tool| &tool["name"]).collect();
-    assert_eq!(destructive, ["delete_memory", "cache_invalidate"]);
+    let expected = ["delete_memory", "save_checkpoint", "cache_store", "cache_invalidate"];
+    assert_eq!(destructive, expected, "what replaces destroys, too");
 }
 
 #[test]
@@ -77,7 +78,11 @@ fn the_original_inputs_are_all_there() {
 #[test]
 fn two_tools_are_always_loaded_and_with_hooks_only_the_one_that_they_do_not_replace() {
     assert_eq!(always_loaded(&tools(&[])), ["load_rules", "store_memory"]);
-    assert_eq!(always_loaded(&tools(&["--with-hooks"])), ["store_memory"]);
+    let hooked = tools(&["--with-hooks"]);
+    assert_eq!(always_loaded(&hooked), ["store_memory"]);
+    let load_rules = hooked.iter().find(|tool| tool["name"] == "load_rules").unwrap();
+    let description = load_rules["description"].as_str().unwrap();
+    assert!(!description.contains("before anything"), "hooks do that: {description}");
 }
 
 #[test]

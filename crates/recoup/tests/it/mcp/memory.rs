@@ -134,22 +134,6 @@ fn no_memory_leaves_its_line() {
 }
 
 #[test]
-fn an_agent_removes_what_it_stored_and_retires_what_the_user_said() {
-    let home = Home::new();
-    let mut client = Client::greeted(&home);
-    let stored = client.data("store_memory", json!({ "content": "use tabs" }));
-    let id = &stored["memory"]["id"];
-    assert_eq!(client.data("delete_memory", json!({ "id": id }))["removed"], true);
-    assert!(client.failure("delete_memory", json!({ "id": id })).contains("no memory"));
-    let said = add(&home, &["use spaces"]);
-    let result = client.call("delete_memory", json!({ "id": said }));
-    assert_eq!(result["structuredContent"]["removed"], false);
-    assert!(text(&result).contains("recoup memory restore"));
-    assert_eq!(client.data("load_rules", json!({}))["rules"], json!([]));
-    home.run(&["memory", "restore", &said]).expect(0);
-}
-
-#[test]
 fn what_an_agent_removes_is_gone_from_what_waits_too() {
     let home = Home::new();
     let queue = home.recoup().join("queue").join("0".repeat(32));
@@ -166,24 +150,4 @@ fn what_an_agent_removes_is_gone_from_what_waits_too() {
     let stored = client.data("store_memory", content);
     client.data("delete_memory", json!({ "id": stored["memory"]["id"] }));
     assert!(!same.exists() && other.exists());
-}
-
-#[test]
-fn a_checkpoint_comes_back_in_the_next_conversation() {
-    let home = Home::new();
-    let mut client = Client::greeted(&home);
-    assert!(client.data("load_checkpoint", json!({}))["checkpoint"].is_null());
-    client.data(
-        "save_checkpoint",
-        json!({ "completed": "the parser", "remaining": ["tests", "docs"], "blockers": [], "notes": "see\nPR 7" }),
-    );
-    client.leave();
-    let mut next = Client::greeted(&home);
-    let result = next.call("load_checkpoint", json!({}));
-    let checkpoint = &result["structuredContent"]["checkpoint"];
-    assert_eq!(checkpoint["completed"], json!(["the parser"]));
-    assert_eq!(checkpoint["remaining"], json!(["tests", "docs"]));
-    assert!(text(&result).contains("- see PR 7"), "{result}");
-    let long = "x".repeat(30_000);
-    assert!(next.failure("save_checkpoint", json!({ "notes": long })).contains("shorter"));
 }

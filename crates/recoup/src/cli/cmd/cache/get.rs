@@ -1,11 +1,11 @@
 //! `recoup cache get`: the path that must cost what starting a process costs.
 
 use clap::Args;
-use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View};
+use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View, listed};
 use recoup_core::key::{Id, Key, Kind};
 use serde::Serialize;
 
-use super::named::{NamedArgs, listed};
+use super::named::NamedArgs;
 use crate::cli::app::App;
 use crate::cli::explain::Report;
 use crate::cli::{Answer, Ended, failure, ui};
@@ -73,8 +73,10 @@ impl GetArgs {
         if let Reason::Unavailable(error) = reason {
             failure::warn(error);
         }
-        let token =
-            self.token.then(|| cache.since(view, &listed(self.sources.as_deref()))).transpose()?;
+        let token = self
+            .token
+            .then(|| cache.since(view, &listed(self.sources.as_deref().unwrap_or_default())))
+            .transpose()?;
         let token = token.map(|token| token.to_string());
         if self.json {
             let (status, reason) = (reason.status(), reason.code());

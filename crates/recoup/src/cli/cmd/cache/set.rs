@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use recoup_core::cache::{Filled, Refusal, Since, Ttl};
+use recoup_core::cache::{Filled, Refusal, Since, Ttl, listed};
 use recoup_core::condense::{Document, Options, Strategy, condense};
 use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
@@ -11,7 +11,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
 
 use super::cost::CostArgs;
-use super::named::{NamedArgs, listed};
+use super::named::NamedArgs;
 use super::synthesize::Note;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, input, ui};
@@ -70,8 +70,11 @@ impl SetArgs {
         let body = short.body(full.as_deref().unwrap_or_default())?;
         let identity = named.identity();
         let id = Id::new(app.scope(), named.key);
-        let permit =
-            app.cache_for_writing()?.permit(&id, &app.view(), &listed(self.sources.as_deref()))?;
+        let permit = app.cache_for_writing()?.permit(
+            &id,
+            &app.view(),
+            &listed(self.sources.as_deref().unwrap_or_default()),
+        )?;
         let draft = Draft {
             full: full.map(Body::from),
             identity,

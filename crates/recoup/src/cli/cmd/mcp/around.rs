@@ -1,7 +1,7 @@
 //! What the server works with: the configuration, and the engine over it.
 
 use recoup_core::Result;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cli::app::App;
 use crate::cli::explain::Report;
+use crate::cli::projects::Names;
 use crate::config::Overrides;
 use crate::mcp::Surroundings;
 
@@ -54,6 +55,14 @@ impl Surroundings for Around {
 
     fn project(&self) -> &Project {
         &self.app.settings.project
+    }
+
+    fn name_of(&self, project: &ProjectId) -> String {
+        if project == self.app.settings.project.id() {
+            return self.app.settings.project.root().display().to_string();
+        }
+        let names = Names::read(&self.app.settings.home);
+        names.root(&Scope::project(project)).map_or_else(|| project.to_string(), str::to_owned)
     }
 
     fn scope(&self) -> Scope {

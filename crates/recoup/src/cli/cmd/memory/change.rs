@@ -33,7 +33,7 @@ pub(super) struct RestoreArgs {
     json: bool,
 }
 
-/// Make a rule of what was only inferred.
+/// Agree to what an agent suggested or what was inferred: it is a rule of yours then.
 #[derive(Debug, Args)]
 pub(super) struct PromoteArgs {
     /// Its id
@@ -67,15 +67,23 @@ impl EditArgs {
 impl RestoreArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let fits = |status| matches!(status, Status::Superseded | Status::Retired);
-        let (note, instead_of) = activate(app, &self.id, "restored", fits)?;
+        let id = NoteId::parse(&self.id)?;
+        let memory = app.memory_for_writing()?;
+        demand(memory.note(&id)?.as_ref(), fits)?;
+        let (note, instead_of) = memory.activate(&id, "restored")?;
+        app.refresh_mirrors(std::slice::from_ref(&note.scope));
         tell("Restored", &note, &instead_of, self.json)
     }
 }
 
 impl PromoteArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let fits = |status| status == Status::Candidate;
-        let (note, instead_of) = activate(app, &self.id, "promoted", fits)?;
+        let id = NoteId::parse(&self.id)?;
+        let memory = app.memory_for_writing()?;
+        let suggestion = memory.suggestion(&id)?;
+        demand(Some(&suggestion.note), |status| status == Status::Candidate)?;
+        let (note, instead_of) = memory.agree(&suggestion)?;
+        app.refresh_mirrors(std::slice::from_ref(&note.scope));
         tell("Promoted", &note, &instead_of, self.json)
     }
 }
@@ -89,20 +97,6 @@ impl RetireArgs {
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         tell("Retired", &note, &[], self.json)
     }
-}
-
-fn activate(
-    app: &App,
-    id: &str,
-    what: &str,
-    fits: impl Fn(Status) -> bool,
-) -> Result<(Note, Vec<Note>)> {
-    let id = NoteId::parse(id)?;
-    let memory = app.memory_for_writing()?;
-    demand(memory.note(&id)?.as_ref(), fits)?;
-    let activated = memory.activate(&id, what)?;
-    app.refresh_mirrors(std::slice::from_ref(&activated.0.scope));
-    Ok(activated)
 }
 
 /// What is not there is said by whoever looks for it.

@@ -25,7 +25,7 @@ async def tour(streams) -> dict:
 
     async def on_question(context, params) -> types.ElicitResult:
         seen["asked"].append(params.message)
-        return types.ElicitResult(action="accept", content={})
+        return types.ElicitResult(action="accept", content={"agree": True})
 
     read, write = streams[0], streams[1]
     async with ClientSession(

@@ -1,0 +1,103 @@
+//! Which result is meant: a key, or the parts that a key is made from.
+
+use crate::entry::Identity;
+use crate::error::{Error, Result};
+use crate::key::result::ResultRecipe;
+use crate::key::{Key, Part, Recipe as _};
+
+/// What somebody says who means a result: its key, or all three parts, or both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Naming<'a> {
+    /// The key.
+    pub key: Option<&'a str>,
+    /// What was looked at, separated by commas.
+    pub paths: Option<&'a str>,
+    /// What was asked.
+    pub query: Option<&'a str>,
+    /// The skill or operation.
+    pub operation: Option<&'a str>,
+    /// What stands before each of these names where they are said, for the error: `--`.
+    pub mark: &'a str,
+}
+
+/// A key, and the parts it was made from where they are known.
+#[derive(Debug)]
+pub struct Named {
+    /// The key.
+    pub key: Key,
+    /// Its parts; none of a bare key.
+    pub parts: Vec<Part>,
+}
+
+impl Named {
+    /// The operation, where there is one: that is who asks, and who answered.
+    pub fn identity(&self) -> Identity {
+        let operation = self.parts.iter().find(|part| part.name == "operation");
+        Identity { name: operation.and_then(|part| part.preview.clone()), ..Identity::default() }
+    }
+}
+
+impl Naming<'_> {
+    /// The result that is meant; none where nothing was said.
+    pub fn resolve(&self) -> Result<Option<Named>> {
+        let key = self.key.map(Key::parse).transpose()?;
+        match (key, self.recipe()?) {
+            (Some(key), None) => Ok(Some(Named { key, parts: Vec::new() })),
+            (given, Some(recipe)) => self.agreed(given, &recipe).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// All three parts, or none.
+    fn recipe(&self) -> Result<Option<ResultRecipe>> {
+        let Self { key: _, paths, query, operation, mark } = *self;
+        match (paths, query, operation) {
+            (None, None, None) => Ok(None),
+            (Some(paths), Some(query), Some(operation)) => {
+                Ok(Some(ResultRecipe::new(paths, query, operation)))
+            }
+            _ => {
+                let parts = [("paths", paths), ("query", query), ("operation", operation)];
+                let missing = parts.iter().filter(|(_, given)| given.is_none());
+                let missing: Vec<String> =
+                    missing.map(|(name, _)| format!("{mark}{name}")).collect();
+                Err(Error::usage(format!(
+                    "{mark}paths, {mark}query and {mark}operation go together: {} missing",
+                    missing.join(" and ")
+                )))
+            }
+        }
+    }
+
+    /// A key beside its parts must be the one that they make.
+    fn agreed(&self, given: Option<Key>, recipe: &ResultRecipe) -> Result<Named> {
+        let (key, mark) = (recipe.key()?, self.mark);
+        match given {
+            Some(given) if given != key => Err(Error::usage(format!(
+                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
+                 {mark}operation, which is {key}"
+            ))),
+            _ => Ok(Named { key, parts: recipe.parts() }),
+        }
+    }
+}
+
+/// A list as it was meant: `a,,b,` has two, and `*.{rs,ts}` is one.
+pub fn listed(given: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut braces = 0usize;
+    for c in given.chars() {
+        match c {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && braces == 0 {
+            items.push(String::new());
+        } else if let Some(item) = items.last_mut() {
+            item.push(c);
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
+}

@@ -1,0 +1,54 @@
+//! What is the user's to decide. A tool that gets there does nothing yet: it proposes, and
+//! what it proposes is done when they say yes.
+
+use recoup_core::Result;
+use recoup_core::memory::{Note, Suggestion};
+
+use super::{Answer, delete_memory, store_memory};
+use crate::mcp::Surroundings;
+
+/// Something that waits for a yes.
+#[derive(Debug)]
+pub(in crate::mcp) struct Proposal {
+    pub(in crate::mcp) question: Question,
+    /// What is said where nobody can be asked, or nobody answers.
+    pub(in crate::mcp) unasked: Answer,
+    /// Whether it is about something that was not known before the first question.
+    pub(in crate::mcp) new: bool,
+    pub(super) deed: Deed,
+}
+
+/// What the user reads: all that a yes would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::mcp) struct Question {
+    pub(in crate::mcp) text: String,
+    /// What stands beside the field to be ticked.
+    pub(in crate::mcp) tick: &'static str,
+}
+
+/// What is done when the user agrees.
+#[derive(Debug)]
+pub(super) enum Deed {
+    /// An agent's note becomes the user's own.
+    Agree(Suggestion),
+    /// A statement of the user's, or of the team's, is removed for good.
+    Forget(Note),
+}
+
+impl Proposal {
+    /// The user said yes.
+    pub(in crate::mcp) fn carry_out(self, around: &dyn Surroundings) -> Result<Answer> {
+        match self.deed {
+            Deed::Agree(suggestion) => store_memory::agreed(around, &suggestion, self.new),
+            Deed::Forget(note) => delete_memory::agreed(around, &note),
+        }
+    }
+
+    /// The user said no.
+    pub(in crate::mcp) fn turn_down(self, around: &dyn Surroundings) -> Result<Answer> {
+        match self.deed {
+            Deed::Agree(suggestion) => store_memory::declined(around, &suggestion, self.new),
+            Deed::Forget(note) => Ok(delete_memory::declined(&note)),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A result as it is stored, and as it comes back: a text stays a text, and JSON the JSON that
+//! it was, with its digits and the order of its fields.
+
+use recoup_core::{Error, ErrorKind, Result};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The bytes that are stored of a result: always JSON, because `recoup cache` reads it too.
+pub(super) fn body(result: &Value) -> Result<Vec<u8>> {
+    serde_json::to_vec(result).map_err(|error| {
+        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
+    })
+}
+
+/// A stored result: its text as it is, and the same as a value.
+pub(super) fn read(bytes: &[u8]) -> Result<(String, Value)> {
+    let unreadable =
+        |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
+    let raw: &RawValue = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let value: Value = serde_json::from_str(raw.get()).map_err(unreadable)?;
+    Ok(match value {
+        Value::String(text) => (text.clone(), Value::String(text)),
+        value if keeps_its_digits(raw.get()) => (raw.get().to_owned(), value),
+        // A number that would become another one is safe only in a text.
+        _ => (raw.get().to_owned(), Value::String(raw.get().to_owned())),
+    })
+}
+
+/// Whether each number of a JSON text is still the same after it has been read.
+fn keeps_its_digits(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[at..];
+        if let Some(inside) = rest.strip_prefix('"') {
+            rest = &inside[text_length(inside)..];
+            continue;
+        }
+        let in_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let (number, after) = rest.split_at(rest.find(|c| !in_number(c)).unwrap_or(rest.len()));
+        if !is_exact(number) {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+/// The length of a string's inside and its closing mark.
+fn text_length(inside: &str) -> usize {
+    let mut escaped = false;
+    let end = inside.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or(inside.len(), |end| end + 1)
+}
+
+/// Whole numbers of 64 bits are exact, and so are 15 digits of any other.
+fn is_exact(number: &str) -> bool {
+    let digits = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits = digits.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
+    number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok() || digits.count() <= 15
+}
