@@ -1,11 +1,12 @@
 //! The memory tools: what an agent may remember, find and forget.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::client::{Client, text};
-use crate::support::Home;
+use crate::support::{Home, finish, tree};
 
 /// What a user says themselves.
 fn add(home: &Home, args: &[&str]) -> String {
@@ -142,7 +143,12 @@ fn an_agent_removes_what_it_stored_and_retires_what_the_user_said() {
     assert_eq!(client.data("delete_memory", json!({ "id": id }))["removed"], true);
     assert!(client.failure("delete_memory", json!({ "id": id })).contains("no memory"));
     let said = add(&home, &["use spaces"]);
+    fs::create_dir(home.path(".claude")).unwrap();
+    let mut sync = home.command(&["memory", "sync"]);
+    finish(sync.env("RECOUP_RULES_SYNC", "true")).expect(0);
+    assert!(!tree(&home.path(".claude")).is_empty());
     let result = client.call("delete_memory", json!({ "id": said }));
+    assert_eq!(tree(&home.path(".claude")), Vec::<PathBuf>::new(), "gone from what is synced");
     assert_eq!(result["structuredContent"]["removed"], false);
     assert!(text(&result).contains("recoup memory restore"));
     assert_eq!(client.data("load_rules", json!({}))["rules"], json!([]));
