@@ -1,11 +1,12 @@
 //! The memory tools: what an agent may remember, find and forget.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::client::{Client, text};
-use crate::support::Home;
+use crate::support::{Home, finish, tree};
 
 /// What a user says themselves.
 fn add(home: &Home, args: &[&str]) -> String {
