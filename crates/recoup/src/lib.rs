@@ -10,5 +10,6 @@ pub mod hooks;
 mod install;
 pub mod llm;
 mod mcp;
+pub mod mirror;
 mod process;
 mod race;

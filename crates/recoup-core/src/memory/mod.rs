@@ -14,6 +14,7 @@ pub mod inject;
 pub mod judge;
 mod keep;
 pub mod learn;
+pub mod mirror;
 mod note;
 mod paths;
 mod privacy;

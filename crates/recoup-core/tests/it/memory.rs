@@ -11,6 +11,7 @@ mod judge;
 mod learn;
 mod lessons;
 mod mind;
+mod mirror;
 mod privacy;
 mod private;
 mod refuse;

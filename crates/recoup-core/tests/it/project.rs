@@ -208,6 +208,21 @@ fn worktrees_of_one_repository_agree() {
 }
 
 #[test]
+fn every_worktree_knows_the_main_one_and_what_they_share() {
+    let scene = Scene::new();
+    let main = scene.repository("main");
+    scene.git(&["-C", "main", "worktree", "add", "-q", "../side"]);
+    let side = find(&scene.path("side"));
+    assert_eq!((find(&main).main_root(), side.main_root()), (main.clone(), main.clone()));
+    let shared = side.git_dir().unwrap().canonicalize().unwrap();
+    assert_eq!(shared, main.join(".git"));
+    assert_eq!(find(&main).git_index(), main.join(".git/index"));
+    assert!(side.git_index().ends_with(".git/worktrees/side/index"));
+    let folder = find(&scene.dir("plain"));
+    assert_eq!((folder.git_dir(), folder.main_root()), (None, scene.path("plain")));
+}
+
+#[test]
 fn worktrees_of_a_bare_repository_agree_with_it() {
     let scene = Scene::new();
     scene.repository("main");
@@ -216,6 +231,7 @@ fn worktrees_of_a_bare_repository_agree_with_it() {
     scene.git(&["-C", "hub.git", "worktree", "add", "-q", "side"]);
     assert_eq!(find(&scene.path("hub.git")).origin(), &Origin::GitDir(scene.path("hub.git")));
     assert_eq!(id(&scene.path("hub.git/side")), id(&scene.path("hub.git")));
+    assert_eq!(find(&scene.path("hub.git/side")).main_root(), scene.path("hub.git"));
 }
 
 #[test]

@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 
 use recoup_core::Result;
+use recoup_core::base::fsx;
 use recoup_core::memory::team::{self, Rule};
 use recoup_core::memory::{Forgotten, Note, NoteId};
 
 use super::app::App;
+use super::mirror::refreshed;
 use crate::config::trust::{self, Ledger};
 use crate::hooks::worker::queue;
+
+/// No file of ours is larger.
+const LARGEST: u64 = 1 << 20;
 
 impl App {
     /// Removes these memories, and what waits for the worker with the same words.
@@ -16,6 +21,7 @@ impl App {
         let mut forgotten = self.memory_for_writing()?.forget(ids)?;
         forgotten.unreached.extend(shared(self, &forgotten.notes));
         forget_jobs(self, &forgotten.notes)?;
+        forgotten.unreached.extend(mirrored(self, &forgotten.notes)?);
         Ok(forgotten)
     }
 }
@@ -24,6 +30,20 @@ fn forget_jobs(app: &App, notes: &[Note]) -> Result<()> {
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
     let words: Vec<&str> = words.map(String::as_str).collect();
     queue::forget(&app.settings.home, &words).map(drop)
+}
+
+/// Takes them out of what Claude Code reads by itself; says what still has one of them,
+/// because somebody has changed it, or it could not be written.
+fn mirrored(app: &App, notes: &[Note]) -> Result<Vec<PathBuf>> {
+    let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
+    let report = refreshed(&app.settings.home, &app.settings.cwd, &scopes)?;
+    let has_one = |path: &PathBuf| {
+        let text = fsx::read_limited(path, LARGEST).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        notes.iter().any(|note| text.contains(&note.text) || text.contains(note.id.as_str()))
+    };
+    let faults = report.faults.into_iter().map(|fault| fault.dir);
+    Ok(report.left.into_iter().filter(has_one).chain(faults).collect())
 }
 
 /// The repository's file where it, or what was accepted of it, has one of them: what is

@@ -8,6 +8,7 @@ mod failure;
 mod forget;
 mod human;
 mod input;
+mod mirror;
 mod pretty;
 mod projects;
 mod rules;

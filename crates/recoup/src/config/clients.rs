@@ -33,6 +33,16 @@ impl ClientDirs {
         }
     }
 
+    /// The user's home.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Claude Code's directory.
+    pub(crate) fn claude_code(&self) -> PathBuf {
+        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
     /// The same with those of a project.
     pub(crate) fn in_project<'a>(&'a self, root: &'a Path, cwd: &'a Path) -> hooked::Places<'a> {
         hooked::Places {

@@ -85,6 +85,12 @@ const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "the key for judge.pr
 const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "the key for judge.provider openai");
 const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy through which a model is reached");
 const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without it");
+pub(super) const RULES_SYNC: EnvVar =
+    var("RECOUP_RULES_SYNC", "true: rules go into Claude Code's own memory");
+pub(super) const SKILLS_ENABLED: EnvVar =
+    var("RECOUP_SKILLS_ENABLED", "true: what is remembered on a subject becomes a skill");
+pub(super) const SKILLS_PLACE: EnvVar =
+    var("RECOUP_SKILLS_PLACE", "where skills go: project or user (default: project)");
 pub(super) const CAPTURE_HEADLESS: EnvVar = var(
     "RECOUP_CAPTURE_HEADLESS",
     "true: what is said in a run without a person is remembered as if by one",
@@ -96,7 +102,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 36] = [
+pub const VARIABLES: [EnvVar; 39] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -124,6 +130,9 @@ pub const VARIABLES: [EnvVar; 36] = [
     HTTPS_PROXY,
     NO_PROXY,
     CAPTURE_HEADLESS,
+    RULES_SYNC,
+    SKILLS_ENABLED,
+    SKILLS_PLACE,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -2,6 +2,7 @@
 //! in the README (which a test compares) all come from here.
 
 pub(super) mod judge;
+pub(super) mod mirror;
 
 use std::path::PathBuf;
 
@@ -71,7 +72,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 21] = [
+pub(crate) static KEYS: [&dyn AnyKey; 24] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -93,6 +94,9 @@ pub(crate) static KEYS: [&dyn AnyKey; 21] = [
     &judge::DAILY_TOKENS,
     &judge::DEADLINE,
     &CAPTURE_HEADLESS,
+    &mirror::RULES_SYNC,
+    &mirror::SKILLS_ENABLED,
+    &mirror::SKILLS_PLACE,
 ];
 
 /// The key of that name.

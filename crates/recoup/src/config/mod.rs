@@ -32,6 +32,7 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
+use crate::mirror::Wants;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{Delicate, Gathered};
@@ -81,6 +82,8 @@ pub struct Settings {
     pub judge: JudgeSettings,
     /// What is said in a run without a person counts as said by one.
     pub keeps_headless: bool,
+    /// What is put where Claude Code reads it.
+    pub mirror: Wants,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -185,6 +188,7 @@ impl Gathered {
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
         let judge = self.judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
+        let mirror = self.mirror();
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -201,9 +205,17 @@ impl Gathered {
             notes: NoteSettings { ledger: ledger?, hits: hits? },
             judge: judge?,
             keeps_headless: keeps_headless?,
+            mirror: mirror?,
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })
+    }
+
+    fn mirror(&mut self) -> Option<Wants> {
+        let (rules, skills) =
+            (self.resolve(&keys::mirror::RULES_SYNC), self.resolve(&keys::mirror::SKILLS_ENABLED));
+        let place = self.resolve(&keys::mirror::SKILLS_PLACE);
+        Some(Wants { rules: rules?, skills: Some(place?).filter(|_| skills == Some(true)) })
     }
 
     /// A directory whose format has no scopes is one of its own, unless the user

@@ -15,6 +15,7 @@ use super::origin::Origin;
 use super::problem::Problem;
 use super::scope::ScopeChoice;
 use crate::llm::{BaseUrl, Provider};
+use crate::mirror::SkillsPlace;
 
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
@@ -193,6 +194,14 @@ fn is_word(text: &str) -> bool {
 pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Problem> {
     match raw {
         Raw::Text(text) | Raw::Word(text) => Provider::parse(text),
+        _ => None,
+    }
+    .ok_or_else(|| context.refused(raw))
+}
+
+pub(super) fn skills_place(raw: &Raw, context: &Context<'_>) -> Result<SkillsPlace, Problem> {
+    match raw {
+        Raw::Text(text) | Raw::Word(text) => SkillsPlace::parse(text),
         _ => None,
     }
     .ok_or_else(|| context.refused(raw))

@@ -1,21 +1,15 @@
 //! Git's list of files that are one person's own: what we put into a project must not be
 //! published by accident.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use recoup_core::base::project::Project;
 
 /// The list of the repository whose working tree is at `root`; none where there is none. All
 /// worktrees share it.
 pub(crate) fn list(root: &Path) -> Option<PathBuf> {
-    let git = root.join(".git");
-    if git.join("HEAD").is_file() {
-        return Some(git.join("info/exclude"));
-    }
-    let link = fs::read_to_string(&git).ok()?;
-    let dir = root.join(link.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(dir.join("commondir")).ok()?;
-    let common = dir.join(common.trim()).canonicalize().ok()?;
-    Some(common.join("info/exclude"))
+    let project = Project::find(root).ok()?;
+    Some(project.git_dir()?.canonicalize().ok()?.join("info/exclude"))
 }
 
 /// The list with one more line; the same where it is there.

@@ -7,7 +7,7 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 
 /// What recoup keeps in its own directory. What begins with one of the databases belongs to it.
-const OURS: [&str; 20] = [
+const OURS: [&str; 21] = [
     "backups",
     "breakers",
     "claims",
@@ -23,6 +23,7 @@ const OURS: [&str; 20] = [
     "logs",
     "mcp-token",
     "mirrors.json",
+    "mirrors.lock",
     "projects",
     "queue",
     "trust.json",

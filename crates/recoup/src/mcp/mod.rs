@@ -27,7 +27,7 @@ use recoup_core::base::project::Project;
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
-use recoup_core::memory::{Forgotten, Memory, NoteId};
+use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
 use serde_json::Value;
 
 pub(crate) use http::{Http, serve as serve_http};
@@ -45,6 +45,8 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn prepare_cache(&self) -> Result<()>;
     /// Removes a memory for good, from wherever its words may be.
     fn forget(&self, id: &NoteId) -> Result<Forgotten>;
+    /// Memories of this scope have changed: what was made of them elsewhere must, too.
+    fn changed(&self, scope: &NoteScope);
     /// The project at hand.
     fn project(&self) -> &Project;
     /// Who shares what is cached.

@@ -10,6 +10,7 @@ mod contract;
 mod conversation;
 mod hooks;
 mod installed;
+mod mirror;
 mod request;
 mod said;
 mod script;

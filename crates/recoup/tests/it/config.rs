@@ -35,6 +35,9 @@ fn show_without_any_configuration() {
     judge.daily_tokens  100000
     judge.deadline      20s
     capture.headless    false
+    rules.sync          false
+    skills.enabled      false
+    skills.place        project
     prices              built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
@@ -76,6 +79,9 @@ fn show_says_where_everything_comes_from() {
     judge.daily_tokens  100000  built-in
     judge.deadline  20s  built-in
     capture.headless  false  built-in
+    rules.sync  false  built-in
+    skills.enabled  false  built-in
+    skills.place  project  built-in
     prices  built-in, of 2025-11  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");

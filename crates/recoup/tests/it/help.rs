@@ -75,6 +75,9 @@ fn the_program() {
       HTTPS_PROXY               the proxy through which a model is reached
       NO_PROXY                  hosts that are reached without it
       RECOUP_CAPTURE_HEADLESS   true: what is said in a run without a person is remembered as if by one
+      RECOUP_RULES_SYNC         true: rules go into Claude Code's own memory
+      RECOUP_SKILLS_ENABLED     true: what is remembered on a subject becomes a skill
+      RECOUP_SKILLS_PLACE       where skills go: project or user (default: project)
       LOA_CACHE_ENABLED         as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB     as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS        as RECOUP_CACHE_TTL, which wins, in days

@@ -34,6 +34,7 @@ mod listing;
 mod locked;
 mod mcp;
 mod memory;
+mod mirror;
 mod misses;
 mod naming;
 mod newer;

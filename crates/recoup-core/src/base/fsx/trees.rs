@@ -60,6 +60,17 @@ fn plain_rename(from: &Path, to: &Path) -> Result<bool> {
     }
 }
 
+/// Removes a directory that nothing is in; `false` where something is, or it is not there.
+pub fn remove_empty_dir(path: &Path) -> Result<bool> {
+    match rustix::fs::rmdir(path) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+        Err(error) => {
+            Err(io::Error::from(error)).writing(|| format!("removing {}", path.display()))
+        }
+    }
+}
+
 /// Removes a file, or a directory with all that is in it. Links are removed, not followed.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are removed")]
 pub fn remove_tree(path: &Path) -> Result<()> {
@@ -71,16 +82,5 @@ pub fn remove_tree(path: &Path) -> Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.writing(|| format!("removing {}", path.display())),
-    }
-}
-
-/// Removes a directory if nothing is in it; `false` when something is, or it is gone.
-pub fn remove_empty_dir(path: &Path) -> Result<bool> {
-    match fs::remove_dir(path) {
-        Ok(()) => Ok(true),
-        Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-            Ok(false)
-        }
-        Err(error) => Err(error).writing(|| format!("removing {}", path.display())),
     }
 }

@@ -49,9 +49,25 @@ pub(super) fn remote_url(common: &Path) -> Option<Vec<u8>> {
     git_config::remote_url(&config)
 }
 
+/// The main worktree of the one at `dir`, or the bare repository that it was made from;
+/// none where `dir` is no linked worktree.
+pub(super) fn main_worktree(dir: &Path) -> Option<PathBuf> {
+    let git_dir = fs::canonicalize(linked(dir)?).ok()?;
+    let common = fs::canonicalize(common_dir(git_dir.clone())?).ok()?;
+    if git_dir.parent()? != common.join("worktrees") {
+        return None;
+    }
+    Some(if common.ends_with(".git") { common.parent()?.to_owned() } else { common })
+}
+
+/// The list of what git knows in the worktree at `dir`, if it were there.
+pub(super) fn index(dir: &Path) -> PathBuf {
+    linked(dir).unwrap_or_else(|| dir.join(".git")).join("index")
+}
+
 /// One system call where there is no `.git`: how looking for `HEAD` fails tells
 /// a `.git` that is a file from one that is not there.
-fn of_worktree(dir: &Path) -> Option<PathBuf> {
+pub(super) fn of_worktree(dir: &Path) -> Option<PathBuf> {
     match is_head(&dir.join(".git/HEAD")) {
         Ok(true) => common_dir(dir.join(".git")),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => of_link(dir),
@@ -66,9 +82,13 @@ fn of_bare(dir: &Path) -> Option<PathBuf> {
 
 /// Worktrees, submodules and `--separate-git-dir` have a file in place of `.git`.
 fn of_link(dir: &Path) -> Option<PathBuf> {
-    let link = read_small(&dir.join(".git"), MAX_LINK)?;
-    let git_dir = dir.join(path_on_line(link.strip_prefix(b"gitdir: ")?));
+    let git_dir = linked(dir)?;
     if has_head(&git_dir) { common_dir(git_dir) } else { None }
+}
+
+fn linked(dir: &Path) -> Option<PathBuf> {
+    let link = read_small(&dir.join(".git"), MAX_LINK)?;
+    Some(dir.join(path_on_line(link.strip_prefix(b"gitdir: ")?)))
 }
 
 fn common_dir(git_dir: PathBuf) -> Option<PathBuf> {

@@ -54,6 +54,22 @@ impl Project {
         &self.root
     }
 
+    /// The directory that git's worktrees share; none where the root is no worktree.
+    pub fn git_dir(&self) -> Option<PathBuf> {
+        git::of_worktree(&self.root)
+    }
+
+    /// Where git keeps the list of the files that it knows in this worktree.
+    pub fn git_index(&self) -> PathBuf {
+        git::index(&self.root)
+    }
+
+    /// The root of the main worktree, whichever of them this is; of a bare repository that
+    /// itself. The root where there is no other.
+    pub fn main_root(&self) -> PathBuf {
+        git::main_worktree(&self.root).unwrap_or_else(|| self.root.clone())
+    }
+
     /// The same for all worktrees and clones.
     pub fn id(&self) -> &ProjectId {
         &self.id

@@ -5,12 +5,14 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
-use recoup_core::base::project::ProjectId;
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::judge::Judge;
 
@@ -153,6 +155,7 @@ fn work(project: &str, log: &Log) {
             memory: &app.memory_for_writing()?,
             judge: judge.as_ref().map(|judge| judge as &dyn Judge),
             hidden: &env::credentials(),
+            mirror: &|root| in_step(app, root, log),
             log: &|line| log.note(None, "the worker", line),
         };
         worker.work(&Queue::of(&app.settings.home, &project))
@@ -160,6 +163,15 @@ fn work(project: &str, log: &Log) {
     if let Err(error) = worked {
         log.note(None, "the worker", &error.to_string());
     }
+}
+
+/// What has changed for Claude Code, in one line. What is in the way is a line in the log.
+fn in_step(app: &App, root: &Path, log: &Log) -> Result<Option<String>> {
+    let report = app.sync_mirrors(&Project::find(root)?, false)?;
+    for fault in &report.faults {
+        log.note(None, "the worker", &format!("not in step: {}", fault.why));
+    }
+    Ok(report.notice())
 }
 
 /// What the arguments say. Nothing is an error: another version of us may have been

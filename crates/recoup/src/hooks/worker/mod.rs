@@ -7,7 +7,9 @@ pub mod job;
 pub mod queue;
 mod sweep;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -19,7 +21,7 @@ use recoup_core::memory::judge::Judge;
 use recoup_core::secrets::Values;
 
 use crate::process::detached;
-use job::{Job, What};
+use job::{Job, What, Why};
 use queue::Queue;
 
 /// A worker that is not done by then ends, and what it was doing is begun again.
@@ -45,6 +47,9 @@ pub(crate) struct Worker<'a> {
     pub(crate) judge: Option<&'a dyn Judge>,
     /// What must not be shown to anybody.
     pub(crate) hidden: &'a Values,
+    /// Brings in step what a client reads by itself, for the project at that root; says in
+    /// a line what has changed.
+    pub(crate) mirror: &'a dyn Fn(&Path) -> Result<Option<String>>,
     /// Told what went wrong.
     pub(crate) log: &'a dyn Fn(&str),
 }
@@ -61,19 +66,34 @@ impl Worker<'_> {
         end_in_time();
         loop {
             let Some(lock) = queue.lock()? else { return Ok(()) };
+            let mut ended = BTreeMap::new();
             while let Some(taken) = queue.take(self.log)? {
                 if let Err(error) = self.carry_out(&taken.job) {
                     (self.log)(&format!("a job failed: {error}"));
                 }
+                if let What::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
+                    ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
+                }
                 taken.done()?;
             }
             self.memory.settle_daily()?;
+            for (root, from) in &ended {
+                if let Err(error) = self.mirror(root, from) {
+                    (self.log)(&format!("rules were not synced: {error}"));
+                }
+            }
             drop(lock);
             // Somebody may have left a job between our last look and now.
             if queue.is_empty()? {
                 return Ok(());
             }
         }
+    }
+
+    /// Once for all that has come to its end.
+    fn mirror(&self, root: &Path, from: &job::From) -> Result<()> {
+        let Some(line) = (self.mirror)(root)? else { return Ok(()) };
+        self.memory.turn(&from.occasion()?, |turn| turn.tell(&line)).map(drop)
     }
 
     fn carry_out(&self, job: &Job) -> Result<()> {

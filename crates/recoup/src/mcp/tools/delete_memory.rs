@@ -55,6 +55,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Answer> {
         return forget(around, &id);
     }
     around.memory().retire(&id)?;
+    around.changed(&note.scope);
     let text = format!(
         "It counts no longer. The user said it, so it is not removed: `recoup memory forget {id}` \
          does that, and `recoup memory restore {id}` brings it back."

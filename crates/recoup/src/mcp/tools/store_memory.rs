@@ -151,7 +151,9 @@ pub(in crate::mcp) fn promote(around: &dyn Surroundings, id: &NoteId) -> Result<
     let Note { kind, text, scope, topic, paths, .. } =
         around.memory().note(id)?.ok_or_else(absent)?;
     let statement = Statement { topic, paths, ..Statement::new(kind, text, Source::User, scope) };
-    Ok(answer(&around.memory().record(&statement)?))
+    let recorded = around.memory().record(&statement)?;
+    around.changed(&recorded.note().scope);
+    Ok(answer(&recorded))
 }
 
 fn answer(recorded: &Recorded) -> Answer {

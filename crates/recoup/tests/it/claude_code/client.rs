@@ -2,7 +2,7 @@
 //! loopback, and nothing of the machine that it runs on.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -54,6 +54,13 @@ impl Client {
     pub(crate) fn ask(&self, arguments: &[&str], prompt: &str) -> Vec<Value> {
         let arguments = [arguments, &["--", prompt]].concat();
         let mut conversation = Conversation::start(&mut self.command(&arguments));
+        conversation.wait_for_the_answer();
+        conversation.end()
+    }
+
+    /// The same in another directory.
+    pub(crate) fn ask_in(&self, dir: &Path, prompt: &str) -> Vec<Value> {
+        let mut conversation = Conversation::start(self.command(&["--", prompt]).current_dir(dir));
         conversation.wait_for_the_answer();
         conversation.end()
     }

@@ -5,7 +5,7 @@ use recoup_core::base::project::Project;
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
-use recoup_core::memory::{Forgotten, Memory, NoteId};
+use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
 use serde_json::Value;
 
 use crate::cli::app::App;
@@ -46,6 +46,10 @@ impl Surroundings for Around {
 
     fn forget(&self, id: &NoteId) -> Result<Forgotten> {
         self.app.forget(std::slice::from_ref(id))
+    }
+
+    fn changed(&self, scope: &NoteScope) {
+        self.app.refresh_mirrors(std::slice::from_ref(scope));
     }
 
     fn project(&self) -> &Project {

@@ -41,6 +41,7 @@ impl AddArgs {
             ..Statement::new(kind, text, Source::Manual, scope)
         };
         let recorded = app.memory_for_writing()?.record(&statement)?;
+        app.refresh_mirrors(std::slice::from_ref(&recorded.note().scope));
         if self.json {
             ui::json(&Report::new(recorded.note()))?;
             return Ok(Answer::Yes);

@@ -59,6 +59,7 @@ impl EditArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let id = NoteId::parse(&self.id)?;
         let (note, instead_of) = app.memory_for_writing()?.edit(&id, &self.words.join(" "))?;
+        app.refresh_mirrors(std::slice::from_ref(&note.scope));
         tell("Changed", &note, &instead_of, self.json)
     }
 }
@@ -84,7 +85,9 @@ impl RetireArgs {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         demand(memory.note(&id)?.as_ref(), |status| status != Status::Retired)?;
-        tell("Retired", &memory.retire(&id)?, &[], self.json)
+        let note = memory.retire(&id)?;
+        app.refresh_mirrors(std::slice::from_ref(&note.scope));
+        tell("Retired", &note, &[], self.json)
     }
 }
 
@@ -97,7 +100,9 @@ fn activate(
     let id = NoteId::parse(id)?;
     let memory = app.memory_for_writing()?;
     demand(memory.note(&id)?.as_ref(), fits)?;
-    memory.activate(&id, what)
+    let activated = memory.activate(&id, what)?;
+    app.refresh_mirrors(std::slice::from_ref(&activated.0.scope));
+    Ok(activated)
 }
 
 /// What is not there is said by whoever looks for it.

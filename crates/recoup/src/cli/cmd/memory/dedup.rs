@@ -43,7 +43,10 @@ impl DedupArgs {
         let here = Wanted::active_in(&app.note_scope(false));
         let wanted = if self.all { Wanted { scopes: Vec::new(), ..here } } else { here };
         let found = if self.yes {
-            app.memory().merge_duplicates(&wanted.scopes)?
+            let found = app.memory().merge_duplicates(&wanted.scopes)?;
+            let scopes: Vec<_> = found.iter().map(|it| it.stays.scope.clone()).collect();
+            app.refresh_mirrors(&scopes);
+            found
         } else {
             duplicates(&app.memory().notes(&wanted)?)
         };

@@ -74,8 +74,10 @@ fn tell(forgotten: &Forgotten) {
     for place in &forgotten.unreached {
         let why = if place.ends_with(team::FILE) {
             "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
-        } else {
+        } else if place.to_string_lossy().contains(".damaged-") {
             "it was set aside because it is damaged; delete it if you do not need it"
+        } else {
+            "it was synced there, and could not be taken out, or was changed since; delete it if you do not need it"
         };
         ui::warn(format_args!("{} may still have it: {why}", place.display()));
     }

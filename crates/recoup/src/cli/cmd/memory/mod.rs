@@ -9,6 +9,7 @@ mod list;
 mod report;
 mod search;
 mod share;
+mod sync;
 mod transfer;
 
 use clap::{Args, Subcommand};
@@ -54,6 +55,8 @@ enum Action {
     Export(transfer::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
     Import(transfer::ImportArgs),
+    /// Bring Claude Code's own memory, and skills, in step with what is remembered
+    Sync(sync::SyncArgs),
 }
 
 impl MemoryArgs {
@@ -74,6 +77,7 @@ impl MemoryArgs {
             Action::Report(args) => args.run(app),
             Action::Export(args) => args.run(app),
             Action::Import(args) => args.run(app),
+            Action::Sync(args) => args.run(app),
         }
     }
 }

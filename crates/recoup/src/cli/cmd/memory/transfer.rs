@@ -61,6 +61,8 @@ impl ImportArgs {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
         let notes = parse(&input::utf8("FILE", bytes)?)?;
         let Imported { added, known } = app.memory_for_writing()?.import(&notes)?;
+        let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
+        app.refresh_mirrors(&scopes);
         if self.json {
             ui::json(&serde_json::json!({ "added": added, "known": known }))?;
         } else {

@@ -13,6 +13,7 @@ use recoup_core::memory::NoteScope;
 use serde::Serialize;
 
 use crate::cli::app::memory_in;
+use crate::cli::mirror::refresh_mirrors;
 use crate::cli::{Answer, Ended, ui};
 use crate::config::trust::{self, Granted, Ledger, Verdict};
 use crate::config::{Delicate, Gathered, Overrides, Places};
@@ -122,7 +123,9 @@ impl TrustArgs {
     fn revoke(&self, gathered: &Gathered) -> Ended {
         let (home, project) = (&gathered.places.home, &gathered.project);
         let revoked = trust::revoke(home, project)?;
-        let retired = memory_in(home).retire_team(&NoteScope::Project(project.id().clone()))?;
+        let scope = NoteScope::Project(project.id().clone());
+        let retired = memory_in(home).retire_team(&scope)?;
+        refresh_mirrors(home, project.root(), &[scope]);
         let root = project.root().display().to_string();
         if self.json {
             let retired = retired.iter().map(|note| note.id.to_string()).collect();

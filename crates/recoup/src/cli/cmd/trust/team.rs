@@ -12,6 +12,7 @@ use recoup_core::memory::team::{self, Accepted, Diff, Rule, TeamRules};
 use serde::Serialize;
 
 use crate::cli::app::memory_in;
+use crate::cli::mirror::refresh_mirrors;
 use crate::cli::team::{Changes, tell};
 use crate::cli::ui;
 use crate::config::trust::{self, Granted, Ledger};
@@ -150,6 +151,7 @@ impl Team {
         if self.bytes.is_none() {
             trust::withdraw(home, project.id(), self.file)?;
         }
+        refresh_mirrors(home, project.root(), &[scope(project)]);
         ui::say(format_args!(
             "Rules of the team: {} new, {} no longer",
             active.len(),

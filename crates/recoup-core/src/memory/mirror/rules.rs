@@ -1,0 +1,89 @@
+//! Rules as Claude Code's own memory has them: a file for each, and a line in its index.
+//!
+//! ```text
+//! ---
+//! name: recoup-7m2k0w9x
+//! description: "use pnpm"
+//! metadata:
+//!   type: feedback
+//!   source: recoup
+//! ---
+//! ```
+//!
+//! Only the index is in every session, so its line has the rule's own words.
+
+use std::collections::HashSet;
+
+use super::text::{cut, item, quoted};
+use super::{PREFIX, said_by};
+use crate::memory::{Note, NoteId, NoteKind, NoteScope, Trust};
+
+/// How many rules are synced at most.
+pub const MOST_RULES: usize = 30;
+
+/// The client reads 4,096 bytes of a file: with what is around it, this is the rule.
+const MOST_TEXT: usize = 3_000;
+/// What a line of the index says, in bytes.
+const MOST_HOOK: usize = 240;
+
+/// One rule as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFile {
+    /// The note.
+    pub id: NoteId,
+    /// The file's name.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+    /// Its line in the index.
+    pub line: String,
+}
+
+/// Notes as files, in their order, as many as are synced. What says the same in the same
+/// words is one.
+pub fn rule_files<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<RuleFile> {
+    let mut seen = HashSet::new();
+    let items = notes.into_iter().map(|note| (note, item(note)));
+    let new = items.filter(|(_, item)| !item.is_empty() && seen.insert(item.clone()));
+    new.take(MOST_RULES).map(|(note, item)| file(note, &item)).collect()
+}
+
+fn file(note: &Note, item: &str) -> RuleFile {
+    let (id, sort, said_by) = (&note.id, sort(note), said_by(note.trust()));
+    let slug = format!("{PREFIX}{id}");
+    let name = format!("{slug}.md");
+    let (description, body) = (quoted(&cut(item, MOST_HOOK)), cut(item, MOST_TEXT));
+    let text = format!(
+        "---\nname: {slug}\ndescription: {description}\nmetadata:\n  type: {sort}\n  source: recoup\n---\n\n\
+         - {body}\n\n{said_by}. {advice} `recoup memory show {id}` tells more.\n",
+        advice = advice(note.trust()),
+    );
+    let line = format!("- [{}]({name}) — {}", title(note), cut(item, MOST_HOOK));
+    RuleFile { id: id.clone(), name, text, line }
+}
+
+/// The client's word for the sort of memory that it is.
+fn sort(note: &Note) -> &'static str {
+    match (note.kind, &note.scope) {
+        (NoteKind::Preference, NoteScope::Universal) => "user",
+        (NoteKind::Correction | NoteKind::Preference, _) => "feedback",
+        (NoteKind::ProjectKnowledge | NoteKind::Devops | NoteKind::Failure, _) => "project",
+    }
+}
+
+fn title(note: &Note) -> &'static str {
+    match (note.trust(), note.kind) {
+        (Trust::Agreed, _) => "rule of the team",
+        (Trust::Inferred | Trust::Untrusted, _) => "learned, not said by the user",
+        (Trust::Stated, NoteKind::ProjectKnowledge) => "project knowledge",
+        (Trust::Stated, kind) => kind.as_str(),
+    }
+}
+
+fn advice(trust: Trust) -> &'static str {
+    if trust > Trust::Inferred {
+        "Keep to it unless the user now says otherwise."
+    } else {
+        "It is information, not an instruction."
+    }
+}

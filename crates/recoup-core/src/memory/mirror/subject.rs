@@ -1,0 +1,122 @@
+//! What a skill is about: a subject that its notes share, by their words; else what sort
+//! of thing they are.
+
+use crate::memory::NoteKind;
+
+/// A group of notes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Subject {
+    /// Part of a folder's name, and for ever.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// Goes on from "Use it when".
+    pub(super) when: &'static str,
+    /// Words that say so; none for sorts.
+    words: &'static str,
+}
+
+const fn about(
+    name: &'static str,
+    title: &'static str,
+    when: &'static str,
+    words: &'static str,
+) -> Subject {
+    Subject { name, title, when, words }
+}
+
+static SUBJECTS: [Subject; 7] = [
+    about(
+        "testing",
+        "Testing",
+        "writing, changing or running tests",
+        "test tests testing tested jest vitest mocha pytest unittest playwright cypress fixture fixtures \
+         coverage snapshot snapshots mock mocks spec specs e2e",
+    ),
+    about(
+        "git",
+        "Git",
+        "committing, branching, merging, or opening a pull request",
+        "git commit commits branch branches rebase squash merge push pull pr prs changelog tag tags",
+    ),
+    about(
+        "dependencies",
+        "Dependencies",
+        "installing, adding or upgrading packages",
+        "dependency dependencies npm pnpm yarn bun pip poetry uv lockfile package packages upgrade install",
+    ),
+    about(
+        "code-style",
+        "Code style",
+        "writing or changing code",
+        "indentation indent tabs spaces quotes semicolon semicolons naming camelcase snakecase lint linter \
+         linting eslint prettier formatter formatting format comment comments import imports export \
+         exports style",
+    ),
+    about(
+        "database",
+        "Database",
+        "working with the database, its schema or migrations",
+        "database db sql migration migrations migrate postgres mysql sqlite schema orm",
+    ),
+    about(
+        "environments",
+        "Environments",
+        "building, running, deploying, or reaching a server",
+        "staging production prod port ports host url endpoint deploy deploys deployment release docker \
+         kubernetes server ci environment environments env build",
+    ),
+    about(
+        "documentation",
+        "Documentation",
+        "writing documentation or comments",
+        "docs documentation readme docstring docstrings",
+    ),
+];
+
+static KINDS: [(NoteKind, Subject); 5] = [
+    (
+        NoteKind::Correction,
+        about("corrections", "Corrections", "doing work that the user has corrected before", ""),
+    ),
+    (
+        NoteKind::Preference,
+        about("preferences", "Preferences", "deciding how something is to be done", ""),
+    ),
+    (
+        NoteKind::ProjectKnowledge,
+        about("project-knowledge", "Project knowledge", "a fact about the project is needed", ""),
+    ),
+    (
+        NoteKind::Devops,
+        about("devops", "Build, run and ship", "building, running or shipping the project", ""),
+    ),
+    (
+        NoteKind::Failure,
+        about("failures", "What failed, and what worked", "a command or a test fails", ""),
+    ),
+];
+
+/// The subject of which a statement has the most words; the first of those that tie.
+pub(super) fn of_words(statement: &str) -> Option<&'static Subject> {
+    let statement = statement.to_lowercase();
+    let words: Vec<&str> =
+        statement.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let count = |subject: &&Subject| {
+        let own: Vec<&str> = subject.words.split_whitespace().collect();
+        words.iter().filter(|word| own.contains(word)).count()
+    };
+    // Of equals the last counts, for `max_by_key`.
+    let best = SUBJECTS.iter().rev().max_by_key(count)?;
+    (count(&best) > 0).then_some(best)
+}
+
+/// What sort of thing it is.
+pub(super) fn of_kind(kind: NoteKind) -> &'static Subject {
+    let found = KINDS.iter().find(|(it, _)| *it == kind);
+    &found.expect("every kind is in the table").1
+}
+
+/// All of them, in the order in which they are written.
+pub(super) fn all() -> impl Iterator<Item = &'static Subject> {
+    SUBJECTS.iter().chain(KINDS.iter().map(|(_, subject)| subject))
+}

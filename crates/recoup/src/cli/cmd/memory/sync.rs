@@ -1,0 +1,62 @@
+//! `recoup memory sync`: rules and skills where Claude Code reads them.
+
+use clap::Args;
+
+use crate::cli::app::App;
+use crate::cli::mirror::tell_problems;
+use crate::cli::{Answer, Ended, ui};
+use crate::mirror::{Change, Did, Report, withdraw};
+
+/// Bring Claude Code's own memory, and skills, in step with what is remembered.
+#[derive(Debug, Args)]
+pub(super) struct SyncArgs {
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Take out all that was ever put there, in every project
+    #[arg(long)]
+    remove: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl SyncArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let report = if self.remove {
+            withdraw(&app.settings.home, self.dry_run)?
+        } else {
+            app.sync_mirrors(&app.settings.project, self.dry_run)?
+        };
+        if self.json {
+            ui::json(&report)?;
+        } else {
+            self.tell(app, &report)?;
+        }
+        Ok(if report.faults.is_empty() { Answer::Yes } else { Answer::No })
+    }
+
+    fn tell(&self, app: &App, report: &Report) -> Ended {
+        for Change { path, did, .. } in &report.changes {
+            let word = match did {
+                Did::Written => "write ",
+                Did::Removed => "remove",
+            };
+            ui::line(format_args!("{word} {}", ui::printable(&path.display().to_string())))?;
+        }
+        report.remarks.iter().for_each(ui::say);
+        tell_problems(report);
+        let wants = app.settings.mirror;
+        if report.changes.is_empty() && report.faults.is_empty() {
+            ui::say("Nothing is to be changed");
+        } else if self.dry_run {
+            ui::say("Nothing was changed: this is what `recoup memory sync` does");
+        }
+        if !self.remove && !wants.rules && wants.skills.is_none() {
+            ui::hint(
+                "rules sync and skills are off: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them on",
+            );
+        }
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,50 @@
+//! The keys about what is put where Claude Code reads it. What was said in private is the
+//! user's alone to spread: a repository may only say no.
+
+use super::{Info, Key, Repository};
+use crate::config::{env, value};
+use crate::mirror::SkillsPlace;
+
+pub(in crate::config) static RULES_SYNC: Key<bool> = Key {
+    info: Info {
+        name: "rules.sync",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: rules that our hooks do not give to Claude Code go into its own memory, \
+                  30 at most, as files in ~/.claude/projects",
+        variable: env::RULES_SYNC,
+        peer_variable: None,
+        repository: Repository::MaySwitchOff,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
+};
+
+pub(in crate::config) static SKILLS_ENABLED: Key<bool> = Key {
+    info: Info {
+        name: "skills.enabled",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: three or more memories on a subject become a skill",
+        variable: env::SKILLS_ENABLED,
+        peer_variable: None,
+        repository: Repository::MaySwitchOff,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
+};
+
+pub(in crate::config) static SKILLS_PLACE: Key<SkillsPlace> = Key {
+    info: Info {
+        name: "skills.place",
+        expected: "project or user",
+        default: Some("project"),
+        meaning: "project: skills go into the project's .claude/skills, hidden from git; user: into \
+                  ~/.claude/skills, only of what holds in all projects",
+        variable: env::SKILLS_PLACE,
+        peer_variable: None,
+        repository: Repository::MayNot,
+    },
+    read: value::skills_place,
+    show: |place| place.as_str().into(),
+};

@@ -1,0 +1,95 @@
+//! Where Claude Code keeps its own memory of a project, and whether it reads it.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::base::fsx;
+use serde_json::Value;
+
+/// The longest name that is used as it is.
+const LONGEST: usize = 200;
+const LARGEST: u64 = 1 << 20;
+
+/// The directory for the project whose main worktree is `root`.
+pub(super) fn memory_dir(claude: &Path, root: &Path) -> PathBuf {
+    claude.join("projects").join(slug(&root.to_string_lossy())).join("memory")
+}
+
+/// As the client makes it, in UTF-16 as JavaScript counts: whatever is no letter and no
+/// digit is a dash, and a long one ends with a number that tells it from others.
+fn slug(path: &str) -> String {
+    let plain = |unit: u16| {
+        let c = u8::try_from(unit).ok().map(char::from);
+        c.filter(char::is_ascii_alphanumeric).unwrap_or('-')
+    };
+    let name: String = path.encode_utf16().map(plain).collect();
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let hash = path
+        .encode_utf16()
+        .fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
+    format!("{}-{}", &name[..LONGEST], base36(hash.unsigned_abs()))
+}
+
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(number % 36, 36));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+/// Why the client would not read what stands there, or others would, too.
+pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
+    if !claude.is_dir() {
+        return Some(format!(
+            "Claude Code has no directory {}: no rules are synced",
+            claude.display()
+        ));
+    }
+    let own = root.join(".claude");
+    let files =
+        [own.join("settings.local.json"), own.join("settings.json"), claude.join("settings.json")];
+    for file in files {
+        let Some(settings) = settings(&file) else { continue };
+        let told = |why: &str| Some(format!("{} {why}: no rules are synced", file.display()));
+        if settings.get("autoMemoryDirectory").is_some_and(Value::is_string) {
+            return told(
+                "puts Claude Code's memory into one directory (autoMemoryDirectory), where other projects would read this one's rules",
+            );
+        }
+        if settings.get("autoMemoryEnabled") == Some(&Value::Bool(false)) {
+            return told("switches Claude Code's own memory off (autoMemoryEnabled)");
+        }
+    }
+    None
+}
+
+fn settings(path: &Path) -> Option<Value> {
+    serde_json::from_slice(&fsx::read_regular(path, LARGEST).ok()??).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Taken from directories that Claude Code 2.1.325 has made.
+    #[test]
+    fn a_project_has_the_name_that_the_client_gives_it() {
+        assert_eq!(slug("/home/me/my_project.x"), "-home-me-my-project-x");
+        assert_eq!(slug("/tmp/é😀"), "-tmp----");
+    }
+
+    #[test]
+    fn a_long_one_is_told_from_others_like_it() {
+        let long = |end: &str| format!("/{}{end}", "x".repeat(220));
+        let (one, other) = (slug(&long("a")), slug(&long("b")));
+        assert_eq!(&one[..201], &other[..201]);
+        assert_ne!(one, other);
+        assert_eq!(base36(0), "0");
+        assert_eq!(base36(1_295), "zz");
+    }
+}

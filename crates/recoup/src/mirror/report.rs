@@ -1,0 +1,87 @@
+//! What was done, for people and programs.
+
+use std::path::PathBuf;
+
+use recoup_core::Error;
+use recoup_core::memory::mirror::INDEX;
+use serde::Serialize;
+
+use super::register::Sort;
+
+/// What became of everything.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    /// Files that were written or removed.
+    pub(crate) changes: Vec<Change>,
+    /// Files of ours that somebody has changed: they are as they were.
+    pub(crate) left: Vec<PathBuf>,
+    /// Why something was not done that was asked for.
+    pub(crate) remarks: Vec<String>,
+    /// What went wrong.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// A place that could not be brought in step, or not wholly.
+#[derive(Debug, Serialize)]
+pub(crate) struct Fault {
+    pub(crate) dir: PathBuf,
+    pub(crate) why: String,
+}
+
+impl Fault {
+    pub(super) fn new(dir: PathBuf, error: &Error) -> Self {
+        Self { dir, why: error.to_string() }
+    }
+}
+
+/// One file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Change {
+    pub(crate) path: PathBuf,
+    pub(crate) did: Did,
+    #[serde(skip)]
+    pub(crate) of: Part,
+}
+
+/// What was done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Did {
+    Written,
+    Removed,
+}
+
+/// What a file is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Rule,
+    Skill,
+    /// An index, a manifest, or what hides others.
+    Around,
+}
+
+impl Part {
+    pub(super) fn of(sort: Sort, name: &str) -> Self {
+        match sort {
+            Sort::Rules if name != INDEX => Self::Rule,
+            Sort::Skills if name.ends_with("/SKILL.md") => Self::Skill,
+            _ => Self::Around,
+        }
+    }
+}
+
+impl Report {
+    /// One line for a person; none where nothing has changed.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let count = |part| self.changes.iter().filter(|change| change.of == part).count();
+        let some = |count, one: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {one}s")),
+        };
+        let parts = [some(count(Part::Rule), "rule"), some(count(Part::Skill), "skill")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty())
+            .then(|| format!("in step for Claude Code: {} changed", parts.join(" and ")))
+    }
+}

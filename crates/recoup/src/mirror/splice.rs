@@ -1,0 +1,61 @@
+//! A file of somebody else's with our lines in it, or without them.
+
+use std::path::PathBuf;
+
+use recoup_core::base::fsx;
+use recoup_core::{Error, ErrorKind, Result};
+
+use super::register::Place;
+
+/// Nobody writes a larger one by hand.
+const LARGEST: u64 = 1 << 20;
+
+/// A change to such a file.
+#[derive(Debug)]
+pub(super) struct Splice {
+    pub(super) path: PathBuf,
+    before: Option<Vec<u8>>,
+    after: Vec<u8>,
+}
+
+impl Splice {
+    /// None where nothing is to be changed.
+    pub(super) fn of(
+        path: PathBuf,
+        change: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
+    ) -> Result<Option<Self>> {
+        if path.is_symlink() {
+            let message = format!("{} is a link, and is not written through", path.display());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        let before = fsx::read_regular(&path, LARGEST)?;
+        let after = change(before.as_deref().unwrap_or_default())
+            .map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+        let same = before.as_deref().unwrap_or_default() == after;
+        Ok((!same).then_some(Self { path, before, after }))
+    }
+
+    /// Whether the file itself is made by this.
+    pub(super) fn makes(&self) -> bool {
+        self.before.is_none()
+    }
+
+    /// Whether nothing is left of a file that we have made.
+    pub(super) fn removes(&self, place: &Place) -> bool {
+        self.after.is_empty() && place.spliced.get(&self.path) == Some(&true)
+    }
+
+    /// Writes it, unless somebody else has meanwhile: then the next time.
+    pub(super) fn apply(&self, place: &Place) -> Result<()> {
+        let path = &self.path;
+        if fsx::read_regular(path, LARGEST)? != self.before {
+            let message = format!("{} was changed by somebody just now; try again", path.display());
+            return Err(Error::new(ErrorKind::Locked, message));
+        }
+        if self.removes(place) {
+            return fsx::remove(path).map(drop);
+        }
+        fsx::ensure_dir(fsx::parent(path))?;
+        fsx::deliver(path, &self.after)
+    }
+}

@@ -1,0 +1,66 @@
+//! Folders that lead elsewhere, or can't be written to.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use super::{RULES, SKILLS, Scene, on_testing};
+use crate::support::tree;
+
+#[test]
+fn a_linked_folder_is_not_followed() {
+    for linked in [".claude", ".claude/skills", ".claude/skills/recoup-testing"] {
+        let scene = Scene::in_git(&[SKILLS]);
+        on_testing(&scene);
+        let (target, link) = (scene.home.path("elsewhere"), scene.home.project().join(linked));
+        fs::create_dir(&target).unwrap();
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&target, &link).unwrap();
+        let output = scene.run(&["memory", "sync"]).expect(1);
+        assert!(
+            output.stderr.contains("is a symbolic link, which is not followed"),
+            "{}",
+            output.stderr
+        );
+        assert!(tree(&target).is_empty(), "{linked}");
+        let exclude = fs::read_to_string(scene.home.project().join(".git/info/exclude")).unwrap();
+        assert!(!exclude.contains("recoup"), "and nothing is half done");
+    }
+}
+
+#[test]
+fn a_linked_index_is_not_written_through() {
+    let scene = Scene::asking(&[RULES]);
+    scene.add("use pnpm");
+    fs::create_dir_all(scene.memory()).unwrap();
+    let target = scene.home.path("theirs.md");
+    fs::write(&target, "theirs\n").unwrap();
+    symlink(&target, scene.memory().join("MEMORY.md")).unwrap();
+    let output = scene.run(&["memory", "sync"]).expect(1);
+    assert!(output.stderr.contains("is a link, and is not written through"), "{}", output.stderr);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "theirs\n");
+    assert_eq!(tree(&scene.memory()).len(), 1);
+}
+
+#[test]
+fn what_can_not_be_written_is_said_and_the_rest_is_done() {
+    if rustix::process::geteuid().is_root() {
+        // Nothing is read-only to them; a file in a folder's place is in the way all the same.
+        let scene = Scene::in_git(&[RULES, SKILLS]);
+        on_testing(&scene);
+        fs::write(scene.home.project().join(".claude"), "a file").unwrap();
+        let output = scene.run(&["memory", "sync"]).expect(1);
+        assert!(output.stderr.contains(".claude is not a directory"), "{}", output.stderr);
+        assert!(scene.index().contains("vitest"), "rules are in step");
+        return;
+    }
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    fs::create_dir_all(scene.skills()).unwrap();
+    fs::set_permissions(scene.skills(), fs::Permissions::from_mode(0o555)).unwrap();
+    let output = scene.run(&["memory", "sync"]).expect(1);
+    assert!(output.stderr.contains("is not in step"), "{}", output.stderr);
+    assert!(scene.index().contains("vitest"), "rules are in step");
+    fs::set_permissions(scene.skills(), fs::Permissions::from_mode(0o755)).unwrap();
+    scene.sync();
+    assert!(scene.skills().join("recoup-testing/SKILL.md").exists());
+}

@@ -1,0 +1,88 @@
+//! Everything out again.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{RULES, SKILLS, Scene, git, on_testing};
+use crate::support::tree;
+
+#[test]
+fn all_that_was_put_anywhere_is_taken_out() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    fs::write(scene.home.path(".claude/CLAUDE.md"), "mine").unwrap();
+    let other = scene.home.path("other");
+    fs::create_dir(&other).unwrap();
+    git(&other, &["init", "-q"]);
+    // The memory and what it needs, the same before and after.
+    on_testing(&scene);
+    let all = || {
+        let all = [scene.home.path(".claude"), scene.home.project(), other.clone()];
+        let read = |path: std::path::PathBuf| (path.clone(), fs::read(path).unwrap_or_default());
+        all.iter().flat_map(|dir| tree(dir)).map(read).collect::<Vec<_>>()
+    };
+    let before = all();
+    scene.sync();
+    for text in ["write a test first", "run all tests", "no test may sleep"] {
+        scene.run_in(&other, &["memory", "add", text]).expect(0);
+    }
+    scene.run_in(&other, &["memory", "sync"]).expect(0);
+    assert_ne!(all(), before);
+    let dry = scene.run(&["memory", "sync", "--remove", "--dry-run"]).expect(0).text();
+    assert!(dry.contains("remove "), "{dry}");
+    assert_ne!(all(), before);
+    scene.run(&["memory", "sync", "--remove"]).expect(0);
+    assert_eq!(all(), before);
+    assert!(!scene.home.recoup().join("mirrors.json").exists());
+}
+
+#[test]
+fn what_is_somebody_elses_by_now_stays() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    let [id, ..] = on_testing(&scene);
+    scene.sync();
+    let (rule, skill) =
+        (scene.memory().join(format!("recoup-{id}.md")), scene.skills().join("mine/SKILL.md"));
+    fs::write(&rule, "mine now").unwrap();
+    fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    fs::write(&skill, "mine").unwrap();
+    let report = scene.run(&["memory", "sync", "--remove", "--json"]).expect(0).json();
+    assert_eq!(report["left"], json!([rule]));
+    assert_eq!(tree(&scene.memory()), [rule]);
+    assert_eq!(tree(&scene.skills()), [skill.parent().unwrap().to_owned(), skill]);
+}
+
+#[test]
+fn a_project_that_is_gone_is_no_fault() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    fs::remove_dir_all(scene.home.project()).unwrap();
+    let home = scene.home.path("");
+    scene.run_in(&home, &["memory", "sync", "--remove"]).expect(0);
+    assert!(tree(&scene.home.path(".claude")).is_empty());
+    assert!(!scene.home.recoup().join("mirrors.json").exists());
+}
+
+#[test]
+fn nothing_was_ever_put_anywhere() {
+    let scene = Scene::asking(&[]);
+    let output = scene.run(&["memory", "sync", "--remove"]).expect(0);
+    assert_eq!((output.text(), &*output.stderr), (String::new(), "Nothing is to be changed\n"));
+}
+
+/// A register that says less than there is: whoever died had not written the rest.
+#[test]
+fn a_register_that_can_not_be_read_is_named() {
+    let scene = Scene::asking(&[RULES]);
+    scene.add("use pnpm");
+    scene.sync();
+    let path = scene.home.recoup().join("mirrors.json");
+    for (text, words) in
+        [("{", "can't be read"), (r#"{"version": 9, "places": []}"#, "newer recoup")]
+    {
+        fs::write(&path, text).unwrap();
+        let output = scene.run(&["memory", "sync"]).expect(1);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
+    }
+}

@@ -1,0 +1,72 @@
+//! The worker keeps it in step at the end of an answer, and says so in one line.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{RULES, SKILLS, Scene};
+use crate::support::tree;
+
+fn hook(scene: &Scene, event: &str, more: &Value) -> String {
+    let mut payload = json!({
+        "session_id": "s1", "hook_event_name": event, "cwd": scene.home.project(),
+        "transcript_path": scene.home.path("t.jsonl"),
+    });
+    for (name, value) in more.as_object().unwrap() {
+        payload[name] = value.clone();
+    }
+    let mut command = scene.command(&["hook"]);
+    command.env("CLAUDE_CODE_ENTRYPOINT", "cli").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+fn wait_for(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_mins(1), "it never came to be");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn at_the_end_of_an_answer_rules_and_skills_are_in_step() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    fs::write(scene.home.path("t.jsonl"), "").unwrap();
+    for prompt in [
+        "from now on use vitest",
+        "from now on put tests in `t/`",
+        "from now on name every test after behaviour",
+    ] {
+        hook(&scene, "UserPromptSubmit", &json!({"prompt": prompt}));
+    }
+    assert!(!scene.memory().exists(), "not before the answer is over");
+    hook(&scene, "Stop", &json!({}));
+    wait_for(|| scene.memory().join("MEMORY.md").exists() && scene.skills().exists());
+    let told = || hook(&scene, "UserPromptSubmit", &json!({"prompt": "go on"}));
+    let mut line = String::new();
+    let began = Instant::now();
+    while line.is_empty() && began.elapsed() < Duration::from_secs(30) {
+        line = told();
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(line.contains("in step for Claude Code: 3 rules and 1 skill changed"), "{line}");
+    assert!(scene.index().contains("use vitest"));
+}
+
+#[test]
+fn with_nothing_asked_for_the_worker_puts_nothing_anywhere() {
+    let scene = Scene::in_git(&[]);
+    fs::write(scene.home.path("t.jsonl"), "").unwrap();
+    hook(&scene, "UserPromptSubmit", &json!({"prompt": "from now on use vitest"}));
+    hook(&scene, "Stop", &json!({}));
+    let queue = scene.home.recoup().join("queue");
+    wait_for(|| !tree(&queue).iter().any(|path| path.extension().is_some_and(|it| it == "json")));
+    assert!(!scene.home.recoup().join("mirrors.json").exists());
+    assert!(tree(&scene.home.path(".claude")).is_empty());
+}
