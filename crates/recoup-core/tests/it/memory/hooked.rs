@@ -318,7 +318,7 @@ fn a_command_is_a_client_behind_wrappers_too() {
 #[test]
 fn what_is_broken_says_no() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let huge = format!("{}{}", " ".repeat(2 << 20), string_form("recoup hook"));
+    let huge = format!("{}{}", " ".repeat(17 << 20), string_form("recoup hook"));
     let contents: [&[u8]; 10] = [
         b"",
         b"{",

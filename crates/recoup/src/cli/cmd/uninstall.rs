@@ -13,7 +13,7 @@ use crate::cli::{Answer, Ended, failure, ui};
 use crate::config;
 use crate::install::purge::{self, Purge};
 use crate::install::{self, Client, Level, Undo, Wanted};
-use crate::mirror::{self, withdraw};
+use crate::mirror::{self, Did};
 
 /// Take recoup out of the agents on this machine.
 #[derive(Debug, Args)]
@@ -48,11 +48,11 @@ struct Report {
     written: bool,
     files: Vec<FileReport>,
     notes: Vec<String>,
-    /// What was made of memories for a client to read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    withdrawn: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<String>,
+    /// What was written where Claude Code reads it by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirrored: Option<mirror::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
     purged: Option<PurgeReport>,
 }
@@ -71,19 +71,20 @@ impl UninstallArgs {
         let undo = Undo::make(&places, own, &self.wanted()?)?;
         let purge = self.purge.then(|| purge::look(own, &places.home)).transpose()?;
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
-        let mirrored = self.is_all().then(|| withdraw(own, true)).transpose()?.unwrap_or_default();
-        let mut report = report(&undo, &mirrored, purge.as_ref(), &places);
+        let mut report = report(&undo, purge.as_ref(), &places);
+        report.mirrored = self.is_all().then(|| mirror::withdraw(own, true)).transpose()?;
         if !self.json {
             // Whoever said yes beforehand need not see it to the end.
             tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        let any = undo.is_any() || deletes || !mirrored.changes.is_empty();
+        let any = undo.is_any() || report.withdraws() || deletes;
         // A file that can't be read may hold hooks that need what would be deleted.
         let possible = undo.faults.is_empty() || purge.is_none();
         if any && possible && !self.dry_run && self.consents(deletes)? {
             install::take_out(&undo.changes, &undo.parties, own, SystemClock.now())?;
             if self.is_all() {
-                tell_problems(&withdraw(own, false)?);
+                // Afterwards: both have lines in the same file of git's.
+                report.mirrored = Some(mirror::withdraw(own, false)?);
             }
             purge.map_or(Ok(()), |_| purge::carry_out(own, &places.home))?;
             report.written = true;
@@ -102,7 +103,7 @@ impl UninstallArgs {
         Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
     }
 
-    /// Whether nothing of ours is to be left in any client.
+    /// Whether nothing is to be left in.
     fn is_all(&self) -> bool {
         self.clients.is_empty() && !self.user && !self.project
     }
@@ -137,12 +138,14 @@ impl UninstallArgs {
     }
 }
 
-fn report(
-    undo: &Undo,
-    mirrored: &mirror::Report,
-    purge: Option<&Purge>,
-    places: &install::Places,
-) -> Report {
+impl Report {
+    /// Whether something was written where Claude Code reads it by itself.
+    fn withdraws(&self) -> bool {
+        self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
+    }
+}
+
+fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
     let changes = undo.changes.iter().filter(|change| change.is_any());
     let shown = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
@@ -151,7 +154,7 @@ fn report(
         written: false,
         files: changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect(),
         notes: undo.notes.clone(),
-        withdrawn: mirrored.changes.iter().map(|it| places.shown(&it.path)).collect(),
+        mirrored: None,
         failed: undo.faults.iter().map(ToString::to_string).collect(),
         purged: purge
             .map(|purge| PurgeReport { deleted: shown(&purge.ours), left: shown(&purge.others) }),
@@ -160,10 +163,12 @@ fn report(
 
 fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     report.files.iter().try_for_each(FileReport::show)?;
-    report.notes.iter().for_each(ui::say);
-    for path in &report.withdrawn {
-        ui::say(format_args!("Made of memories, and taken out: {path}"));
+    for change in report.mirrored.iter().flat_map(|mirrored| &mirrored.changes) {
+        let word = if change.did == Did::Removed { "---" } else { "+++" };
+        ui::diff(&format!("{word} {}", change.path.display()))?;
     }
+    report.mirrored.iter().for_each(tell_problems);
+    report.notes.iter().for_each(ui::say);
     undo.faults.iter().for_each(failure::warn);
     if let Some(purged) = &report.purged {
         for path in &purged.deleted {

@@ -37,3 +37,35 @@ fn a_configuration_that_cant_be_read_is_named() {
     assert!(output.stderr.contains("config.toml, line 1, column 7: "), "{}", output.stderr);
     assert!(!machine.path(".pi").exists());
 }
+
+#[test]
+fn rules_sync_and_skills_are_said_the_same_way() {
+    let machine = Machine::new();
+    machine.init(&["--client", "pi", "--sync-rules", "yes", "--skills", "user"]);
+    assert_eq!(
+        machine.text(CONFIG),
+        "[rules]\nsync = true\n\n[skills]\nenabled = true\nplace = \"user\"\n"
+    );
+    machine.run(&["config", "check"]).expect(0);
+    machine.init(&["--client", "pi", "--skills", "off"]);
+    assert!(machine.text(CONFIG).contains("enabled = false\nplace = \"user\""));
+}
+
+/// Rules that were written into Claude Code's own memory go with everything else.
+#[test]
+fn what_was_written_for_claude_code_goes_too() {
+    let machine = Machine::with_settings("{}\n");
+    machine.init(&["--client", "pi", "--sync-rules", "yes"]);
+    machine.run(&["memory", "add", "use tabs"]).expect(0);
+    let synced = machine.run(&["memory", "sync"]).expect(0);
+    assert!(machine.path(".claude/projects").exists(), "{}{}", synced.text(), synced.stderr);
+    machine.uninstall(&["--client", "codex"]);
+    let rules = || {
+        let all = crate::support::tree(&machine.path(".claude"));
+        all.into_iter().filter(|path| path.extension().is_some_and(|it| it == "md")).count()
+    };
+    assert_eq!(rules(), 2, "the rule, and the index");
+    let report = machine.uninstall(&["--json"]).json();
+    assert_eq!(report["mirrored"]["changes"].as_array().unwrap().len(), 2, "{report}");
+    assert_eq!(rules(), 0);
+}

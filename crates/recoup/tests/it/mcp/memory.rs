@@ -1,12 +1,11 @@
 //! The memory tools: what an agent may remember, find and forget.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::client::{Client, text};
-use crate::support::{Home, finish, tree};
+use crate::support::Home;
 
 /// What a user says themselves.
 fn add(home: &Home, args: &[&str]) -> String {

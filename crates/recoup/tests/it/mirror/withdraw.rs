@@ -66,8 +66,8 @@ fn uninstalling_takes_it_out_and_the_doctor_knows_of_it() {
         all.into_iter().find(|it| it["check"] == "synced").unwrap()
     };
     assert!(synced()["facts"]["files"].as_u64().unwrap() > 0);
-    let dry = scene.run(&["uninstall", "--dry-run"]).expect(0).stderr;
-    assert!(dry.contains("taken out: ~/.claude/"), "{dry}");
+    let dry = scene.run(&["uninstall", "--dry-run"]).expect(0).text();
+    assert!(dry.contains("--- ") && dry.contains("MEMORY.md"), "{dry}");
     assert!(!tree(&scene.memory()).is_empty(), "nothing was done yet");
     scene.run(&["uninstall", "--client", "codex", "--yes"]).expect(0);
     assert!(!tree(&scene.memory()).is_empty(), "that was about another client");
