@@ -86,14 +86,14 @@ fn ask_again(
     brought: &Brought,
     seal: &Seal,
 ) -> Consent {
-    let text = &proposal.question.text;
-    let ours = brought.state.as_deref().and_then(|state| seal.opened(state, text));
+    let subject = proposal.subject();
+    let ours = brought.state.as_deref().and_then(|state| seal.opened(state, &subject));
     if let (Some(new), Some(answer)) = (ours, brought.answer()) {
         proposal.new = new;
         return verdict(&answer);
     }
     let requests = InputRequests::from([(NAME.to_owned(), InputRequest::Elicitation(form))]);
-    let state = seal.on(text, proposal.new);
+    let state = seal.on(&subject, proposal.new);
     Consent::Pending(InputRequiredResult::new(Some(requests), Some(state)))
 }
 

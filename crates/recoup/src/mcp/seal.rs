@@ -18,25 +18,25 @@ impl Seal {
         Key::generate(HMAC_SHA256, &SystemRandom::new()).ok().map(Self)
     }
 
-    /// What the client is to bring back with the answer to `question`; and whether it was
-    /// about something new, which the second call can't tell any more.
-    pub(super) fn on(&self, question: &str, new: bool) -> String {
+    /// What the client is to bring back with an answer about `subject`; and whether that was
+    /// new, which the second call can't tell any more.
+    pub(super) fn on(&self, subject: &str, new: bool) -> String {
         let mark = if new { 'n' } else { 'k' };
-        format!("{mark}{}", hex(hmac::sign(&self.0, &message(mark, question)).as_ref()))
+        format!("{mark}{}", hex(hmac::sign(&self.0, &message(mark, subject)).as_ref()))
     }
 
-    /// Whether `state` is ours and belongs to `question`; and what it says about the news.
-    pub(super) fn opened(&self, state: &str, question: &str) -> Option<bool> {
+    /// Whether `state` is ours and about `subject`; and whether that was new.
+    pub(super) fn opened(&self, state: &str, subject: &str) -> Option<bool> {
         let mark = state.chars().next()?;
         let new = MARKS.iter().find(|(known, _)| *known == mark)?.1;
         // The signatures are compared, not the texts, so that no time tells how far one fits.
         let tag = bytes(&state[1..])?;
-        hmac::verify(&self.0, &message(mark, question), &tag).ok().map(|()| new)
+        hmac::verify(&self.0, &message(mark, subject), &tag).ok().map(|()| new)
     }
 }
 
-fn message(mark: char, question: &str) -> Vec<u8> {
-    format!("recoup/consent/1 {mark} {question}").into_bytes()
+fn message(mark: char, subject: &str) -> Vec<u8> {
+    format!("recoup/consent/1 {mark} {subject}").into_bytes()
 }
 
 fn bytes(digits: &str) -> Option<Vec<u8>> {

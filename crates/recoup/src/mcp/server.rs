@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use recoup_core::Result;
+use recoup_core::base::text::shortened;
+use recoup_core::{Result, secrets};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,
@@ -26,6 +27,9 @@ use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknow
 
 /// How long a client may keep a list: it changes with the program alone.
 const LIST_TTL: u64 = 60 * 60 * 1000;
+
+/// How much of an error is said, in characters.
+const MOST_SAID: usize = 1_000;
 
 /// One connection's server.
 #[derive(Debug)]
@@ -87,7 +91,11 @@ impl Server {
 fn result(done: Result<Answer>) -> CallToolResult {
     match done {
         Ok(answer) => success(answer),
-        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+        Err(error) => {
+            // A path or a name in it may be anything.
+            let said = secrets::redact(&error.to_string()).into_owned();
+            CallToolResult::error(vec![ContentBlock::text(shortened(&said, MOST_SAID))])
+        }
     }
 }
 

@@ -36,6 +36,16 @@ pub(super) enum Deed {
 }
 
 impl Proposal {
+    /// What an answer is tied to: the words that were shown, and this very note. One that is
+    /// forgotten and said again is another.
+    pub(in crate::mcp) fn subject(&self) -> String {
+        let note = match &self.deed {
+            Deed::Agree(suggestion) => &suggestion.note,
+            Deed::Forget(note) => note,
+        };
+        format!("{} {}", note.id, self.question.text)
+    }
+
     /// The user said yes.
     pub(in crate::mcp) fn carry_out(self, around: &dyn Surroundings) -> Result<Answer> {
         match self.deed {

@@ -185,7 +185,15 @@ pub(super) fn declined(
     suggestion: &Suggestion,
     new: bool,
 ) -> Result<Answer> {
-    let note = around.memory().retire(&suggestion.note.id)?;
+    let id = &suggestion.note.id;
+    let note = match around.memory().note(id)? {
+        Some(note) if note.status == Status::Candidate => around.memory().retire(id)?,
+        // Meanwhile the user has said something else about it, or it is gone.
+        other => {
+            let note = other.as_ref().unwrap_or(&suggestion.note);
+            return Ok(answer(note, &[], !new, &said(note)));
+        }
+    };
     let said = "The user said no: it is no rule, and they are not asked about it again.";
     Ok(answer(&note, &[], !new, said))
 }

@@ -56,9 +56,14 @@ fn text_length(inside: &str) -> usize {
     end.map_or(inside.len(), |end| end + 1)
 }
 
-/// Whole numbers of 64 bits are exact, and so are 15 digits of any other.
+/// Whole numbers of 64 bits are exact, 15 digits of any other, and what is written as we
+/// would write it.
 fn is_exact(number: &str) -> bool {
+    let same = |read: serde_json::Number| read.to_string() == number;
+    if serde_json::from_str(number).is_ok_and(same) {
+        return true;
+    }
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     let digits = digits.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
-    number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok() || digits.count() <= 15
+    digits.count() <= 15
 }

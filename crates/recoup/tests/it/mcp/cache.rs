@@ -87,6 +87,9 @@ fn json_keeps_its_digits_and_the_order_of_its_fields() {
     home.set("k", "{\"z\": 18446744073709551615, \"a\": -0.5}");
     let hit = client.data("cache_lookup", json!({ "key": "k" }));
     assert_eq!(hit["result"], json!({ "z": u64::MAX, "a": -0.5 }));
+    let sum = json!({ "sum": 0.300_000_000_000_000_04, "most": 1e300 });
+    client.data("cache_store", json!({ "key": "k", "result": sum }));
+    assert_eq!(client.data("cache_lookup", json!({ "key": "k" }))["result"], sum);
 }
 
 #[test]

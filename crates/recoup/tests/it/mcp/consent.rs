@@ -108,6 +108,21 @@ fn who_said_no_is_not_asked_again() {
 }
 
 #[test]
+fn what_the_user_did_meanwhile_is_not_undone_by_a_no() {
+    let home = Home::new();
+    let mut client = Client::greeted_with(&home, &[], &forms());
+    let call = json!({ "name": "store_memory", "arguments": { "content": "use tabs" } });
+    client.ask("tools/call", call);
+    let question = client.hear();
+    let all = home.run(&["memory", "list", "--all", "--json"]).expect(0).json();
+    let id = all.to_string().split("\"id\":\"").nth(1).unwrap()[..8].to_owned();
+    home.run(&["memory", "promote", &id]).expect(0);
+    client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": no() }));
+    client.hear();
+    assert_eq!(rules(&mut client), json!(["use tabs"]));
+}
+
+#[test]
 fn the_question_names_what_gives_way_and_the_project() {
     let home = Home::new();
     add(&home, &["never push to main", "--topic", "git"]);

@@ -162,6 +162,7 @@ fn an_error_repeats_no_secret_and_nothing_huge() {
             ("cache_store", json!({ "key": "k", "result": 1, "ttl": value })),
             ("cache_store", json!({ "key": "k", "result": 1, "token": value })),
             ("cache_invalidate", json!({ "key": format!("{value}/..") })),
+            ("cache_store", json!({ "key": "k", "result": 1, "sources": [value] })),
         ];
         for (name, arguments) in calls {
             let said = client.failure(name, arguments);

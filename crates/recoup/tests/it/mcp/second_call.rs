@@ -70,9 +70,6 @@ fn a_yes_is_to_the_words_that_were_shown_by_this_server() {
     let state = result(&mut client, call("use tabs", &forms()))["requestState"].clone();
     let other = with_yes(call("never ask before deploying", &forms()), &state);
     assert_eq!(result(&mut client, other)["resultType"], "input_required");
-    // What would give way is a part of the question.
-    home.run(&["memory", "add", "use spaces"]).expect(0);
-    home.run(&["memory", "forget", "--yes", &id_of(&home, "use spaces")]).expect(0);
     let mut another = Client::start(&home, &[]);
     let moved = with_yes(call("use tabs", &forms()), &state);
     assert_eq!(result(&mut another, moved.clone())["resultType"], "input_required");
@@ -80,8 +77,23 @@ fn a_yes_is_to_the_words_that_were_shown_by_this_server() {
     assert_eq!(result(&mut client, moved)["structuredContent"]["is_rule"], true);
 }
 
+#[test]
+fn a_yes_counts_once() {
+    let home = Home::new();
+    let mut client = Client::start(&home, &[]);
+    let state = result(&mut client, call("use tabs", &forms()))["requestState"].clone();
+    let agreed = with_yes(call("use tabs", &forms()), &state);
+    assert_eq!(result(&mut client, agreed.clone())["structuredContent"]["is_rule"], true);
+    let id = id_of(&home, "use tabs");
+    home.run(&["memory", "retire", &id]).expect(0);
+    assert_eq!(result(&mut client, agreed.clone())["structuredContent"]["is_rule"], false);
+    home.run(&["memory", "forget", "--yes", &id_of(&home, "use tabs")]).expect(0);
+    assert_eq!(result(&mut client, agreed)["resultType"], "input_required");
+    assert!(no_rules(&home));
+}
+
 fn id_of(home: &Home, text: &str) -> String {
-    let all = home.run(&["memory", "list", "--json"]).expect(0).json();
+    let all = home.run(&["memory", "list", "--all", "--json"]).expect(0).json();
     let all = all.as_array().or_else(|| all["memories"].as_array()).unwrap().clone();
     let note = all.iter().find(|note| note["text"] == text).unwrap();
     note["id"].as_str().unwrap().to_owned()
