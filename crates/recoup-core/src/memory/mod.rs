@@ -4,6 +4,7 @@
 //! A [`Note`] is one statement. Where it came from decides how far it is trusted,
 //! and trust decides whether it becomes a rule by itself.
 
+mod arrivals;
 mod checkpoint;
 pub mod classify;
 mod db;
