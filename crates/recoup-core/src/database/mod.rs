@@ -7,6 +7,7 @@ pub(crate) mod busy;
 pub(crate) mod connection;
 pub(crate) mod fault;
 mod layout;
+mod mend;
 mod pool;
 mod recover;
 

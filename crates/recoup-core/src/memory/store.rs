@@ -133,7 +133,7 @@ impl Memory {
             if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
                 return Err(Error::new(ErrorKind::Invalid, told(silence)));
             }
-            transfer::import(connection, notes)
+            transfer::import(connection, notes, now)
         })
     }
 
