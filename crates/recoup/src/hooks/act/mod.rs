@@ -25,7 +25,6 @@ use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
-use super::Surroundings;
 use super::event::{Event, What};
 use super::headless::nobody_is_there;
 use super::outcome;
@@ -33,6 +32,7 @@ use super::reply::Reply;
 use super::worker;
 use super::worker::job::{self, From, Job, Why};
 use super::worker::queue::Queue;
+use super::{Surroundings, claude_code};
 
 /// What the user said is worth waiting for.
 const FOR_WORDS: Duration = Duration::from_millis(2_500);
@@ -176,6 +176,19 @@ impl<'a> Here<'a> {
 
     fn known(&self) -> Known {
         let Occasion { session, context, .. } = &self.occasion;
+        self.known_to(session, context)
+    }
+
+    /// What a fork has of the session that it comes from; its own, where that is not known.
+    fn known_to_fork(&self) -> Known {
+        let path = self.event.transcript.as_deref();
+        match path.and_then(claude_code::fork::parent) {
+            Some(parent) if parent != self.occasion.session => self.known_to(&parent, &parent),
+            _ => self.known(),
+        }
+    }
+
+    fn known_to(&self, session: &str, context: &str) -> Known {
         Known {
             notes: self.read("what was given", self.memory.given(context)),
             last: self.read("what was given", self.memory.last_given(session, context)),
