@@ -51,10 +51,15 @@ pub(super) struct FileId {
 impl FileId {
     /// `None` when nothing is there.
     pub(super) fn of(path: &Path) -> Result<Option<Self>> {
+        Ok(Self::and_length(path)?.map(|(file, _)| file))
+    }
+
+    /// The same, and how long it is.
+    fn and_length(path: &Path) -> Result<Option<(Self, u64)>> {
         match fs::metadata(path) {
             Ok(meta) => {
                 demand_trusted_owner(&meta)?;
-                Ok(Some(Self { device: meta.dev(), inode: meta.ino() }))
+                Ok(Some((Self { device: meta.dev(), inode: meta.ino() }, meta.len())))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).doing(|| "looking for it".to_owned()),
@@ -94,7 +99,11 @@ impl Opened {
 /// its successor.
 pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
     loop {
-        let Some(file) = FileId::of(path)? else { return Ok(None) };
+        let file = match FileId::and_length(path)? {
+            // SQLite would remove the log of an empty file, and that may be all that is left.
+            None | Some((_, 0)) => return Ok(None),
+            Some((file, _)) => file,
+        };
         let opened = open_file(path, file, layout);
         if FileId::of(path)? == Some(file) {
             return opened;

@@ -1,6 +1,6 @@
 //! What a database of ours has in it, and which versions of that are understood.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -42,6 +42,9 @@ pub(crate) struct Layout {
     /// Takes over what can still be read from a damaged one, and says how much; none
     /// where a fresh beginning is good enough.
     pub(crate) rescue: Option<fn(damaged: &Connection, fresh: &Connection) -> Result<u64>>,
+    /// Notes down in a fresh one that the one before was damaged, and where it is: a person
+    /// is to know.
+    pub(crate) mourn: Option<fn(fresh: &Connection, place: &Path) -> Result<()>>,
 }
 
 /// What a file turned out to be.

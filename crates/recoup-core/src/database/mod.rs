@@ -8,6 +8,7 @@ pub(crate) mod connection;
 pub(crate) mod fault;
 mod inspect;
 mod layout;
+mod mend;
 mod pool;
 mod recover;
 

@@ -2,6 +2,7 @@
 //! caller, given up when they fail or when the file beneath them was replaced.
 
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +12,9 @@ use rusqlite::Connection;
 use super::connection::{self, Opened};
 use super::{Layout, Waits, busy, recover};
 use crate::error::{Error, ErrorKind, Result};
+
+/// What is larger takes longer to take over than anybody in a hurry has.
+const QUICKLY: u64 = 16 << 20;
 
 /// Told what a database survived.
 pub(crate) trait Teller: Send + Sync + fmt::Debug {
@@ -140,7 +144,10 @@ impl Pool {
         if let Some(writer) = self.open_writer()? {
             return Ok(writer);
         }
-        recover::create(&self.path, self.layout, self.waits.write)?;
+        if let Some(healed) = recover::create(&self.path, self.layout, self.waits.write)? {
+            let error = Error::new(ErrorKind::Corrupt, "it was empty");
+            self.tell(healed, &error);
+        }
         self.open_writer()?
             .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
@@ -149,21 +156,33 @@ impl Pool {
     fn heal(&self, error: &Error, wait: Duration) -> Result<()> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
+        if self.is_hurried() && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICKLY) {
+            let message = format!("it is damaged ({error}); whoever has the time takes care of it");
+            return Err(self.located(Error::new(ErrorKind::Locked, message)));
+        }
         match busy::within(wait, || recover::set_aside(&self.path, self.layout, wait)) {
-            Ok(recover::Healed::AlreadySound) => Ok(()),
-            Ok(recover::Healed::SetAside { place, rescued }) => {
-                let fresh = match rescued {
-                    None => "a fresh one begins".to_owned(),
-                    Some(rows) => format!("{rows} rows of it are in a fresh one"),
-                };
-                let place = place.display();
-                let outcome =
-                    format!("it was damaged ({error}); it is now in {place}, and {fresh}");
-                self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
+            Ok(healed) => {
+                self.tell(healed, error);
                 Ok(())
             }
             Err(failure) => Err(self.located(failure)),
         }
+    }
+
+    /// Whether somebody waits for us who does not wait for long.
+    fn is_hurried(&self) -> bool {
+        self.layout.rescue.is_some() && self.waits.write < Waits::default().write
+    }
+
+    fn tell(&self, healed: recover::Healed, error: &Error) {
+        let recover::Healed::SetAside { place, rescued } = healed else { return };
+        let fresh = match rescued {
+            None => "a fresh one begins".to_owned(),
+            Some(rows) => format!("{rows} rows of it are in a fresh one"),
+        };
+        let place = place.display();
+        let outcome = format!("it was damaged ({error}); it is now in {place}, and {fresh}");
+        self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
     }
 
     /// What the caller got wrong is not the file's affair.

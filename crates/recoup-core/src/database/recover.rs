@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connection::{self, FileId, sidecars};
-use super::{Layout, fault};
+use super::{Layout, fault, mend};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
@@ -32,31 +32,41 @@ pub(super) enum Healed {
     },
 }
 
-/// Makes an empty database with our tables, unless somebody did so meanwhile.
+/// Makes an empty database with our tables, unless somebody did so meanwhile. One that has
+/// lost all that was in it is set aside; then this says so.
 ///
 /// Beside its place, and then moved there: readers never find one that is half
 /// made, and never wait for one that is being made.
-pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<()> {
+pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Option<Healed>> {
     let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
     let began_before = FileId::of(&lock_path(path))?.is_some();
     let _lock = lock(path, wait)?;
     if connection::open(path, layout)?.is_some() {
-        return Ok(());
+        return Ok(None);
     }
     demand_room(path, layout, began_before)?;
-    begin(path, layout, |_| Ok(()))
+    // We never leave an empty file: there was more in it once.
+    let emptied = began_before && layout.rescue.is_some() && FileId::of(path)?.is_some();
+    if emptied {
+        return begin_anew(path, layout).map(Some);
+    }
+    begin(path, layout, |_| Ok(()), || Ok(())).map(|()| None)
 }
 
-/// Makes a database beside its place, fills it, and moves it there. Whoever does so
-/// holds the lock.
+/// Makes a database beside its place, fills it, clears the place and moves it there. Whoever
+/// does so holds the lock.
 fn begin<T>(
     path: &Path,
     layout: &Layout,
     fill: impl FnOnce(&Connection) -> Result<T>,
+    clear: impl FnOnce() -> Result<()>,
 ) -> Result<T> {
-    let fresh = fsx::with_suffix(path, ".new");
-    fsx::remove(&fresh)?;
+    let fresh = fresh_path(path);
+    // Somebody may have been ended in the middle of this.
+    for old in std::iter::once(fresh.clone()).chain(sidecars(&fresh)) {
+        fsx::remove(&old)?;
+    }
     if !fsx::create_private(&fresh)? {
         let message = format!("{} is in the way", fresh.display());
         return Err(Error::new(ErrorKind::Io, message));
@@ -70,12 +80,17 @@ fn begin<T>(
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
     let _alone = connection::no_openings();
+    clear()?;
     // A log without its database belongs to one that is gone.
     for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
         fsx::remove(&sidecar)?;
     }
     fsx::rename(&fresh, path)?;
     Ok(done)
+}
+
+fn fresh_path(path: &Path) -> PathBuf {
+    fsx::with_suffix(path, ".new")
 }
 
 /// Where a path really leads, also when nothing is there yet.
@@ -120,24 +135,47 @@ pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<
     if is_sound(path, layout)? {
         return Ok(Healed::AlreadySound);
     }
+    begin_anew(path, layout)
+}
+
+/// Takes over what can be read of a database, and puts it aside. It is moved last, so that
+/// whoever is ended before that leaves it to the next.
+fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
     let place = fsx::with_suffix(path, &format!(".damaged-{}", ids::fresh(&SystemClock)));
-    fsx::ensure_dir(&place)?;
-    move_into(&place, path)?;
-    let rescued = match (layout.rescue, path.file_name()) {
-        (Some(rescue), Some(name)) => Some(begin(path, layout, |fresh| {
-            // What can't be read at all leaves an empty one.
-            connection::open_as_it_is(&place.join(name))
-                .map_or(Ok(0), |damaged| rescue(&damaged, fresh))
-        })?),
-        _ => None,
+    let aside = || {
+        fsx::ensure_dir(&place)?;
+        move_into(&place, path)
     };
-    Ok(Healed::SetAside { place, rescued })
+    let Some(rescue) = layout.rescue else {
+        let _alone = connection::no_openings();
+        aside()?;
+        return Ok(Healed::SetAside { place, rescued: None });
+    };
+    let fill = |fresh: &Connection| {
+        // SQLite would remove the log of an empty one.
+        let is_empty = fs::metadata(path).is_ok_and(|file| file.len() == 0);
+        let damaged = if is_empty { None } else { connection::open_as_it_is(path).ok() };
+        let rows = match &damaged {
+            Some(damaged) => {
+                // Whoever can still write to it waits, and then finds that it is gone.
+                let _ = damaged.execute_batch("BEGIN IMMEDIATE");
+                rescue(damaged, fresh)?
+            }
+            // What can't be read at all leaves an empty one.
+            None => mend::with_mended(path, &fresh_path(path), |mended| rescue(mended, fresh))?
+                .unwrap_or(0),
+        };
+        layout.mourn.map_or(Ok(()), |mourn| mourn(fresh, &place))?;
+        Ok((rows, damaged))
+    };
+    let (rows, _still_held) = begin(path, layout, fill, aside)?;
+    Ok(Healed::SetAside { place, rescued: Some(rows) })
 }
 
 /// Moves a database and its log. The database goes first: from then on nobody opens
-/// it, and so nobody makes a new log for it while the old one is being moved.
+/// it, and so nobody makes a new log for it while the old one is being moved. Whoever does
+/// so has seen to it that nobody within this process is half-way into it.
 fn move_into(place: &Path, path: &Path) -> Result<()> {
-    let _alone = connection::no_openings();
     for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
         if FileId::of(&file)?.is_some()
             && let Some(name) = file.file_name()

@@ -2,13 +2,15 @@
 //! had again, so a damaged one is set aside, and what can still be read is taken over.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::migrate::migrate;
 use super::schema::{APPLICATION_ID, FIRST, RANK, SECOND, TABLES, VERSION};
-use super::{rows, search};
+use super::{NoteScope, rows, search};
+use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::{Layout, fault};
 use crate::error::{Error, Result};
 
@@ -25,6 +27,7 @@ pub(super) static LAYOUT: Layout = Layout {
     tables: &[TABLES, SECOND, RANK, search::WORDS],
     migrate,
     rescue: Some(|damaged, fresh| Ok(rescue(damaged, fresh))),
+    mourn: Some(mourn),
 };
 
 /// The tables that are worth it, those that others refer to first.
@@ -56,11 +59,44 @@ fn rescue(damaged: &Connection, fresh: &Connection) -> u64 {
         }
     }
     rows += copy_one_by_one(damaged, fresh);
+    rows -= drop_nonsense(fresh).unwrap_or(0).min(rows);
     // Search is made anew: it says nothing that the notes do not say.
     for kept in rows::many(fresh, "1", []).unwrap_or_default() {
         let _ = search::put(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref());
     }
     rows
+}
+
+/// Rows of notes that are none would be in everybody's way.
+fn drop_nonsense(fresh: &Connection) -> rusqlite::Result<u64> {
+    let mut select = fresh.prepare("SELECT row FROM notes")?;
+    let all: Vec<i64> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut gone = 0;
+    for row in all {
+        if rows::one(fresh, "row = ?1", [row]).is_err() {
+            gone += fresh.execute("DELETE FROM notes WHERE row = ?1", [row])? as u64;
+        }
+    }
+    Ok(gone)
+}
+
+/// Whoever is asked next, wherever that is, tells the user.
+fn mourn(fresh: &Connection, place: &Path) -> Result<()> {
+    let notes: i64 =
+        fresh.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).map_err(rescuing)?;
+    let saved = match notes {
+        0 => "no memory could be saved".to_owned(),
+        1 => "1 memory could be saved".to_owned(),
+        notes => format!("{notes} memories could be saved"),
+    };
+    let text = format!("memory.db was damaged: {saved}; what it was is in {}", place.display());
+    fresh
+        .execute(
+            "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)",
+            params![SystemClock.now().as_millis(), NoteScope::Universal.to_string(), text],
+        )
+        .map(drop)
+        .map_err(rescuing)
 }
 
 /// What is there already is passed over; the first row that can't be read is the end.

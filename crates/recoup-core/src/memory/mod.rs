@@ -5,6 +5,7 @@
 //! and trust decides whether it becomes a rule by itself.
 
 mod agree;
+mod arrivals;
 mod checkpoint;
 pub mod classify;
 mod db;

@@ -138,14 +138,14 @@ pub(super) fn is_due(connection: &Connection, pause: Duration, now: Timestamp) -
     set(connection, SETTLED, &now.as_millis().to_string()).map(|()| true)
 }
 
-fn get(connection: &Connection, name: &str) -> Result<Option<String>> {
+pub(super) fn get(connection: &Connection, name: &str) -> Result<Option<String>> {
     connection
         .prepare_cached("SELECT value FROM settings WHERE name = ?1")
         .and_then(|mut select| select.query_row([name], |row| row.get(0)).optional())
         .map_err(setting)
 }
 
-fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
+pub(super) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
     connection
         .execute("INSERT OR REPLACE INTO settings VALUES (?1, ?2)", params![name, value])
         .map(drop)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
+use super::arrivals;
 use super::inject::{Block, Budget, Candidate, Context, Moment, by_importance};
 use super::rows::{self, Kept};
 use super::schema::BY_IMPORTANCE;
@@ -50,18 +51,27 @@ impl Memory {
         Ok(Block::of(&rules, &context, |_| None))
     }
 
-    /// The rules of a scope and of everywhere that were said or changed after `then`, the
-    /// more important first.
+    /// The rules of a scope and of everywhere that were said or changed after `then`, or came
+    /// here after it, the more important first.
     pub fn rules_since(&self, then: Timestamp, scope: &NoteScope) -> Result<Vec<Note>> {
         let wanted = format!(
             "scope = ?1 AND status = 'active' AND updated > ?2
              ORDER BY updated DESC, row DESC LIMIT {LATEST}"
         );
+        let arrived = format!(
+            "row BETWEEN ?2 AND ?3 AND scope = ?1 AND status = 'active' AND updated <= ?4
+             LIMIT {LATEST}"
+        );
         let found = self.read(|connection| {
-            let mut found = Vec::new();
+            let (mut found, then_at) = (Vec::new(), then.as_millis());
+            let arrivals = arrivals::since(connection, then)?;
             for scope in Wanted::active_in(scope).scopes {
-                let values = params![scope.to_string(), then.as_millis()];
-                found.extend(rows::many(connection, &wanted, values)?);
+                let scope = scope.to_string();
+                found.extend(rows::many(connection, &wanted, params![scope, then_at])?);
+                for it in &arrivals {
+                    let values = params![scope, it.first, it.last, then_at];
+                    found.extend(rows::many(connection, &arrived, values)?);
+                }
             }
             Ok(found)
         })?;

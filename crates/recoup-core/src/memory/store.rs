@@ -136,7 +136,7 @@ impl Memory {
             if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
-            transfer::import(connection, notes)
+            transfer::import(connection, notes, now)
         })
     }
 

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::{self, Arrival};
 use super::inject::estimate;
 use super::private::without_private;
 use super::refuse::refusal;
@@ -100,8 +101,9 @@ pub fn parse(text: &str) -> Result<Vec<Note>> {
 }
 
 /// Within one transaction: takes in what is not known.
-pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported> {
+pub(super) fn import(connection: &Connection, notes: &[Note], now: Timestamp) -> Result<Imported> {
     let mut imported = Imported::default();
+    let mut rows: Option<(i64, i64)> = None;
     for note in notes {
         let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
         let known = rows::one(
@@ -118,6 +120,10 @@ pub(super) fn import(connection: &Connection, notes: &[Note]) -> Result<Imported
         search::put(connection, row, &note.text, note.topic.as_deref())?;
         give_way(connection, note)?;
         imported.added += 1;
+        rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
+    }
+    if let Some((first, last)) = rows {
+        arrivals::note(connection, Arrival { at: now, first, last })?;
     }
     search::tidy(connection)?;
     Ok(imported)

@@ -44,6 +44,17 @@ pub(super) const STAND_INS: &[&str] = &[
     "yourpassword", "password123", "passw0rd", "key", "apikey", "user", "test",
 ];
 
+/// Passwords that everybody has on a machine of their own, and words that stand in many texts.
+#[rustfmt::skip]
+pub(super) const DEFAULTS: &[&str] = &[
+    "password", "mypassword", "yourpassword", "passphrase", "postgres", "postgresql", "rabbitmq",
+    "mongodb", "mariadb", "minioadmin", "minio", "elastic", "elasticsearch", "clickhouse",
+    "keycloak", "wordpress", "sonarqube", "grafana", "opensearch", "neo4j", "development",
+    "production", "staging", "testing", "localhost", "username", "database", "administrator",
+    "anonymous", "superuser", "supersecret", "changeme", "changeit", "example", "examples",
+    "insecure", "disabled", "required", "optional", "external", "application", "everyone",
+];
+
 /// Values of their own kind in some language or format.
 #[rustfmt::skip]
 pub(super) const KEYWORDS: &[&str] = &[

@@ -20,7 +20,16 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn find() -> Result<Self> {
-        let cwd = env::current_dir()?;
+        Self::seen_from(env::current_dir()?)
+    }
+
+    /// The same where the directory may be gone that we were started in: a client goes on
+    /// after it has removed its own.
+    pub(crate) fn find_anyhow() -> Result<Self> {
+        Self::seen_from(env::current_dir().unwrap_or_else(|_| "/".into()))
+    }
+
+    fn seen_from(cwd: PathBuf) -> Result<Self> {
         let user_home = env::path(&env::HOME);
         let home = own_directory(&cwd, user_home.as_deref())?;
         Ok(Self { cwd, home, user_home })

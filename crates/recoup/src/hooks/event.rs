@@ -22,6 +22,8 @@ pub(crate) struct Event {
     pub(crate) transcript: Option<PathBuf>,
     /// Whether a person is there, where the event itself says so.
     pub(crate) person: Option<bool>,
+    /// Whether anybody reads what we answer.
+    pub(crate) heard: bool,
     /// What it was.
     pub(crate) what: What,
 }
@@ -55,6 +57,8 @@ pub(crate) enum What {
         sort: String,
         /// What it said last.
         answer: Option<String>,
+        /// Where the client wrote down what happened in it.
+        transcript: Option<PathBuf>,
     },
     /// The context is about to be compacted.
     Compacting,

@@ -16,6 +16,7 @@ pub mod mark;
 mod outcome;
 pub mod pi;
 mod reply;
+pub mod said;
 pub(crate) mod stdin;
 pub mod transcript;
 mod wire;

@@ -20,6 +20,10 @@ use super::{claude_code, codex, pi};
 /// So much of a file is looked at, from its end.
 const MOST_READ: u64 = 64 << 20;
 
+/// So many entries, and so much of a file, are read again for what the new ones go on with.
+const KNOWN: usize = 100;
+const KNOWN_READ: u64 = 1 << 20;
+
 /// What one line of a client's transcript says, in its order.
 pub fn entries(client: Client, line: &[u8]) -> Vec<Entry> {
     match client {
@@ -50,6 +54,8 @@ pub struct Excerpt {
     pub complete: bool,
     /// Whether the mark did not fit the file, so that it was read as a new one.
     pub anew: bool,
+    /// So many of the entries, the first ones, were read before.
+    pub known: usize,
 }
 
 impl Transcript {
@@ -90,6 +96,32 @@ impl Transcript {
         excerpt().doing(|| self.doing())
     }
 
+    /// The same, and before it some of what was read the last time: a call stands there
+    /// whose outcome is new.
+    pub fn onward(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
+        let mut new = self.since(mark, most)?;
+        // What does not join on to the new is of no use.
+        if new.anew || !new.complete || new.entries.is_empty() {
+            return Ok(new);
+        }
+        let mut entries = self.before(mark.offset()).doing(|| self.doing())?;
+        new.known = entries.len();
+        entries.append(&mut new.entries);
+        Ok(Excerpt { entries, ..new })
+    }
+
+    fn before(&self, end: u64) -> io::Result<Vec<Entry>> {
+        let mut lines = Lines::between(&self.file, 0, end, KNOWN_READ);
+        let mut entries = Vec::new();
+        while entries.len() < KNOWN
+            && let Some(line) = lines.next_line()?
+        {
+            entries.extend(self::entries(self.client, line.text).into_iter().rev());
+        }
+        entries.reverse();
+        Ok(entries)
+    }
+
     fn read(&self, floor: u64, most: usize) -> io::Result<Excerpt> {
         let mut lines = Lines::between(&self.file, floor, self.file.size(), self.most_read);
         let (mut entries, mut complete) = (Vec::new(), true);
@@ -107,7 +139,7 @@ impl Transcript {
         entries.reverse();
         let complete = complete && lines.reached_floor();
         let mark = Mark::at(&self.file, lines.whole_until())?;
-        Ok(Excerpt { entries, mark, complete, anew: false })
+        Ok(Excerpt { entries, mark, complete, anew: false, known: 0 })
     }
 
     fn doing(&self) -> String {

@@ -44,6 +44,12 @@ impl Project {
         Ok(Self::new(root.clone(), Origin::Folder(root)))
     }
 
+    /// The project that a directory belonged to which is gone: its id is remembered, and
+    /// `root` is where its work goes on.
+    pub fn remembered(id: ProjectId, root: PathBuf) -> Self {
+        Self { origin: Origin::Folder(root.clone()), root, id }
+    }
+
     fn new(root: PathBuf, origin: Origin) -> Self {
         let id = ProjectId::of(&origin);
         Self { root, origin, id }

@@ -8,6 +8,7 @@ use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::private::without_private;
 use crate::memory::words::words;
+use crate::memory::{Memory, NoteScope};
 use crate::secrets;
 
 /// As much of a text as an event keeps.
@@ -63,6 +64,21 @@ impl<'a> Of<'a> {
     }
 }
 
+impl Memory {
+    /// Where a session was when something last happened in it.
+    pub fn session_scope(&self, session: &str) -> Result<Option<NoteScope>> {
+        const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
+                           ORDER BY row DESC LIMIT 1";
+        let found: Option<Option<String>> = self.read(|connection| {
+            connection
+                .prepare_cached(SQL)
+                .and_then(|mut select| select.query_row([session], |row| row.get(0)).optional())
+                .map_err(noting)
+        })?;
+        found.flatten().map(|scope| NoteScope::parse(&scope)).transpose()
+    }
+}
+
 impl Turn<'_> {
     /// Writes down that something happened; false where it was known already.
     pub fn happened(&self, what: Happened, of: Of<'_>) -> Result<bool> {
@@ -102,6 +118,12 @@ impl Turn<'_> {
             })
             .map(|found| found.is_some())
             .map_err(noting)
+    }
+
+    /// Whether a call is known to have run, well or not.
+    pub fn has_run(&self, call: &str) -> Result<bool> {
+        Ok(self.is_known(Happened::Succeeded, Some(call))?
+            || self.is_known(Happened::Failed, Some(call))?)
     }
 
     /// A session begins, or goes on.

@@ -5,6 +5,7 @@ use rusqlite::params;
 use super::Turn;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::NoteScope;
 
 /// More than these nobody reads in passing.
 const MOST: usize = 4;
@@ -22,10 +23,11 @@ impl Turn<'_> {
 
     /// What is to be told; from now on it has been.
     pub fn told(&self) -> Result<Vec<String>> {
-        const SQL: &str = "DELETE FROM notices WHERE scope = ?1 RETURNING row, text";
+        // What concerns all projects is told in the first of them.
+        const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
         let mut delete = self.connection.prepare_cached(SQL).map_err(telling)?;
-        let scope = self.occasion.scope.to_string();
-        let rows = delete.query_map([scope], |row| Ok((row.get(0)?, row.get(1)?)));
+        let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
+        let rows = delete.query_map(scopes, |row| Ok((row.get(0)?, row.get(1)?)));
         let mut notices: Vec<(i64, String)> =
             rows.map_err(telling)?.collect::<rusqlite::Result<_>>().map_err(telling)?;
         notices.sort_unstable();

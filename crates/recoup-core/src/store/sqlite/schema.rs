@@ -151,6 +151,7 @@ pub(super) static LAYOUT: Layout = Layout {
     tables: &[TABLES, TALLIES],
     migrate,
     rescue: None,
+    mourn: None,
 };
 
 fn migrate(connection: &Connection, from: i64) -> Result<()> {

@@ -47,6 +47,40 @@ fn paths_words_short_values_and_other_variables_hinder_nothing() {
 }
 
 #[test]
+fn a_credential_is_one_whether_it_has_letters_alone_or_begins_like_a_path() {
+    let values = Values::of_credentials([
+        ("MYSQL_PASSWORD", "swordfish"),
+        ("ADMIN_PASSWORD", "correcthorsebatterystaple"),
+        ("STORAGE_ACCESS_KEY", "/9Tk4Ns6Bf8/Hd1Jm3Pc5Gy0Wu2Ea7Ro+Ti4Ks6Dl8Fn1Vb3Mx5=="),
+        ("OAUTH_TOKEN", "~tilde-and-1-number"),
+        ("GOOGLE_CREDENTIALS", "/home/somebody/.config/key-2.json"),
+        ("OLDPWD", "/Work8Xq2LmNp/src"),
+    ]);
+    for line in [
+        "mysql -u root -pswordfish shop",
+        "mysql --password=swordfish shop",
+        "login as 'swordfish'",
+        "echo xcorrecthorsebatterystaplex",
+        "s3 put --key /9Tk4Ns6Bf8/Hd1Jm3Pc5Gy0Wu2Ea7Ro+Ti4Ks6Dl8Fn1Vb3Mx5== x",
+        "curl -H ~tilde-and-1-number",
+    ] {
+        assert!(values.detect(line.as_bytes()).is_some(), "{line}");
+        let redacted = values.redact(line);
+        assert!(redacted.contains("[redacted: environment-credential]"), "{redacted}");
+        assert!(values.detect(redacted.as_bytes()).is_none(), "{redacted}");
+    }
+    for line in [
+        "swordfishes swim",
+        "a-swordfish2",
+        "cd /Work8Xq2LmNp/src",
+        "cat /home/somebody/.config/key-2.json",
+    ] {
+        assert_eq!(values.detect(line.as_bytes()), None, "{line}");
+        assert_eq!(values.redact(line), line);
+    }
+}
+
+#[test]
 fn what_is_shown_of_the_question_is_without_it() {
     let scene = Scene::new();
     let parts = vec![Part::shown("arguments", &format!("greet --name {VALUE} url"))];

@@ -6,15 +6,20 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::thread;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::Wanted;
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::{Occasion, Wanted};
 use rusqlite::Connection;
 
-use super::Scene;
+use super::{Scene, project};
 
 /// With enough notes for many pages, all of them in the file itself.
 fn with_many_notes() -> Scene {
+    with_notes(300)
+}
+
+fn with_notes(count: usize) -> Scene {
     let scene = Scene::new();
-    for n in 0..300 {
+    for n in 0..count {
         scene.say(&format!("statement number {n}: {}", "word ".repeat(20)), None);
     }
     let database = Connection::open(scene.path()).unwrap();
@@ -53,6 +58,64 @@ fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     assert!(told.iter().any(|(_, _, text)| rescued(text)), "{told:?}");
     scene.say("and it goes on", None);
     assert!(scene.active().contains(&"and it goes on".to_owned()));
+}
+
+/// What the next person is told, wherever that is.
+fn told(scene: &Scene) -> Vec<String> {
+    let occasion = Occasion {
+        client: Client::ClaudeCode,
+        session: "one".to_owned(),
+        context: "one".to_owned(),
+        scope: project('a'),
+    };
+    scene.memory().turn(&occasion, |turn| turn.told()).unwrap().unwrap()
+}
+
+#[test]
+fn a_memory_that_has_lost_its_beginning_is_taken_over_and_the_user_is_told() {
+    // The header alone, or all of the first page.
+    for length in [100, 4_096] {
+        let scene = with_notes(60);
+        let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
+        file.write_all_at(&vec![0; length], 0).unwrap();
+        drop(file);
+        assert_eq!(scene.memory().notes(&Wanted::default()).unwrap().len(), 60, "{length}");
+        assert_eq!(set_aside(&scene), 1);
+        let lines = told(&scene);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        let begins = "memory.db was damaged: 60 memories could be saved; what it was is in ";
+        assert!(lines[0].starts_with(begins), "{lines:?}");
+        assert_eq!(told(&scene), [""; 0], "once");
+        let left = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = left.filter(|it| it.to_string_lossy().contains("mended")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn a_memory_that_was_emptied_is_set_aside_and_its_log_is_read() {
+    let scene = Scene::new();
+    scene.say("said in the log", None);
+    fs::OpenOptions::new().write(true).truncate(true).open(scene.path()).unwrap();
+    assert!(scene.memory().notes(&Wanted::default()).unwrap().is_empty());
+    let lines = told(&scene);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let begins = "memory.db was damaged: 1 memory could be saved; ";
+    assert!(lines[0].starts_with(begins), "{lines:?}");
+    assert_eq!(set_aside(&scene), 1);
+    assert_eq!(scene.active(), ["said in the log"]);
+}
+
+#[test]
+fn a_first_memory_is_no_damaged_one() {
+    let scene = Scene::new();
+    assert_eq!(told(&scene), [""; 0]);
+    assert_eq!(set_aside(&scene), 0);
+    // One that was removed on purpose, with its log.
+    for name in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{name}", scene.path().display()));
+    }
+    assert_eq!(told(&scene), [""; 0]);
 }
 
 #[test]

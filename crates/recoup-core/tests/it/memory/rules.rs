@@ -1,6 +1,7 @@
 //! The rules that hold somewhere: the most important ones, whatever their number.
 
 use proptest::prelude::*;
+use recoup_core::base::clock::Clock as _;
 use recoup_core::memory::inject::{Budget, by_importance};
 use recoup_core::memory::search::Query;
 use recoup_core::memory::{NoteKind, NoteScope, Source, Statement, Wanted};
@@ -99,4 +100,36 @@ fn an_index_in_many_parts_is_made_one_when_memory_is_settled() {
     assert_eq!(parts(), 1);
     let found = scene.memory().search(&Query::new("number42")).unwrap();
     assert_eq!(found[0].0.text, "the service number42 runs on its own port");
+}
+
+#[test]
+fn what_was_imported_is_new_since_then_however_old_it_is() {
+    let (one, other) = (Scene::new(), Scene::new());
+    one.say("use tabs", None);
+    one.say("never push to main", None);
+    let notes = one.memory().notes(&Wanted::default()).unwrap();
+    for _ in 0..3 {
+        other.pass();
+    }
+    other.say("ours", None);
+    let before = other.clock.now();
+    let since = || {
+        let rules = other.memory().rules_since(before, &project('a')).unwrap();
+        rules.into_iter().map(|it| it.text).collect::<Vec<_>>()
+    };
+    assert_eq!(since(), [""; 0]);
+    other.pass();
+    other.memory().import(&notes).unwrap();
+    let mut found = since();
+    found.sort_unstable();
+    assert_eq!(found, ["never push to main", "use tabs"]);
+    let after = other.clock.now();
+    assert!(other.memory().rules_since(after, &project('a')).unwrap().is_empty());
+    for n in 0..20 {
+        let scene = Scene::new();
+        scene.say(&format!("rule {n}"), None);
+        other.pass();
+        other.memory().import(&scene.memory().notes(&Wanted::default()).unwrap()).unwrap();
+    }
+    assert_eq!(since().len(), 22, "each once");
 }

@@ -57,7 +57,7 @@ pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
 
 /// Serves a client. Always 0.
 pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
-    let Ok(places) = Places::find() else { return YES };
+    let Ok(places) = Places::find_anyhow() else { return YES };
     let log = Log::below(&places.home);
     if let [flag, project] = args
         && flag == worker::FLAG

@@ -1,5 +1,7 @@
 //! Sub-agents and tasks in the background.
 
+use std::path::Path;
+
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::transcript::Notification;
@@ -7,6 +9,7 @@ use recoup_core::memory::{Happened, Of};
 
 use super::Here;
 use crate::hooks::reply::Reply;
+use crate::hooks::worker::job::Why;
 
 /// A sub-agent sees nothing of what its parent was given.
 pub(super) fn began(here: &Here<'_>) -> Reply {
@@ -19,8 +22,13 @@ pub(super) fn began(here: &Here<'_>) -> Reply {
     reply
 }
 
-/// A sub-agent has given its answer.
-pub(super) fn done(here: &Here<'_>, sort: &str, answer: Option<&str>) -> Reply {
+/// A sub-agent has given its answer. What happened in it is in a transcript of its own.
+pub(super) fn done(
+    here: &Here<'_>,
+    sort: &str,
+    answer: Option<&str>,
+    transcript: Option<&Path>,
+) -> Reply {
     let cited = answer.map(citations).unwrap_or_default();
     let call = here.event.agent.as_ref().map(|agent| once(agent, "completed"));
     here.take_in(|turn| {
@@ -28,6 +36,9 @@ pub(super) fn done(here: &Here<'_>, sort: &str, answer: Option<&str>) -> Reply {
         turn.happened(Happened::Task, of)?;
         answer.map_or(Ok(0), |answer| turn.cited(answer, &cited))
     });
+    if let Some(transcript) = transcript {
+        here.read_on_in(transcript, Why::SubAgent);
+    }
     Reply::default()
 }
 

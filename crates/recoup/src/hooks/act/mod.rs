@@ -25,7 +25,6 @@ use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
-use super::Surroundings;
 use super::event::{Event, What};
 use super::headless::nobody_is_there;
 use super::outcome;
@@ -33,6 +32,7 @@ use super::reply::Reply;
 use super::worker;
 use super::worker::job::{self, From, Job, Why};
 use super::worker::queue::Queue;
+use super::{Surroundings, claude_code};
 
 /// What the user said is worth waiting for.
 const FOR_WORDS: Duration = Duration::from_millis(2_500);
@@ -61,7 +61,9 @@ pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
         What::Batch(calls) => tool::batch(&here, calls),
         What::Task(task) => agent::task(&here, task),
         What::AgentBegan => agent::began(&here),
-        What::AgentDone { sort, answer } => agent::done(&here, sort, answer.as_deref()),
+        What::AgentDone { sort, answer, transcript } => {
+            agent::done(&here, sort, answer.as_deref(), transcript.as_deref())
+        }
         What::Compacting => stop::compacting(&here),
         What::Compacted => stop::compacted(&here),
         What::Stopped(stop) => stop::stopped(&here, stop),
@@ -76,6 +78,26 @@ struct Here<'a> {
     memory: &'static Memory,
     project: Project,
     occasion: Occasion,
+}
+
+/// The project that the client works in. A directory may be gone by now (a worktree that was
+/// removed): then it is the session's project, and what is left of its path is its place.
+fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<Project> {
+    let cwd = around.cwd.join(&event.cwd);
+    let gone = match Project::find(&cwd) {
+        Err(error) => error,
+        found => return found,
+    };
+    // The top of the file system is nobody's project.
+    let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
+    let above = above.chain([around.cwd.as_path()]).find_map(|dir| Project::find(dir).ok());
+    let above = above.ok_or(gone)?;
+    Ok(match memory.session_scope(&event.session) {
+        Ok(Some(NoteScope::Project(id))) if id != *above.id() => {
+            Project::remembered(id, above.root().to_owned())
+        }
+        _ => above,
+    })
 }
 
 /// What a context has been given, and when it was last given all that it did not have.
@@ -106,20 +128,20 @@ impl<T> Taken<T> {
 
 impl<'a> Here<'a> {
     fn of(event: &'a Event, around: &'a Surroundings<'a>) -> Result<Self> {
-        let cwd = around.cwd.join(&event.cwd);
-        let project = Project::find(&cwd).or_else(|_| Project::find(&around.cwd))?;
+        let write = if let What::Prompt(_) = event.what { FOR_WORDS } else { FOR_THE_REST };
+        let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
+        let waits = Waits { read: TO_READ, write };
+        // Never closed: the process ends first.
+        let memory: &'static Memory =
+            Box::leak(Box::new(Memory::at(path, waits, Arc::new(SystemClock), log)));
+        let project = project(event, around, memory)?;
         let occasion = Occasion {
             client: event.client,
             session: event.session.clone(),
             context: event.context(),
             scope: NoteScope::Project(project.id().clone()),
         };
-        let write = if let What::Prompt(_) = event.what { FOR_WORDS } else { FOR_THE_REST };
-        let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
-        let waits = Waits { read: TO_READ, write };
-        let memory = Memory::at(path, waits, Arc::new(SystemClock), log);
-        // Never closed: the process ends first.
-        Ok(Self { event, around, memory: Box::leak(Box::new(memory)), project, occasion })
+        Ok(Self { event, around, memory, project, occasion })
     }
 
     fn scope(&self) -> &NoteScope {
@@ -153,7 +175,19 @@ impl<'a> Here<'a> {
     }
 
     fn known(&self) -> Known {
-        let context = &self.occasion.context;
+        self.known_to(&self.occasion.context)
+    }
+
+    /// What a fork has of the session that it comes from; its own, where that is not known.
+    fn known_to_fork(&self) -> Known {
+        let path = self.event.transcript.as_deref();
+        match path.and_then(claude_code::fork::parent) {
+            Some(parent) if parent != self.occasion.session => self.known_to(&parent),
+            _ => self.known(),
+        }
+    }
+
+    fn known_to(&self, context: &str) -> Known {
         Known {
             notes: self.read("what was given", self.memory.given(context)),
             last: self.read("what was given", self.memory.last_given(context)),
@@ -180,17 +214,19 @@ impl<'a> Here<'a> {
         outcome::learn(turn, call, outcome, &|path| self.in_project(path))
     }
 
-    /// Leaves something slow to the worker; what is silent now stays so.
-    fn later(&self, what: job::What) {
+    /// Leaves something slow to the worker; false where it could not be left.
+    fn later(&self, what: job::What) -> bool {
         let from = From::of(&self.occasion, self.project.root().to_owned());
         let queue = Queue::of(&self.around.home, self.project.id());
         // Also where the queue is full: then a worker is what it needs.
         let left = queue.put(&Job { from, what }, &SystemClock);
+        let is_left = left.is_ok();
         for done in [left, worker::start(&queue, &self.project)] {
             if let Err(error) = done {
                 self.fault("something was not left to the worker", &error);
             }
         }
+        is_left
     }
 
     /// What an earlier worker has left is done.
@@ -203,17 +239,27 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Whether a person is there to be told something.
-    fn has_reader(&self) -> bool {
+    /// Whether a person is there, whatever the client shows of this event.
+    fn has_person(&self) -> bool {
         !nobody_is_there(self.event, &self.around.entry)
     }
 
-    /// The transcript is to be read on, if there is one.
+    /// Whether a person is there to be told something, now.
+    fn has_reader(&self) -> bool {
+        self.event.heard && self.has_person()
+    }
+
+    /// The session's transcript is to be read on, if there is one.
     fn read_on(&self, why: Why) {
         if let Some(transcript) = &self.event.transcript {
-            let transcript = self.around.cwd.join(transcript);
-            self.later(job::What::Sweep { transcript, why });
+            self.read_on_in(transcript, why);
         }
+    }
+
+    /// A transcript is to be read on.
+    fn read_on_in(&self, transcript: &Path, why: Why) {
+        let transcript = self.around.cwd.join(transcript);
+        self.later(job::What::Sweep { transcript, why });
     }
 
     /// A path as the project knows it; one outside is as it is.

@@ -19,6 +19,11 @@ pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
     })
 }
 
+/// A statement that waits for whoever holds the database.
+pub(super) fn later(text: &str) -> String {
+    format!("will remember: {text} (as soon as memory is free)")
+}
+
 /// A statement that could not be kept.
 pub(super) fn not_remembered(text: &str) -> String {
     format!("could not remember: {text} (see ~/.recoup/logs/hooks.log)")

@@ -3,17 +3,19 @@
 
 use std::collections::HashSet;
 
+use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::text::shortened;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
-use recoup_core::memory::{Happened, NoteId, NoteScope, Of, Recorded, Source, Statement, Turn};
-use recoup_core::{ErrorKind, Result, secrets};
+use recoup_core::memory::{Happened, NoteId, Of, Recorded, Turn};
+use recoup_core::{Result, secrets};
 
 use super::{Here, Taken, notice};
 use crate::hooks::event::Prompt;
 use crate::hooks::headless::nobody_is_there;
 use crate::hooks::reply::Reply;
+use crate::hooks::said::{self, Said};
 use crate::hooks::wire;
 use crate::hooks::worker::job::What;
 
@@ -32,7 +34,7 @@ struct Came {
 pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let text = without_private(&prompt.text);
     let reading = classify::classify(&text);
-    let statements = statements(here, &reading);
+    let said = sayings(here, &reading);
     let found = fitting(here, &text);
     // Known by what it is, which must not be readable.
     let session = &here.occasion.session;
@@ -48,7 +50,11 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
         if reading.re_ask {
             turn.reasked(&text)?;
         }
-        let recorded = record(turn, &statements)?;
+        let recorded = said::record(turn, &said)?;
+        if !here.event.heard {
+            tell_later(here, turn, &recorded)?;
+            return Ok(Came { recorded, ..Came::default() });
+        }
         let block = still_fitting(here, turn, &found, &recorded)?;
         let told = if here.has_reader() { turn.told()? } else { Vec::new() };
         Ok(Came { told, recorded, block })
@@ -65,12 +71,30 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
                 reply.tell(block.text());
             }
         }
-        Taken::Failed if !statements.is_empty() => {
-            reply.notice(&notice::not_remembered(&statements[0].text));
+        Taken::Failed if !said.is_empty() => {
+            let text = said[0].text.clone();
+            let kept = keep_for_later(here, once, said);
+            reply.notice(&if kept { notice::later(&text) } else { notice::not_remembered(&text) });
         }
         Taken::Failed | Taken::Silent => {}
     }
     reply
+}
+
+/// Memory can't be written at the moment: the worker does that as soon as it can be. False
+/// where even that can't be noted down.
+fn keep_for_later(here: &Here<'_>, once: Option<String>, said: Vec<Said>) -> bool {
+    // Whether it is silent now may be known all the same.
+    let silent = here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some());
+    !silent && here.later(What::Remember { at: SystemClock.now(), once, said })
+}
+
+/// What was kept is told at the next event whose answer a person sees.
+fn tell_later(here: &Here<'_>, turn: &Turn<'_>, recorded: &[Recorded]) -> Result<()> {
+    if !here.has_person() {
+        return Ok(());
+    }
+    recorded.iter().filter_map(notice::remembered).try_for_each(|line| turn.tell(&line))
 }
 
 /// Where the user has agreed to that, a model is asked about what may be a statement. Its
@@ -93,41 +117,21 @@ fn is_tentative(here: &Here<'_>) -> bool {
 }
 
 /// What was said, as it would be kept. Where nobody was there to say it, it only waits.
-fn statements(here: &Here<'_>, reading: &Reading) -> Vec<Statement> {
+fn sayings(here: &Here<'_>, reading: &Reading) -> Vec<Said> {
     if reading.sayings.is_empty() {
         return Vec::new();
     }
     let tentative = is_tentative(here);
-    let statement = |saying: &Saying| Statement {
+    let said = |saying: &Saying| Said {
         kind: saying.kind,
         text: saying.text.clone(),
         quote: Some(saying.quote.clone()),
-        source: Source::User,
-        scope: if saying.universal { NoteScope::Universal } else { here.scope().clone() },
+        universal: saying.universal,
         paths: saying.paths.clone(),
         topic: saying.topic.clone(),
-        session: None,
         tentative,
     };
-    reading.sayings.iter().map(statement).collect()
-}
-
-/// What must not be kept is passed over.
-fn record(turn: &Turn<'_>, statements: &[Statement]) -> Result<Vec<Recorded>> {
-    let mut all = Vec::new();
-    for statement in statements {
-        let recorded = match turn.record(statement) {
-            Err(error) if error.kind() == ErrorKind::Invalid => continue,
-            recorded => recorded?,
-        };
-        if let Recorded::Confirmed { note, .. } = &recorded {
-            turn.repeated(note)?;
-        }
-        // It was said in this context, which need not be told.
-        turn.knows([&recorded.note().id])?;
-        all.push(recorded);
-    }
-    Ok(all)
+    reading.sayings.iter().map(said).collect()
 }
 
 /// Notes about the same thing as a text, with what they need no lock for.

@@ -6,11 +6,14 @@ use super::{Here, Known, Taken, notice, prompt, standing};
 use crate::hooks::event::How;
 use crate::hooks::reply::Reply;
 
-/// Rules go into the context: all of them, or what is new since it was last given any.
-/// Nothing in the event of a fork says which session it comes from: what it is given is
-/// then everything.
+/// Rules go into the context: all of them, or what is new since it was last given any. A
+/// fork has what the session has that it comes from, as far as that is known.
 pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
-    let known = if how.is_empty() { Known::default() } else { here.known() };
+    let known = match how {
+        _ if how.is_empty() => Known::default(),
+        How::Fork => here.known_to_fork(),
+        _ => here.known(),
+    };
     let stands = how.is_empty().then(|| standing::text(here)).flatten();
     let budget = standing::beside(stands.as_deref());
     let block = here.rules(&known, budget);
@@ -20,6 +23,9 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
             turn.lose()?;
         }
         turn.begin(how.as_str())?;
+        if how == How::Fork {
+            turn.knows(&known.notes)?;
+        }
         turn.give_all(block.as_ref())?;
         if here.has_reader() { turn.told() } else { Ok(Vec::new()) }
     });

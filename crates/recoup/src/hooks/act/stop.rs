@@ -10,7 +10,8 @@ use crate::hooks::worker::job::Why;
 
 /// The rules that an answer cites are counted. Nothing is said to the agent: it would go on.
 pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
-    // Each only if no event has told of it.
+    // Each only if no event has told of it. What there is to say about them is noted there:
+    // nobody would hear it now.
     for it in &stop.prompts {
         prompt::prompted(here, it);
     }

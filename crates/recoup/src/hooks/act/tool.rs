@@ -78,11 +78,17 @@ pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
     Reply::default()
 }
 
-/// Calls that were turned down.
+/// Calls that were turned down, if they have had no event of their own: one that ran can
+/// answer whatever it likes.
 pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
     if !calls.is_empty() {
         here.take_in(|turn| {
-            calls.iter().try_for_each(|(call, outcome)| here.learn(turn, call, outcome).map(drop))
+            for (call, outcome) in calls {
+                if !turn.has_run(&call.id)? {
+                    here.learn(turn, call, outcome)?;
+                }
+            }
+            Ok(())
         });
     }
     Reply::default()

@@ -1,6 +1,7 @@
 //! Claude Code: its wire formats.
 
 mod entries;
+pub(super) mod fork;
 mod outcome;
 pub(super) mod reply;
 pub mod transcript;

@@ -9,6 +9,8 @@ use super::transcript::Line;
 use crate::hooks::wire::{self, Block, Text, tagged};
 
 pub(super) const DENIED: &str = "The user doesn't want to proceed with this tool use";
+/// How the client begins where it did not let a call begin.
+pub(super) const REFUSED: &str = "<tool_use_error>";
 const NOT_NOW: &str = "The user doesn't want to take this action right now";
 const REJECTED: &str = "User rejected tool use";
 /// What the client writes where a person stopped the agent.
@@ -41,7 +43,7 @@ fn ended(text: &str, is_error: bool, line: &Line<'_>) -> Ended {
     if !is_error {
         return Ended::Succeeded;
     }
-    if text.starts_with("<tool_use_error>") || is_not_permitted(text) {
+    if text.starts_with(REFUSED) || is_not_permitted(text) {
         return Ended::Refused;
     }
     if is_denied(text, line) { Ended::Denied } else { Ended::Failed { exit: exit_code(text) } }

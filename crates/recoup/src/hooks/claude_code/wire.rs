@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::entries::{self, action};
-use super::outcome::{self, DENIED};
+use super::outcome::{self, DENIED, REFUSED};
 use crate::hooks::event::{Event, How, Prompt, Stop, What};
 use crate::hooks::wire::{self, lenient, tagged};
 
@@ -33,6 +33,8 @@ pub(in crate::hooks) struct Payload<'a> {
     agent_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     agent_type: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    agent_transcript_path: Option<PathBuf>,
     #[serde(default, deserialize_with = "lenient")]
     source: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -93,6 +95,7 @@ pub(in crate::hooks) fn common(name: &str, payload: &Payload<'_>) -> Option<What
             // At each compaction one without a type ends; nobody had started it.
             sort: payload.agent_type.clone().filter(|sort| !sort.is_empty())?,
             answer: payload.last_assistant_message.clone(),
+            transcript: payload.agent_transcript_path.clone().filter(|path| path.is_absolute()),
         },
         "PreCompact" => What::Compacting,
         "Stop" | "StopFailure" => What::Stopped(Stop {
@@ -166,9 +169,12 @@ fn called(payload: &Payload<'_>) -> Option<What> {
 fn failed(payload: &Payload<'_>) -> Option<What> {
     let call = payload.call(action)?;
     let error = payload.error.as_deref().unwrap_or_default();
+    // Whether a person or a tool says so is known in the transcript alone.
+    if error.starts_with(DENIED) {
+        return None;
+    }
     let ended = match outcome::exit_code(error) {
         _ if payload.is_interrupt == Some(true) => Ended::Interrupted,
-        _ if error.starts_with(DENIED) => Ended::Denied,
         exit => Ended::Failed { exit },
     };
     let output = match ended {
@@ -179,22 +185,20 @@ fn failed(payload: &Payload<'_>) -> Option<What> {
     Some(What::Called(call, outcome))
 }
 
-/// Only what was turned down: calls that ran have had events of their own.
+/// What may have been turned down: whether a call ran, and wrote that itself, is known from
+/// the events that it has had. That a person said no is not believed here: beside the text
+/// there is no field of the client's own, as the transcript has it.
 fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
     let calls: Vec<&RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
     let read = |call: &&RawValue| {
         let call = *call;
         let batched: Batched<'_> = serde_json::from_str(call.get()).ok()?;
         let text = wire::text_of(batched.response?);
-        let (ended, why) = match tagged(&text, "tool_use_error") {
-            Some(why) if text.trim_start().starts_with("<tool_use_error>") => (Ended::Refused, why),
-            _ if text.starts_with(DENIED) => (Ended::Denied, &*text),
-            _ => return None,
-        };
+        let why = tagged(&text, "tool_use_error").filter(|_| text.starts_with(REFUSED))?;
         let tool = batched.tool?;
         let input = batched.input?;
-        let id = batched.id.unwrap_or_else(|| wire::print(call.get()));
-        let outcome = Outcome::new(&id, ended, why);
+        let id = batched.id.unwrap_or_else(|| wire::print(input.get()));
+        let outcome = Outcome::new(&id, Ended::Refused, why);
         Some((Call::new(&id, &tool, action(&tool, input), input.get().as_bytes()), outcome))
     };
     calls.iter().filter_map(read).collect()
@@ -224,6 +228,7 @@ impl Payload<'_> {
             cwd: self.cwd.clone().unwrap_or_default(),
             transcript: path.filter(|path| path.is_absolute()).map(Into::into),
             person: None,
+            heard: true,
             what,
         }
     }

@@ -57,7 +57,7 @@ pub(in crate::hooks) struct Notice {
     last_assistant_message: Option<String>,
 }
 
-/// The name that we give to it: nobody reads what we would print.
+/// The name that we give to it.
 const NAME: &str = "notify";
 
 /// The end of a turn; none for other notices.
@@ -76,6 +76,8 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
         cwd: notice.cwd.unwrap_or_default(),
         transcript: None,
         person: notice.client.map(|client| client != "codex_exec"),
+        // What we print is nobody's input.
+        heard: false,
         what: What::Stopped(Stop {
             answer: notice.last_assistant_message,
             prompts,

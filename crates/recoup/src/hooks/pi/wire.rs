@@ -83,6 +83,7 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
         cwd: payload.cwd.clone().unwrap_or_default(),
         transcript: file,
         person: payload.ui,
+        heard: true,
         what,
     })
 }

@@ -1,12 +1,40 @@
-//! A model's word on what the user said: its "none" is final.
+//! What the user said: what could not be written down at once, and a model's word on it,
+//! whose "none" is final.
 
 use recoup_core::Result;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::{Candidate, Finding, Verdict};
-use recoup_core::memory::{NoteId, Occasion, Recorded, Source, Statement, Turn};
+use recoup_core::memory::{Happened, NoteId, Occasion, Of, Recorded, Source, Statement, Turn};
 
 use super::Worker;
+use crate::hooks::said::{self, Said};
 
 impl Worker<'_> {
+    /// Writes down what was said then. What was said in a pause is not.
+    pub(super) fn remember(
+        &self,
+        occasion: &Occasion,
+        at: Timestamp,
+        once: Option<&str>,
+        said: &[Said],
+    ) -> Result<()> {
+        if self.memory.was_silent(&occasion.scope, at)? {
+            return Ok(());
+        }
+        let done = self.memory.turn(occasion, |turn| {
+            let then = turn.at(at);
+            if then.happened(Happened::Prompted, Of { call: once, ..Of::default() })? {
+                for recorded in said::record(&then, said)? {
+                    if !recorded.instead_of().is_empty() {
+                        tell_change(turn, &recorded)?;
+                    }
+                }
+            }
+            Ok(())
+        });
+        done.map(drop)
+    }
+
     /// Asks about a prompt, of which these notes were kept.
     pub(super) fn hear(
         &self,
@@ -31,6 +59,12 @@ impl Worker<'_> {
             })
             .map(drop)
     }
+}
+
+/// That it is remembered was told at once; what gave way to it was not known then.
+fn tell_change(turn: &Turn<'_>, recorded: &Recorded) -> Result<()> {
+    let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
+    turn.tell(&format!("remembered: {}, instead of: {}", recorded.note().text, before.join("; ")))
 }
 
 /// What was kept of something that is no statement counts no longer; the user can bring

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use recoup_core::Result;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::{NoteId, NoteScope, Occasion};
+use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
+
+use crate::hooks::said::Said;
 
 /// Something slow that a hook does not wait for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,15 @@ pub enum What {
         /// Why now.
         why: Why,
     },
+    /// Remember what the user said while memory could not be written.
+    Remember {
+        /// When it was said.
+        at: Timestamp,
+        /// Stands for the prompt, which counts once.
+        once: Option<String>,
+        /// What was said.
+        said: Vec<Said>,
+    },
     /// Ask a model about what the user said. Nobody was sure, or it was kept.
     Judge {
         /// The prompt, without secrets and private parts.
@@ -49,6 +61,16 @@ pub enum What {
         /// Whether nobody was there to say it.
         tentative: bool,
     },
+}
+
+impl What {
+    /// Whether it is done another time, after that went wrong. What else is left would come
+    /// again and again.
+    pub(super) fn waits(&self, error: &Error) -> bool {
+        use ErrorKind::{Full, Io, Locked, ReadOnly};
+        matches!(self, Self::Remember { .. })
+            && matches!(error.kind(), Locked | Full | ReadOnly | Io)
+    }
 }
 
 /// Why a transcript is read.
@@ -61,6 +83,8 @@ pub enum Why {
     Stop,
     /// The session ended.
     End,
+    /// A sub-agent came to its end: it is its transcript.
+    SubAgent,
 }
 
 impl From {

@@ -74,8 +74,13 @@ impl Worker<'_> {
             let Some(lock) = queue.lock()? else { return Ok(()) };
             let mut ended = BTreeMap::new();
             while let Some(taken) = queue.take(self.log)? {
-                if let Err(error) = self.carry_out(&taken.job) {
-                    (self.log)(&format!("a job failed: {error}"));
+                match self.carry_out(&taken.job) {
+                    Err(error) if taken.job.what.waits(&error) => {
+                        taken.leave()?;
+                        return Err(error.context("a job is left for the next worker"));
+                    }
+                    Err(error) => (self.log)(&format!("a job failed: {error}")),
+                    Ok(()) => {}
                 }
                 if let What::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
                     ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
@@ -107,6 +112,9 @@ impl Worker<'_> {
         match &job.what {
             What::Sweep { transcript, why } => {
                 self.sweep(&occasion, &job.from.root, transcript, *why)
+            }
+            What::Remember { at, once, said } => {
+                self.remember(&occasion, *at, once.as_deref(), said)
             }
             What::Judge { prompt, kept, tentative } => {
                 self.hear(&occasion, prompt, &job::ids(kept), *tentative)

@@ -112,6 +112,12 @@ impl Queue {
 }
 
 impl Taken {
+    /// It was begun, and could not be done: as if it had not been.
+    pub fn leave(self) -> Result<()> {
+        let Some((name, _)) = parts(&self.file) else { return Ok(()) };
+        fsx::rename_unsynced(&self.file, &self.file.with_file_name(format!("{name}.0.json")))
+    }
+
     /// It is done, and gone.
     pub fn done(self) -> Result<()> {
         fsx::remove(&self.file).map(drop)

@@ -34,21 +34,33 @@ impl Worker<'_> {
     ) -> Result<()> {
         let Some(transcript) = Transcript::open(path, occasion.client)? else { return Ok(()) };
         let name = path.display().to_string();
-        let excerpt = self.new_in(&transcript, &name)?;
-        let entries = self.audible(&occasion.scope, excerpt.entries)?;
+        let mut excerpt = match self.mark(&name)? {
+            Some(mark) => transcript.onward(&mark, MOST)?,
+            None => transcript.last(MOST)?,
+        };
+        let new = self.audible(&occasion.scope, excerpt.entries.split_off(excerpt.known))?;
+        let mut entries = self.audible(&occasion.scope, excerpt.entries)?;
+        let known = entries.len();
+        entries.extend(new);
         self.memory.turn(occasion, |turn| {
-            for learned in take_in(turn, &entries, root)? {
+            for learned in take_in(turn, &entries, known, root)? {
                 turn.tell(&notice(&learned))?;
             }
             Ok(())
         })?;
         // Also where nothing is kept at the moment: nobody catches up on that later.
         self.memory.sweep(&name, &excerpt.mark.to_string())?;
-        if why == Why::Compaction {
-            return self.preserve(occasion, &transcript, &format!("{name} before compaction"));
+        match why {
+            // What a sub-agent has to do, and what it was told, is another's business.
+            Why::SubAgent => Ok(()),
+            Why::Compaction => {
+                self.preserve(occasion, &transcript, &format!("{name} before compaction"))
+            }
+            Why::Stop | Why::End => {
+                self.save_progress(occasion, &transcript)?;
+                self.extract(occasion, &transcript, &format!("{name} for a model"))
+            }
         }
-        self.save_progress(occasion, &transcript)?;
-        self.extract(occasion, &transcript, &format!("{name} for a model"))
     }
 
     /// What would be lost with the context: statements that nobody was sure about, since
@@ -61,11 +73,14 @@ impl Worker<'_> {
     }
 
     fn new_in(&self, transcript: &Transcript, name: &str) -> Result<Excerpt> {
-        let mark = self.memory.swept(name)?;
-        match mark.and_then(|mark| mark.parse::<Mark>().ok()) {
+        match self.mark(name)? {
             Some(mark) => transcript.since(&mark, MOST),
             None => transcript.last(MOST),
         }
+    }
+
+    fn mark(&self, name: &str) -> Result<Option<Mark>> {
+        Ok(self.memory.swept(name)?.and_then(|mark| mark.parse().ok()))
     }
 
     /// Without what happened while nothing was to be kept, and without what the
@@ -139,26 +154,26 @@ impl Worker<'_> {
     }
 }
 
-/// Everything that hooks may have missed. What they told us is known by the name of its
-/// call, and counts once.
-fn take_in(turn: &Turn<'_>, entries: &[Entry], root: &Path) -> Result<Vec<Learned>> {
+/// Everything that hooks may have missed, and that did not end among the first `known`
+/// entries. What hooks told us is known by the name of its call, and counts once.
+fn take_in(turn: &Turn<'_>, entries: &[Entry], known: usize, root: &Path) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
     let in_project = |path: &str| {
         let path = Path::new(path);
         path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
     };
-    for step in steps(entries) {
+    for step in steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
             let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
             learned.extend(outcome::learn(&then, step.call, outcome, &in_project)?);
         }
     }
-    for entry in entries {
+    for entry in &entries[known..] {
         if let What::Words(words) = &entry.what {
             turn.cited(words, &citations(words))?;
         }
     }
-    for trouble in troubles(entries) {
+    for trouble in troubles(entries).into_iter().filter(|it| it.entries.end > known) {
         if matches!(trouble.sort, Sort::Stuck | Sort::Backtracked | Sort::Repeated) {
             let subject = trouble.kind.map_or(trouble.call, |kind| kind.to_string());
             let print = Digest::of(

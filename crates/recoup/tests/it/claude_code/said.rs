@@ -1,5 +1,5 @@
-//! From one session to the next: what is recorded meanwhile, where it counts,
-//! and what nobody may keep.
+//! From one session to the next: what a person says once, what only a script
+//! says, what is recorded meanwhile, and what nobody may keep.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,35 @@ use super::hooks::Hook;
 use super::script::{Answer, Script};
 use super::{RULE, client_with_the_rule};
 
-/// How often the rule is in the request of a session that has just begun.
-fn in_a_new_session(client: &Client) -> usize {
+/// What of the rule is left when it was said in a prompt, and not recorded word for word.
+const SAID: &str = "ever use var in JavaScript";
+
+/// How often a text is in the request of a session that has just begun.
+fn in_a_new_session(client: &Client, text: &str) -> usize {
     client.ask(&[], "hello");
-    client.last_asked().count(RULE)
+    client.last_asked().count(text)
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn what_a_person_says_once_is_in_the_next_session() {
+    let client = Client::new(&Hook::Recoup, Script::default());
+    let mut terminal = client.sit_down();
+    terminal.enter(RULE, || !client.fields("Stop", "cwd").is_empty());
+    terminal.leave();
+    assert_eq!(in_a_new_session(&client, SAID), 1);
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn what_a_script_says_is_a_rule_only_where_that_is_wanted() {
+    for (setting, expected) in [("", 0), ("[capture]\nheadless = true\n", 1)] {
+        let client = Client::new(&Hook::Recoup, Script::default());
+        fs::create_dir(client.home.recoup()).unwrap();
+        fs::write(client.home.recoup().join("config.toml"), setting).unwrap();
+        client.ask(&[], RULE);
+        assert_eq!(in_a_new_session(&client, SAID), expected, "{setting}");
+    }
 }
 
 #[test]
@@ -36,9 +61,9 @@ fn a_rule_of_one_project_is_not_told_in_another() {
     let other = client.home.path("elsewhere");
     fs::create_dir(&other).unwrap();
     client.home.run_in(&other, &["memory", "add", RULE]).expect(0);
-    assert_eq!(in_a_new_session(&client), 0);
+    assert_eq!(in_a_new_session(&client, RULE), 0);
     client.home.run_in(&other, &["memory", "add", "--universal", RULE]).expect(0);
-    assert_eq!(in_a_new_session(&client), 1);
+    assert_eq!(in_a_new_session(&client, RULE), 1);
 }
 
 /// Hooks are started with the client's whole environment.

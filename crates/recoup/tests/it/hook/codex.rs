@@ -58,6 +58,25 @@ fn notify_alone_tells_what_was_said_and_a_script_is_no_person() {
 }
 
 #[test]
+fn what_notify_can_not_show_is_told_at_the_next_event_that_can() {
+    let home = Home::new();
+    add(&home, &["staging runs on port 8443"]);
+    let messages = ["from now on use pnpm", "which port does staging run on?"];
+    let changes = json!({"cwd": home.project(), "client": "codex-tui", "input-messages": messages});
+    let notice = changed(fixture("codex", "notify"), changes);
+    home.run(&["hook", &notice.to_string()]).expect(0);
+    let later = changed(notice, json!({"turn-id": "later", "input-messages": ["thanks"]}));
+    home.run(&["hook", &later.to_string()]).expect(0);
+    let thread = later["thread-id"].as_str().unwrap();
+    let asked = json!({"session_id": thread, "prompt": "on which port does staging run?"});
+    let reply = tell(&home, "UserPromptSubmit", asked);
+    assert_eq!(reply.notice, "recoup: will remember: use pnpm");
+    reply.has_rules(&["staging runs on port 8443"]);
+    let again = json!({"session_id": thread, "prompt": "and another thing"});
+    assert_eq!(tell(&home, "UserPromptSubmit", again).notice, "", "once");
+}
+
+#[test]
 fn how_a_command_ended_is_known_from_the_transcript() {
     let home = Home::new();
     tell(&home, "PostToolUse", json!({})).is_silent();

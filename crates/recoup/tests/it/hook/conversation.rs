@@ -35,7 +35,7 @@ fn every_beginning_gives_what_its_context_does_not_have() {
     reply.has_rules(&["use pnpm", "never push to main"]);
     assert_eq!(reply.notice, "recoup: 2 rules are in the compacted context again");
     talk.tell("SessionStart-resume").is_silent();
-    // Nothing in a fork's event says where it comes from.
+    // Nothing says where this one comes from.
     let fork = Talk::new(&home, "fork").tell("SessionStart-fork");
     fork.has_rules(&["use pnpm", "never push to main"]);
     let clear = Talk::new(&home, "clear").tell("SessionStart-clear");
@@ -44,6 +44,27 @@ fn every_beginning_gives_what_its_context_does_not_have() {
     let how: Vec<&str> = began.iter().map(|(how, _)| how.as_str()).collect();
     let expected = ["startup", "resume", "resume", "resume", "compact", "resume", "fork", "clear"];
     assert_eq!(how, expected);
+}
+
+#[test]
+fn a_branch_is_given_what_the_session_that_it_comes_from_does_not_have() {
+    let home = Home::new();
+    add(&home, &["use pnpm"]);
+    Talk::new(&home, "parent").tell("SessionStart-startup").has_rules(&["use pnpm"]);
+    add(&home, &["never push to main"]);
+    let copy = json!({"type": "user", "sessionId": "branch", "message": {"content": "hello"},
+                      "forkedFrom": {"sessionId": "parent", "messageUuid": "x"}});
+    let lines = format!("{}\n{copy}\n", json!({"type": "mode", "sessionId": "branch"}));
+    let transcript = json!({"transcript_path": home.write("branch.jsonl", lines)});
+    let branch = Talk::new(&home, "branch");
+    branch.tell_with("SessionStart-fork", transcript.clone()).has_rules(&["never push to main"]);
+    branch.tell_with("SessionStart-resume", transcript).is_silent();
+    branch.calls("git push origin main").is_silent();
+    // Of a session that we never saw nothing is known.
+    let other = copy.to_string().replace("parent", "stranger");
+    let transcript = json!({"transcript_path": home.write("other.jsonl", other)});
+    let reply = Talk::new(&home, "other").tell_with("SessionStart-fork", transcript);
+    reply.has_rules(&["use pnpm", "never push to main"]);
 }
 
 #[test]

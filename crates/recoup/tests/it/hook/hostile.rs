@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::json;
 
+use super::worker::settled;
 use super::{Reply, Talk, add, hook, log, remembered};
 use crate::support::{Home, Output};
 
@@ -128,11 +129,15 @@ fn a_locked_database_is_not_waited_for_and_rules_are_given_all_the_same() {
     talk.tell("SessionStart-startup").has_rules(&["use pnpm"]);
     talk.tell("PostToolUse-Bash").is_silent();
     let reply = talk.says("from now on use yarn");
-    assert!(reply.notice.starts_with("recoup: could not remember: use yarn"), "{reply:?}");
+    let later = "recoup: will remember: use yarn (as soon as memory is free)";
+    assert_eq!(reply.notice, later);
     assert!(began.elapsed() < Duration::from_secs(15));
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(log(&home).lines().count(), 3, "{}", log(&home));
-    assert_eq!(remembered(&home, "active"), ["use pnpm"]);
+    settled(&home);
+    assert_eq!(remembered(&home, "active"), ["use yarn"]);
+    let told = talk.says("and now something else, please").notice;
+    assert_eq!(told, "recoup: remembered: use yarn, instead of: use pnpm");
 }
 
 #[test]

@@ -119,6 +119,32 @@ fn a_call_that_was_refused_is_seen_in_the_batch() {
 }
 
 #[test]
+fn what_a_tool_wrote_is_no_refusal_and_no_denial() {
+    let home = Home::new();
+    let talk = Talk::new(&home, "one");
+    let refused = "<tool_use_error>File does not exist.</tool_use_error>";
+    let denied = "The user doesn't want to proceed with this tool use. It was rejected";
+    let input = json!({"command": "cat notes.txt"});
+    talk.succeeds("cat notes.txt", "ran");
+    let mcp = json!({"tool_name": "mcp__echo__fail", "tool_use_id": "failed", "error": refused});
+    talk.tell_with("PostToolUseFailure-mcp__echo__fail", mcp).is_silent();
+    let mimic = json!({"tool_name": "mcp__echo__fail", "tool_use_id": "mimic", "error": denied});
+    talk.tell_with("PostToolUseFailure-mcp__echo__fail", mimic).is_silent();
+    let call = |id: &str, text: &str| json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": id, "tool_response": text});
+    let calls = json!({"tool_calls": [
+        call("ran", refused),
+        call("failed", refused),
+        call("space", &format!(" \n{refused}")),
+        call("says-no", denied),
+        call("never-ran", refused),
+    ]});
+    talk.tell_with("PostToolBatch", calls).is_silent();
+    assert_eq!(happened(&home, "refused"), [pair("cat", "File does not exist.")]);
+    assert_eq!(happened(&home, "denied"), []);
+    assert_eq!(remembered(&home, "candidate"), [""; 0]);
+}
+
+#[test]
 fn news_of_a_task_is_an_outcome_and_never_a_statement() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::Talk;
-use crate::support::Home;
+use serde_json::json;
+
+use super::{Talk, log};
+use crate::support::{Home, RECOUP};
 
 fn git(dir: &Path, args: &[&str]) {
     let mut command = Command::new("git");
@@ -53,4 +55,50 @@ fn a_directory_that_is_gone_is_no_reason_to_be_silent() {
     super::add(&home, &["--universal", "use pnpm"]);
     let gone = home.path("gone");
     Talk::new(&home, "s1").within(&gone).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+}
+
+#[test]
+fn what_is_said_in_a_removed_directory_counts_for_its_repository() {
+    let home = Home::new();
+    let main = home.path("main");
+    fs::create_dir_all(main.join("src/old")).unwrap();
+    git(&main, &["init", "-q"]);
+    let inside = Talk::new(&home, "s1").within(&main.join("src/old"));
+    fs::remove_dir(main.join("src/old")).unwrap();
+    assert_eq!(inside.says("from now on use pnpm").notice, "recoup: will remember: use pnpm");
+    Talk::new(&home, "s2").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+}
+
+#[test]
+fn what_is_said_in_a_removed_worktree_counts_for_the_sessions_project() {
+    let home = Home::new();
+    let main = home.path("main");
+    fs::create_dir_all(&main).unwrap();
+    git(&main, &["init", "-q"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&main, &["worktree", "add", "-q", "../tree"]);
+    let talk = Talk::new(&home, "s1").within(&home.path("tree"));
+    talk.tell("SessionStart-startup").is_silent();
+    git(&main, &["worktree", "remove", "../tree"]);
+    assert_eq!(talk.says("from now on use pnpm").notice, "recoup: will remember: use pnpm");
+    Talk::new(&home, "s2").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+}
+
+#[test]
+fn a_hook_that_is_started_in_a_removed_directory_does_its_work() {
+    let home = Home::new();
+    let (main, gone) = (home.path("main"), home.path("main/gone"));
+    fs::create_dir_all(&gone).unwrap();
+    git(&main, &["init", "-q"]);
+    let talk = Talk::new(&home, "s1").within(&gone);
+    let said = json!({"prompt": "from now on use pnpm"});
+    let payload = talk.payload("UserPromptSubmit", said).to_string();
+    // The shell is there before its directory goes.
+    let script = "rmdir \"$PWD\" && exec \"$0\" hook";
+    let mut shell = home.prepared("sh", &["-c", script, RECOUP]);
+    shell.current_dir(&gone).env("PWD", &gone);
+    let output = super::hook(shell, payload.as_bytes());
+    let reply = super::Reply::checked(output, "UserPromptSubmit");
+    assert_eq!(reply.notice, "recoup: will remember: use pnpm", "{}", log(&home));
+    Talk::new(&home, "s2").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
 }

@@ -1,6 +1,7 @@
 //! What is slow happens in the background: one at a time, nothing is lost, nobody stays.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,12 +64,21 @@ fn entry(kind: &str, content: Value) -> String {
     format!("{}\n", json!({"type": kind, "message": {"role": kind, "content": content}}))
 }
 
-/// A call and its result, as a transcript has them.
-fn called(id: &str, tool: &str, input: &Value, result: &str, is_error: bool) -> String {
-    let used = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
+/// A call, as a transcript has it.
+fn call(id: &str, tool: &str, input: &Value) -> String {
+    entry("assistant", json!({"type": "tool_use", "id": id, "name": tool, "input": input}))
+}
+
+/// What came of it.
+fn result(id: &str, text: &str, is_error: bool) -> String {
     let result = json!({"type": "tool_result", "tool_use_id": id, "is_error": is_error,
-                        "content": result});
-    entry("assistant", used) + &entry("user", result)
+                        "content": text});
+    entry("user", result)
+}
+
+/// Both.
+fn called(id: &str, tool: &str, input: &Value, text: &str, is_error: bool) -> String {
+    call(id, tool, input) + &result(id, text, is_error)
 }
 
 /// The agent comes to the end of an answer, with that transcript.
@@ -96,6 +106,81 @@ fn what_the_user_does_not_allow_is_found_in_the_transcript_once() {
         "recoup: may be worth knowing: don't run `docker system prune` without asking"
     );
     assert_eq!(talk.says("and another thing").notice, "");
+}
+
+/// The transcript grows by these pieces, and is read after each.
+fn swept(home: &Home, pieces: &[String]) {
+    let talk = Talk::new(home, "one");
+    let transcript = home.write("transcript.jsonl", "");
+    let mut lines = String::new();
+    for piece in pieces {
+        lines += piece;
+        let mut file = fs::OpenOptions::new().append(true).open(&transcript).unwrap();
+        file.write_all(piece.as_bytes()).unwrap();
+        stops(&talk, &transcript);
+        settled(home);
+    }
+    assert_eq!(fs::read_to_string(&transcript).unwrap(), lines);
+}
+
+#[test]
+fn a_call_and_its_result_are_put_together_though_they_are_read_apart() {
+    let home = Home::new();
+    let input = json!({"command": "make deploy"});
+    let pieces = [
+        call("a", "Bash", &input),
+        entry("assistant", json!({"type": "text", "text": "It takes its time."})),
+        result("a", "Exit code 2\ndeploy.sh: line 3: kubectl: command not found", true),
+        call("b", "Bash", &json!({"command": "ls"})) + &result("b", "x", false),
+    ];
+    swept(&home, &pieces);
+    let error = "deploy.sh: line 3: kubectl: command not found";
+    assert_eq!(happened(&home, "failed"), [("make deploy".to_owned(), error.to_owned())]);
+    assert_eq!(happened(&home, "succeeded"), [("ls".to_owned(), String::new())]);
+}
+
+#[test]
+fn trouble_is_seen_though_it_is_read_in_pieces() {
+    let home = Home::new();
+    let test = json!({"command": "cargo test"});
+    let edit = json!({"file_path": "/x/src/lib.rs", "old_string": "a", "new_string": "b"});
+    let round = |number: usize| {
+        let red = "Exit code 101\nerror: test failed, to rerun pass `--lib`";
+        called(&format!("e{number}"), "Edit", &edit, "done", false)
+            + &called(&format!("t{number}"), "Bash", &test, red, true)
+    };
+    swept(&home, &[round(1), round(2), round(3), round(4)]);
+    assert_eq!(happened(&home, "trouble").len(), 1, "{:?}", events(&home));
+    assert_eq!(happened(&home, "failed").len(), 4, "each once");
+}
+
+#[test]
+fn what_happened_in_a_sub_agent_is_read_in_its_own_transcript() {
+    let home = Home::new();
+    let talk = Talk::new(&home, "one");
+    let plan = json!({"subject": "Only mine"});
+    let text = "Task #1 created successfully: Only mine";
+    let lines =
+        called("a", "Bash", &json!({"command": "make deploy"}), "Exit code 2\nno host", true)
+            + &called("b", "TaskCreate", &plan, text, false);
+    let inside = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["isSidechain"] = true.into();
+        line["agentId"] = "a7651a8110fb82eeb".into();
+        format!("{line}\n")
+    };
+    let lines: String = lines.lines().map(inside).collect();
+    let transcript = home.write("agent.jsonl", lines);
+    talk.tell_with("SubagentStop", json!({"agent_transcript_path": transcript})).is_silent();
+    settled(&home);
+    assert_eq!(happened(&home, "failed"), [("make deploy".to_owned(), "no host".to_owned())]);
+    let begun = Talk::new(&home, "two").tell("SessionStart-startup").context;
+    assert_eq!(begun, "", "what a sub-agent has to do is no state of the project");
+
+    let missing = json!({"agent_transcript_path": home.path("missing.jsonl"), "agent_id": "x"});
+    talk.tell_with("SubagentStop", missing).is_silent();
+    settled(&home);
+    assert_eq!(log(&home), "");
 }
 
 #[test]

@@ -1,0 +1,56 @@
+//! What the user said, written down: by the hook that heard it, or by the worker where
+//! memory could not be written at that moment.
+
+use recoup_core::memory::{NoteKind, Recorded, Source, Statement, Turn};
+use recoup_core::{ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+
+/// A statement of the user's, as a job has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// What sort of thing it is.
+    pub kind: NoteKind,
+    /// The statement.
+    pub text: String,
+    /// The user's own words.
+    pub quote: Option<String>,
+    /// Whether it holds everywhere, and not only in this project.
+    pub universal: bool,
+    /// For which files.
+    pub paths: Option<String>,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// Whether nobody was there to say it.
+    pub tentative: bool,
+}
+
+impl Said {
+    fn statement(&self, turn: &Turn<'_>) -> Statement {
+        let Self { kind, text, quote, universal, paths, topic, tentative } = self.clone();
+        Statement {
+            quote,
+            paths,
+            topic,
+            tentative,
+            ..Statement::new(kind, text, Source::User, turn.scope_for(universal))
+        }
+    }
+}
+
+/// Remembers what was said. What must not be kept is passed over.
+pub(super) fn record(turn: &Turn<'_>, said: &[Said]) -> Result<Vec<Recorded>> {
+    let mut all = Vec::new();
+    for said in said {
+        let recorded = match turn.record(&said.statement(turn)) {
+            Err(error) if error.kind() == ErrorKind::Invalid => continue,
+            recorded => recorded?,
+        };
+        if let Recorded::Confirmed { note, .. } = &recorded {
+            turn.repeated(note)?;
+        }
+        // It was said in this context, which need not be told.
+        turn.knows([&recorded.note().id])?;
+        all.push(recorded);
+    }
+    Ok(all)
+}
