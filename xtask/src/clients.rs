@@ -15,10 +15,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::failure::Failure;
-use crate::process;
+use crate::node::Node;
 use crate::tools::Found;
 use crate::unpacked::{self, Shed};
 use crate::workspace;
@@ -50,9 +49,8 @@ impl Client {
     pub(crate) fn bring(&self) -> Result<Found, Failure> {
         self.installed().map_err(|reason| {
             Failure::Task(format!(
-                "{name} could not be installed from the npm registry ({reason}): it needs npm, \
-                 which comes with Node.js (Debian: apt-get install npm); without `--full` it is \
-                 not needed",
+                "{name} could not be installed from the npm registry ({reason}); without `--full` \
+                 it is not needed",
                 name = self.name
             ))
         })
@@ -62,34 +60,22 @@ impl Client {
         let shed = Shed::open(&workspace::tools_dir())?;
         let folder = shed.folder(self.name);
         let executable = folder.join("bin").join(self.program);
-        if self.is_as_wanted(&folder)
+        if unpacked::is_made_from(&self.manifests(), &MANIFESTS, &folder)
             && let Ok(found) = Found::ask(executable.clone(), true)
         {
             return Ok(found);
         }
         eprintln!("installing {} from the npm registry ...", self.name);
-        shed.make(self.name, |partial| self.fill(partial))?;
+        let node = Node::installed(&shed)?;
+        shed.make(self.name, |partial| self.fill(partial, &node))?;
         Found::ask(executable, true)
     }
 
-    /// Whether what is in `folder` was installed from today's manifests.
-    fn is_as_wanted(&self, folder: &Path) -> bool {
-        MANIFESTS.iter().all(|name| {
-            let wanted = fs::read(self.manifests().join(name)).ok();
-            wanted.is_some() && wanted == fs::read(folder.join(name)).ok()
-        })
-    }
-
-    fn fill(&self, folder: &Path) -> Result<(), String> {
+    fn fill(&self, folder: &Path, node: &Node) -> Result<(), String> {
         let described = |error: std::io::Error| format!("{}: {error}", folder.display());
+        unpacked::begin_from(&self.manifests(), &MANIFESTS, folder)?;
         fs::create_dir_all(folder.join("bin")).map_err(described)?;
-        for name in MANIFESTS {
-            fs::copy(self.manifests().join(name), folder.join(name)).map_err(described)?;
-        }
-        // `ci` installs what the lock file says, verified, or nothing.
-        let mut npm = Command::new("npm");
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
-        process::capture(npm.current_dir(folder))?;
+        node.install_locked(folder)?;
         let target = self.executable_in(folder)?;
         symlink(target, folder.join("bin").join(self.program)).map_err(described)
     }

@@ -1,9 +1,9 @@
 //! The project's own commands, started with `cargo xtask`: `test`, `bench`,
 //! `eval` and `tools`.
 //!
-//! They need nothing but a Rust toolchain, so that one command works on a
-//! fresh checkout, on a developer's machine and in CI alike. (`--full` needs
-//! npm as well.)
+//! They need nothing but a Rust toolchain and, for the tests, a Python with pip
+//! (`node.rs`), so that one command works on a fresh checkout, on a developer's
+//! machine and in CI alike.
 
 #![allow(
     clippy::print_stdout,
@@ -23,6 +23,7 @@ mod debian;
 mod eval;
 mod failure;
 mod mcp_clients;
+mod node;
 mod npm;
 mod process;
 mod test;

@@ -5,15 +5,21 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::node::Node;
 use crate::process;
 
 /// A package, and the one version of it.
 pub(crate) type Pinned = (&'static str, &'static str);
 
 /// Unpacks `packages` as `root/node_modules/NAME`.
-pub(crate) fn unpack(packages: &[Pinned], downloads: &Path, root: &Path) -> Result<(), String> {
+pub(crate) fn unpack(
+    node: &Node,
+    packages: &[Pinned],
+    downloads: &Path,
+    root: &Path,
+) -> Result<(), String> {
     for (name, version) in packages {
-        let archive = download(&format!("{name}@{version}"), downloads)?;
+        let archive = download(node, &format!("{name}@{version}"), downloads)?;
         let folder = root.join("node_modules").join(name);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut tar = Command::new("tar");
@@ -24,12 +30,11 @@ pub(crate) fn unpack(packages: &[Pinned], downloads: &Path, root: &Path) -> Resu
 }
 
 /// The name of the file that npm has made; npm itself compares it with the registry's digest.
-fn download(package: &str, into: &Path) -> Result<String, String> {
-    let mut npm = Command::new("npm");
+fn download(node: &Node, package: &str, into: &Path) -> Result<String, String> {
+    let mut npm = node.npm();
     npm.args(["pack", "--silent", "--pack-destination"]).arg(into).arg(package);
-    let answer = process::capture(&mut npm).map_err(|error| {
-        format!("npm, which comes with Node.js, could not fetch {package}: {error}")
-    })?;
+    let answer = process::capture(&mut npm)
+        .map_err(|error| format!("npm could not fetch {package}: {error}"))?;
     let file = answer.lines().map(str::trim).rfind(|line| !line.is_empty());
     file.map(str::to_owned).ok_or_else(|| format!("npm named no file for {package}"))
 }

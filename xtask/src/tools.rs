@@ -1,6 +1,7 @@
 //! The programs that tests start, and where each of them comes from: the PATH
 //! if it is there, otherwise Debian's packages or npm's, unpacked under `target/tools`.
-//! Clients, whose version matters, come from the npm registry (`clients.rs`).
+//! Clients, whose version matters, come from the npm registry (`clients.rs`), and
+//! npm, with Node.js, from Python's (`node.rs`).
 //!
 //! A tool that can't be had fails the run. Tests never skip because something
 //! is missing: a skipped test looks just like a passed one.
@@ -14,6 +15,7 @@ use crate::args::Extent;
 use crate::clients;
 use crate::failure::Failure;
 use crate::mcp_clients;
+use crate::node;
 use crate::npm::Pinned;
 use crate::process;
 use crate::unpacked::Shed;
@@ -59,9 +61,10 @@ const TOOLS: &[Tool] = &[
     },
     Tool { program: "redis-server", origin: Origin::Debian("redis-server"), variables: &[] },
     Tool { program: "valkey-server", origin: Origin::Debian("valkey-server"), variables: &[] },
-    Tool { program: "node", origin: Origin::Debian("nodejs"), variables: &[] },
-    Tool { program: "pi-tsc", origin: Origin::Npm(PI_TYPES, "typescript/bin/tsc"), variables: &[] },
 ];
+
+const PI_TSC: Tool =
+    Tool { program: "pi-tsc", origin: Origin::Npm(PI_TYPES, "typescript/bin/tsc"), variables: &[] };
 
 /// What benchmarks are measured against, beside the tools of the tests.
 const BENCH_TOOLS: &[Tool] =
@@ -92,7 +95,7 @@ impl Tools {
     /// Finds every tool of the tests, and unpacks those that are missing.
     pub(crate) fn bring(extent: Extent) -> Result<Self, Failure> {
         let mut tools = Self::bring_all(TOOLS.iter())?;
-        tools.found.push(mcp_clients::bring()?);
+        tools.found.extend([node::bring()?, PI_TSC.bring()?, mcp_clients::bring()?]);
         match extent {
             Extent::Usual => {}
             Extent::Full => tools.found.push(clients::CLAUDE_CODE.bring()?),
@@ -151,10 +154,7 @@ impl Tool {
                     "`{program}` is missing and could not be unpacked from Debian's packages \
                      ({reason}): install it (Debian: apt-get install {package}) and run again"
                 ),
-                Origin::Npm(..) => format!(
-                    "`{program}` could not be made from npm's packages ({reason}): \
-                     it takes Node.js with npm, and their registry; run again when they are there"
-                ),
+                Origin::Npm(..) => node::missing(&format!("`{program}`"), &reason),
             })
         })
     }

@@ -4,6 +4,7 @@
 //! target/tools/git/bin/git    a script that starts the program as if it were at home
 //! target/tools/git/root/usr/  the packages' files
 //! target/tools/apt/           apt's own state
+//! target/tools/node/          Node.js with npm (`node.rs`)
 //! target/tools/claude-code/   a client (`clients.rs`)
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! ```
@@ -14,6 +15,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::debian::{self, Apt};
+use crate::node::Node;
 use crate::npm;
 use crate::tools::{Origin, Tool};
 
@@ -87,10 +89,30 @@ impl Shed {
                     debian::extract(&package, &root)?;
                 }
             }
-            Origin::Npm(pinned, _) => npm::unpack(pinned, &packages, &root)?,
+            Origin::Npm(pinned, _) => {
+                npm::unpack(&Node::installed(self)?, pinned, &packages, &root)?;
+            }
         }
         remove(&packages).map_err(described)
     }
+}
+
+/// Whether what is in `folder` was made from today's `manifests`: those of these names.
+pub(crate) fn is_made_from(manifests: &Path, names: &[&str], folder: &Path) -> bool {
+    names.iter().all(|name| {
+        let wanted = fs::read(manifests.join(name)).ok();
+        wanted.is_some() && wanted == fs::read(folder.join(name)).ok()
+    })
+}
+
+/// Begins a `folder` with a copy of them.
+pub(crate) fn begin_from(manifests: &Path, names: &[&str], folder: &Path) -> Result<(), String> {
+    let described = |error: io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(described)?;
+    for name in names {
+        fs::copy(manifests.join(name), folder.join(name)).map_err(described)?;
+    }
+    Ok(())
 }
 
 /// Variables such as `LD_LIBRARY_PATH` are set in a script for this program
@@ -122,7 +144,9 @@ fn starter(tool: &Tool, libraries: &[String]) -> String {
     // `exec`, so that a test can stop the program by the id that it started.
     lines.push(match tool.origin {
         Origin::Debian(_) => format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program),
-        Origin::Npm(_, file) => format!("exec node \"$root/node_modules/{file}\" \"$@\"\n"),
+        Origin::Npm(_, file) => {
+            format!("exec \"$root/../../node/bin/node\" \"$root/node_modules/{file}\" \"$@\"\n")
+        }
     });
     lines.join("\n")
 }

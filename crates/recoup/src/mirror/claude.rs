@@ -76,7 +76,7 @@ fn settings(path: &Path) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// The real client agrees: tests/it/claude_code/mirror.rs.
+    /// The real client agrees: `tests/it/claude_code/mirror.rs`.
     #[test]
     fn a_project_has_the_name_that_the_client_gives_it() {
         assert_eq!(slug("/home/me/my_project.x"), "-home-me-my-project-x");

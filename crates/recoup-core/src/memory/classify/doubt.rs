@@ -1,8 +1,9 @@
-//! What no weight can overrule: questions, what others said, what stands below a request
-//! to do something with it.
+//! What no weight can overrule: questions, what others said, what holds for the moment, what
+//! stands below a request to do something with it.
 
 use super::features::Read;
 use super::outline::Outline;
+use super::passing;
 use super::tokens::Token;
 
 /// What is asked for behind a comma is no question: "use tabs, ok?"
@@ -36,6 +37,7 @@ const TAGS: &[&str] = &[
 pub(super) fn stands_against(outline: &Outline, read: &Read, at: usize) -> bool {
     let (unit, own) = (&outline.units[at], &read.tokens[at]);
     is_question(&unit.text)
+        || passing::passes(&unit.text)
         || own.iter().any(|token| token.class == "@QUOTE")
         || unit.header.is_some_and(|header| is_about_a_text(&read.tokens[header]))
 }

@@ -18,6 +18,7 @@ mod machine;
 mod model;
 mod openers;
 mod outline;
+mod passing;
 mod reach;
 mod secret;
 mod sentences;
@@ -37,7 +38,7 @@ use outline::Outline;
 use signs::Sign;
 
 /// From here on a sentence is kept.
-const SURE: f32 = 0.45;
+const SURE: f32 = 0.5;
 /// From here on it may be worth keeping.
 const MAYBE: f32 = 0.25;
 /// What is left of doubts where the form of a sentence says that it lasts.

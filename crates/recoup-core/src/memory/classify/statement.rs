@@ -20,7 +20,8 @@ pub(super) fn of(sentence: &str) -> Option<String> {
     let chars = text.chars().count();
     let is_long_enough =
         words >= 2 || text.chars().filter(|c| super::concepts::is_cjk(*c)).count() >= 4;
-    if !is_long_enough || chars > MOST_CHARS || speaks_of_us(&text) || has_speech(&text) {
+    let unclear = speaks_of_us(&text) || has_speech(&text) || may_be_either(&text);
+    if !is_long_enough || chars > MOST_CHARS || unclear {
         return None;
     }
     Some(if turned { text } else { small_first(&text) })
@@ -95,33 +96,43 @@ fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
 
 /// A bare "no" that answers; "no abbreviations" keeps its own.
 fn without_no(text: &str) -> Option<&str> {
-    let rest = ["no", "non", "não", "nao", "nope", "nein"].iter().find_map(|it| strip(text, it))?;
+    let (no, rest) = ["no", "non", "não", "nao", "nope", "nein"]
+        .iter()
+        .find_map(|it| strip(text, it).map(|rest| (*it, rest)))?;
     let next = rest.chars().next()?;
     if next != ' ' {
         return BETWEEN.contains(&next).then_some(rest);
     }
-    let word: String = rest
-        .trim_start()
-        .chars()
-        .take_while(|c| !c.is_whitespace() && !BETWEEN.contains(c))
-        .collect();
-    let is_answer = AFTER_NO.contains(&word.to_lowercase().as_str())
-        && !matches!(text.get(..3), Some("non" | "Non"));
-    // "no usamos", "não use": there it is the negation itself.
+    // Without a comma these negate what follows: "não use", "non usare".
+    if matches!(no, "non" | "não" | "nao") {
+        return None;
+    }
+    let word = first_word(rest);
+    let is_answer = AFTER_NO.contains(&word.as_str());
+    // "no usamos": there it is the negation itself.
     let romance = ["usa", "usamos", "use", "si", "on", "qui", "nunca", "in", "it"]
         .contains(&word.as_str())
-        && !starts_english(text);
+        && !is_english(text);
     (is_answer && !romance).then_some(rest)
 }
 
-fn starts_english(text: &str) -> bool {
+/// "no use X" is an answer in English and forbids it in Spanish: where nothing else tells which
+/// it is, one would be kept as its opposite.
+fn may_be_either(text: &str) -> bool {
+    strip(text, "no ").is_some_and(|rest| first_word(rest) == "use") && !is_english(text)
+}
+
+fn first_word(text: &str) -> String {
+    let letters = text.trim_start().chars();
+    let word: String = letters.take_while(|c| !c.is_whitespace() && !BETWEEN.contains(c)).collect();
+    word.to_lowercase()
+}
+
+fn is_english(text: &str) -> bool {
     let lower = format!(" {} ", text.to_lowercase());
-    [
-        " the ", " we ", " it ", " this ", " is ", " and ", " for ", " not ", " with ", " use ",
-        " in ",
-    ]
-    .iter()
-    .any(|it| lower.contains(it))
+    [" the ", " we ", " it ", " this ", " is ", " and ", " for ", " not ", " with ", " instead "]
+        .iter()
+        .any(|it| lower.contains(it))
 }
 
 /// A sentence that begins with what you did or who I am: the point comes behind a comma.

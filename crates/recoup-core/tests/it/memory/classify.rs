@@ -44,6 +44,51 @@ fn statements_are_clean_and_keep_their_negation_and_their_object() {
 }
 
 #[test]
+fn common_forms_of_rules_are_kept_with_their_negation() {
+    for (prompt, statement) in [
+        ("Never use var in JavaScript.", "never use var in JavaScript"),
+        ("remember that staging runs on port 8443", "staging runs on port 8443"),
+        ("Remember to always squash commits", "always squash commits"),
+        ("no, use yarn", "use yarn"),
+        ("nope, use mocha", "use mocha"),
+        ("you must never edit generated files", "never edit generated files"),
+        ("unit tests should go in tests/unit", "unit tests should go in tests/unit"),
+        ("Benutze nie var", "benutze nie var"),
+        ("n'utilise jamais var", "n'utilise jamais var"),
+        ("n'utilise pas yarn, utilise npm", "n'utilise pas yarn, utilise npm"),
+        ("no uses var", "no uses var"),
+        ("no uses yarn, usa npm", "no uses yarn, usa npm"),
+        ("não use var", "não use var"),
+        ("non usare mai var", "non usare mai var"),
+    ] {
+        assert_eq!(kept(prompt), statement, "{prompt:?}");
+    }
+}
+
+#[test]
+fn what_is_for_once_or_only_supposed_is_no_rule() {
+    for prompt in [
+        "use tabs in this file only",
+        "use spaces in this function only",
+        "only for this commit, skip the hooks",
+        "pretend that we use yarn",
+        "suppose we always use tabs",
+        "imagine the cache never expires",
+        "fais comme si on utilisait toujours yarn",
+        "nur in dieser Datei bitte immer Tabs benutzen",
+        "you should never have merged that",
+        "no, use the other one",
+        "no, use line 40",
+        "it should be in src/main.rs",
+        // Either an answer in English or a prohibition in Spanish.
+        "no use var",
+    ] {
+        assert_eq!(kept(prompt), "", "{prompt:?}");
+    }
+    assert_eq!(kept("in this repo only use pnpm"), "in this repo only use pnpm");
+}
+
+#[test]
 fn each_kind_is_known() {
     for (prompt, kind) in [
         ("no, put tests in __tests__/, you always get that wrong", NoteKind::Correction),

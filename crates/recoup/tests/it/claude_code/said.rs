@@ -56,6 +56,21 @@ fn what_was_recorded_meanwhile_is_in_the_resumed_session_and_nothing_twice() {
 
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn a_branch_is_given_only_what_is_new() {
+    const LATER: &str = "Always use pnpm, never npm.";
+    let client = client_with_the_rule(&Hook::Recoup, Script::default());
+    let mut terminal = client.sit_down();
+    terminal.enter("hello", || client.fields("Stop", "cwd").len() == 1);
+    client.home.run(&["memory", "add", LATER]).expect(0);
+    terminal.enter("/branch", || client.starts() == ["startup", "fork"]);
+    terminal.enter("go on", || client.fields("Stop", "cwd").len() == 2);
+    terminal.leave();
+    let request = client.last_asked();
+    assert_eq!((request.count("hello"), request.count(RULE), request.count(LATER)), (1, 1, 1));
+}
+
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn a_rule_of_one_project_is_not_told_in_another() {
     let client = Client::new(&Hook::Recoup, Script::default());
     let other = client.home.path("elsewhere");

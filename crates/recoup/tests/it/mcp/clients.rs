@@ -89,9 +89,9 @@ impl Proxy {
             "test://watched-resource": { "uri": "recoup://rules" },
         });
         let args = [PROXY, &server.url, &token(home), &names.to_string()];
-        let mut command: Command = home.prepared("mcp-node", &args);
+        let mut command: Command = home.prepared("node", &args);
         let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("mcp-node starts");
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("node starts");
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         Self { child, url: url.trim().to_owned() }
