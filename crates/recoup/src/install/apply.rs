@@ -1,6 +1,7 @@
 //! Writes what was planned: under a lock, each file whole or not at all, with a copy of what
 //! was there before.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use recoup_core::base::clock::{Deadline, Timestamp};
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{Change, Party, read};
+use super::change::{Change, read, real};
 use super::receipt::Receipt;
+use super::undo::Undo;
 
 /// Long enough for any other that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,8 +27,10 @@ pub(crate) fn put_in(
     let _lock = begin(&changes, own)?;
     let mut receipt = Receipt::read(own)?;
     let mut copies = Vec::new();
-    for change in &changes {
-        let copy = copy(change, own, now, copies.len())?;
+    for (at, change) in changes.iter().enumerate() {
+        // What an earlier change is about to leave is nobody's to be kept.
+        let is_first = !changes[..at].iter().any(|earlier| earlier.is_of_same_file(change));
+        let copy = if is_first { copy(change, own, now, copies.len())? } else { None };
         receipt.note(change, copy.clone(), missing_dirs(&change.path));
         copies.extend(copy.map(|copy| (change.path.clone(), own.join(copy))));
     }
@@ -35,14 +39,10 @@ pub(crate) fn put_in(
     Ok(copies)
 }
 
-/// Takes everything out that these parties have.
-pub(crate) fn take_out(
-    changes: &[Change],
-    parties: &[Party],
-    own: &Path,
-    now: Timestamp,
-) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let written: Vec<&Change> = changes.iter().filter(|change| change.is_any()).collect();
+/// Takes everything out that was worked out. Of a file that was not looked into, what is noted
+/// stays.
+pub(crate) fn take_out(undo: &Undo, own: &Path, now: Timestamp) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let written: Vec<&Change> = undo.changes.iter().filter(|change| change.is_any()).collect();
     let _lock = begin(&written, own)?;
     let mut receipt = Receipt::read(own)?;
     let mut copies = Vec::new();
@@ -52,11 +52,11 @@ pub(crate) fn take_out(
             let copy = copy(change, own, now, copies.len())?;
             copies.extend(copy.map(|copy| (change.path.clone(), own.join(copy))));
         }
+        receipt.forget(change);
         write(change)?;
-        receipt.forget(&change.path, parties, change.after.as_deref());
     }
-    for entry in receipt.without(parties) {
-        if !entry.path.exists() {
+    for entry in receipt.without(&undo.parties, &undo.looked) {
+        if !entry.at().exists() {
             entry.dirs.iter().try_for_each(|dir| remove_dir(dir))?;
         }
     }
@@ -79,15 +79,23 @@ fn remove_dir(dir: &Path) -> Result<()> {
 fn begin(changes: &[&Change], own: &Path) -> Result<FileLock> {
     fsx::ensure_private_dir(own)?;
     let lock = FileLock::acquire(&own.join("install.lock"), Deadline::after(PATIENCE))?;
+    // As each file will be when its turn comes: several changes may be to one.
+    let mut left: BTreeMap<PathBuf, Option<&[u8]>> = BTreeMap::new();
     for change in changes {
         change.demand_possible()?;
-        if read(&change.path)? != change.before {
+        let real = real(&change.path);
+        let same = match left.get(&real) {
+            Some(after) => *after == change.before.as_deref(),
+            None => read(&change.path)? == change.before,
+        };
+        if !same {
             let message = format!(
                 "{} was changed by somebody else at this moment: nothing was written; try again",
                 change.path.display()
             );
             return Err(Error::new(ErrorKind::Locked, message));
         }
+        left.insert(real, change.after.as_deref());
     }
     Ok(lock)
 }
@@ -116,7 +124,8 @@ fn write(change: &Change) -> Result<()> {
             }
             fsx::deliver(&change.path, after)
         }
-        None => fsx::remove(&change.path).map(drop),
+        // A link was there before we came, and stays.
+        None => fsx::remove(&real(&change.path)).map(drop),
     }
 }
 

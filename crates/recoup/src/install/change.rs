@@ -13,7 +13,11 @@ use serde::{Deserialize, Serialize};
 use super::client::{Client, Level, Slot};
 use super::entries::Done;
 use super::found::LARGEST;
+use super::held::Held;
 use super::places::Places;
+
+/// As many links as Linux follows.
+const LINKS_MOST: usize = 40;
 
 /// For whom something is in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,8 @@ pub(crate) struct Change {
     pub(crate) path: PathBuf,
     /// None for what is our own.
     pub(crate) party: Option<Party>,
+    /// What of ours goes in.
+    pub(crate) held: Option<Held>,
     /// As it is; none where there is nothing.
     pub(crate) before: Option<Vec<u8>>,
     /// As it is to be; none where it is to go.
@@ -51,12 +57,30 @@ impl Change {
     pub(crate) fn begin(path: &Path, party: Option<Party>) -> Result<Self> {
         let before = read(path)?;
         let after = before.clone();
-        Ok(Self { path: path.to_owned(), party, before, after, done: Done::default() })
+        let done = Done::default();
+        Ok(Self { path: path.to_owned(), party, held: None, before, after, done })
     }
 
     /// The same for what a client reads.
     pub(crate) fn of_slot(slot: &Slot, places: &Places) -> Result<Self> {
-        Self::begin(&slot.path, Some(Party::of(slot.client, slot.level, places)))
+        let party = Party::of(slot.client, slot.level, places);
+        let change = Self::begin(&slot.path, Some(party))?;
+        Ok(Self { held: Some(Held::from(&slot.holds)), ..change })
+    }
+
+    /// The same where others change that file before: it begins with what the last of them
+    /// leaves.
+    pub(crate) fn behind<'a>(mut self, earlier: impl Iterator<Item = &'a Self>) -> Self {
+        if let Some(last) = earlier.filter(|it| it.is_of_same_file(&self)).last() {
+            self.before.clone_from(&last.after);
+            self.after.clone_from(&last.after);
+        }
+        self
+    }
+
+    /// Whether both are to one file, by whatever names.
+    pub(crate) fn is_of_same_file(&self, other: &Self) -> bool {
+        self.path == other.path || real(&self.path) == real(&other.path)
     }
 
     /// Whether anything is to be written.
@@ -75,11 +99,35 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     fsx::read_regular(path, LARGEST)
 }
 
+/// Where a path leads, through links, be it that nothing is there.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MOST {
+        if let Ok(real) = path.canonicalize() {
+            return real;
+        }
+        let dir = real_dir(fsx::parent(&path));
+        let there = dir.join(path.file_name().unwrap_or_default());
+        match fs::read_link(&there) {
+            Ok(target) => path = dir.join(target),
+            Err(_) => return there,
+        }
+    }
+    path
+}
+
+/// The same for a directory of which the end may be missing.
+fn real_dir(dir: &Path) -> PathBuf {
+    let found = dir.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, real)) = found else { return dir.to_owned() };
+    dir.strip_prefix(above).map_or_else(|_| dir.to_owned(), |rest| real.join(rest))
+}
+
 /// A file without leave to write would still be replaced by one who owns its directory, and a
 /// file of another user would become ours: neither is meant.
 fn demand_writable(path: &Path) -> Result<()> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = real(path);
     let me = rustix::process::geteuid().as_raw();
     if let Ok(found) = fs::metadata(&real) {
         if found.mode() & 0o200 == 0 {

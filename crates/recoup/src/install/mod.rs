@@ -15,6 +15,7 @@ mod entries;
 mod exclude;
 mod extension;
 mod found;
+mod held;
 mod ours;
 mod peers;
 mod places;

@@ -9,6 +9,7 @@ use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, Fault, Json, toml};
 use super::entries::servers::Start;
 use super::entries::{Done, hooks, servers};
+use super::held::Held;
 use super::ours::SERVER;
 use super::peers::{self, Peer};
 use super::places::Places;
@@ -40,13 +41,18 @@ impl Plan {
     /// Works out what has to change for a client. All of it is possible, as far as can be told
     /// before.
     pub(crate) fn make(client: Client, wish: &Wish<'_>) -> Result<Self> {
+        Self::behind(&[], client, wish)
+    }
+
+    /// The same behind others that are carried out before: two clients may have one file.
+    pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
         let mut plan = Self { client, changes: Vec::new(), notes: Vec::new(), peers: Vec::new() };
         let slots = client.slots(wish.level, wish.places);
         if slots.is_empty() {
             plan.notes.push("it has no settings for a single project".to_owned());
         }
         for slot in &slots {
-            plan.add(slot, wish)?;
+            plan.add(slot, wish, earlier)?;
         }
         plan.hide(&slots, wish)?;
         plan.changes.iter().try_for_each(Change::demand_possible)?;
@@ -59,8 +65,9 @@ impl Plan {
         self.changes.iter().any(Change::is_any)
     }
 
-    fn add(&mut self, slot: &Slot, wish: &Wish<'_>) -> Result<()> {
-        let mut change = Change::of_slot(slot, wish.places)?;
+    fn add(&mut self, slot: &Slot, wish: &Wish<'_>, earlier: &[Self]) -> Result<()> {
+        let before = earlier.iter().flat_map(|plan| &plan.changes).chain(&self.changes);
+        let mut change = Change::of_slot(slot, wish.places)?.behind(before);
         // A path of this machine is nothing for a file that others get as well.
         let program = if slot.shared { "recoup" } else { wish.program };
         let edited = match &slot.holds {
@@ -126,13 +133,14 @@ impl Plan {
         let (Some(list), Level::Project) = (list, wish.level) else { return Ok(()) };
         for path in inside {
             let party = Party::of(self.client, wish.level, wish.places);
-            let mut change = Change::begin(&list, Some(party))?;
+            let mut change = Change::begin(&list, Some(party))?.behind(self.changes.iter());
             let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
             let line = format!("/{}", path.display());
             let after = exclude::with(&before, &line).into_bytes();
             if change.before.as_deref() != Some(&after) {
                 change.done.said.push(format!("{line} is yours alone, and not for git"));
                 change.after = Some(after);
+                change.held = Some(Held::Line(line));
                 self.changes.push(change);
             }
         }

@@ -3,6 +3,7 @@
 //! It is written before the files are. A file that did not become what the receipt says is
 //! then looked into like any other that was changed since.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
@@ -10,7 +11,8 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::change::{Change, Party};
+use super::change::{Change, Party, real};
+use super::held::Held;
 
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;
@@ -27,8 +29,14 @@ pub(crate) struct Receipt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
+    /// Where that led, if it was a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    real: Option<PathBuf>,
     /// For whom.
     pub(crate) parties: Vec<Party>,
+    /// What each of them has in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) holds: Vec<(Party, Held)>,
     pub(crate) before: Before,
     /// What we left.
     pub(crate) after: Digest,
@@ -50,6 +58,13 @@ pub(crate) enum Before {
     Copy(PathBuf),
     /// It had something of ours in it already: there is no way back but to take that out.
     Unknown,
+}
+
+impl Entry {
+    /// Where the file is that was written.
+    pub(crate) fn at(&self) -> &Path {
+        self.real.as_deref().unwrap_or(&self.path)
+    }
 }
 
 impl Receipt {
@@ -78,16 +93,23 @@ impl Receipt {
         fsx::write_atomic(&path(own), &text)
     }
 
-    /// What is known about a file.
+    /// What is known about a file, by where links lead.
     pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
-        self.files.iter().find(|entry| entry.path == path)
+        self.files.iter().find(|entry| real(entry.at()) == path)
+    }
+
+    /// The projects in which something was put.
+    pub(crate) fn roots(&self) -> BTreeSet<PathBuf> {
+        let parties = self.files.iter().flat_map(|entry| &entry.parties);
+        parties.filter_map(|party| party.root.clone()).collect()
     }
 
     /// Takes in what is about to be put into a file. What it was before the first time stays
     /// known as long as nobody else has changed it in between.
     pub(crate) fn note(&mut self, change: &Change, copy: Option<PathBuf>, dirs: Vec<PathBuf>) {
         let (Some(party), Some(after)) = (&change.party, &change.after) else { return };
-        let known = self.files.iter().position(|entry| entry.path == change.path);
+        let file = real(&change.path);
+        let known = self.files.iter().position(|entry| real(entry.at()) == file);
         let known = known.map(|at| self.files.remove(at));
         let now = change.before.as_deref().map(Digest::of);
         let fresh = match (&change.before, copy) {
@@ -104,7 +126,9 @@ impl Receipt {
             }
             None => Entry {
                 path: change.path.clone(),
+                real: (file != change.path).then_some(file),
                 parties: Vec::new(),
+                holds: Vec::new(),
                 before: fresh,
                 after: Digest::of(after),
                 created: Vec::new(),
@@ -113,23 +137,38 @@ impl Receipt {
         };
         entry.after = Digest::of(after);
         add_new(&mut entry.parties, std::slice::from_ref(party));
+        let held = change.held.iter().map(|held| (party.clone(), held.clone()));
+        add_new(&mut entry.holds, &held.collect::<Vec<_>>());
         add_new(&mut entry.created, &change.done.created);
         self.files.push(entry);
     }
 
-    /// A file was changed for these: what is left in it is as nobody has a copy of.
-    pub(crate) fn forget(&mut self, path: &Path, parties: &[Party], after: Option<&[u8]>) {
-        let concerns = |entry: &Entry| entry.parties.iter().any(|party| parties.contains(party));
-        for entry in self.files.iter_mut().filter(|it| it.path == path && concerns(it)) {
-            entry.before = Before::Unknown;
-            entry.after = Digest::of(after.unwrap_or_default());
+    /// Something was taken out of a file. If nobody else had changed it, what is left is ours,
+    /// and what it was before holds on. Otherwise there is no way back to a copy; that it was
+    /// not there stays true, and what we left then is still all that is only ours.
+    pub(crate) fn forget(&mut self, change: &Change) {
+        let file = real(&change.path);
+        let before = change.before.as_deref().map(Digest::of);
+        for entry in self.files.iter_mut().filter(|entry| real(entry.at()) == file) {
+            let after = Digest::of(change.after.as_deref().unwrap_or_default());
+            match entry.before {
+                _ if before == Some(entry.after) => entry.after = after,
+                Before::Absent => {}
+                Before::Copy(_) | Before::Unknown => {
+                    entry.before = Before::Unknown;
+                    entry.after = after;
+                }
+            }
         }
     }
 
-    /// Takes these out everywhere; returns the files that hold nothing for anybody then.
-    pub(crate) fn without(&mut self, parties: &[Party]) -> Vec<Entry> {
-        for entry in &mut self.files {
+    /// Takes these out of the files that were looked into; returns those that hold nothing for
+    /// anybody then.
+    pub(crate) fn without(&mut self, parties: &[Party], looked: &BTreeSet<PathBuf>) -> Vec<Entry> {
+        let is_looked = |entry: &Entry| looked.contains(&real(entry.at()));
+        for entry in self.files.iter_mut().filter(|entry| is_looked(entry)) {
             entry.parties.retain(|party| !parties.contains(party));
+            entry.holds.retain(|(party, _)| !parties.contains(party));
         }
         self.files.extract_if(.., |entry| entry.parties.is_empty()).collect()
     }

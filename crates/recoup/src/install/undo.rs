@@ -1,20 +1,25 @@
 //! What has to change so that nobody calls us any more: each file back to the byte where
 //! nobody else has changed it since, and otherwise without what is ours.
+//!
+//! Looked into is every file that the receipt names, wherever the environment of that day had
+//! it, and every file that a client would read today.
 
-use std::collections::BTreeMap;
+mod take;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::change::{Change, Party, read};
-use super::client::{Client, Holds, Level, Slot};
-use super::edit::{Dialect, Fault, Json, toml};
-use super::entries::{Done, Emptied, hooks, servers};
+use super::change::{Change, Party, read, real};
+use super::client::{Client, Level};
+use super::held::Held;
+use super::ours;
 use super::places::Places;
 use super::receipt::{Before, Entry, Receipt};
-use super::{exclude, extension, ours};
+use take::take;
 
 /// What is to come out.
 #[derive(Debug, Clone, Default)]
@@ -31,35 +36,43 @@ pub(crate) struct Undo {
     pub(crate) changes: Vec<Change>,
     /// For whom they hold nothing of ours then.
     pub(crate) parties: Vec<Party>,
+    /// The files that were looked into, by where links lead.
+    pub(crate) looked: BTreeSet<PathBuf>,
     pub(crate) notes: Vec<String>,
     /// Something is noted about them, whatever is in the files.
     pub(crate) is_noted: bool,
-    /// Files that can't be read as their client would, and why.
+    /// Files that can't be read as their client would, or not be written, and why.
     pub(crate) faults: Vec<Error>,
 }
 
+/// A file, and what of it is to come out.
+#[derive(Debug)]
+struct Look {
+    /// As it was named first.
+    path: PathBuf,
+    holds: Vec<(Held, Party)>,
+}
+
 impl Undo {
-    /// Works it out.
+    /// Works it out. A file with which nothing can be done does not keep the others.
     pub(crate) fn make(places: &Places, own: &Path, wanted: &Wanted) -> Result<Self> {
         let receipt = Receipt::read(own)?;
-        let mut files: BTreeMap<PathBuf, Vec<(Slot, Party)>> = BTreeMap::new();
         let mut this = Self::default();
-        for (client, level, places) in scopes(places, &receipt, wanted) {
-            let party = Party::of(client, level, &places);
-            for slot in client.slots(level, &places) {
-                files.entry(slot.path.clone()).or_default().push((slot, party.clone()));
-            }
-            this.parties.push(party);
-        }
-        for (path, slots) in files {
-            match this.restored(&path, &slots, receipt.of(&path), own, places) {
-                Ok(change) => this.changes.extend(change),
+        for (real, look) in this.looks(places, &receipt, wanted) {
+            let restored = this.restored(&look, receipt.of(&real), own, places);
+            let possible = restored.and_then(|change| {
+                change.iter().try_for_each(Change::demand_possible)?;
+                Ok(change)
+            });
+            match possible {
+                Ok(change) => {
+                    this.changes.extend(change);
+                    this.looked.insert(real);
+                }
                 Err(error) => this.faults.push(error),
             }
         }
-        this.lists(&receipt, own)?;
         this.is_noted = receipt.knows(&this.parties);
-        this.changes.iter().try_for_each(Change::demand_possible)?;
         Ok(this)
     }
 
@@ -68,15 +81,60 @@ impl Undo {
         self.changes.iter().any(Change::is_any)
     }
 
+    /// Every file once, however many names lead to it.
+    fn looks(
+        &mut self,
+        places: &Places,
+        receipt: &Receipt,
+        wanted: &Wanted,
+    ) -> BTreeMap<PathBuf, Look> {
+        let mut looks: BTreeMap<PathBuf, Look> = BTreeMap::new();
+        let mut add = |path: &Path, held: Held, party: &Party| {
+            let fresh = || Look { path: path.to_owned(), holds: Vec::new() };
+            let look = looks.entry(real(path)).or_insert_with(fresh);
+            if look.holds.iter().all(|(known, of)| (known, of) != (&held, party)) {
+                look.holds.push((held, party.clone()));
+            }
+        };
+        for (client, level, places) in scopes(places, receipt, wanted) {
+            let party = Party::of(client, level, &places);
+            for slot in client.slots(level, &places) {
+                add(&slot.path, Held::from(&slot.holds), &party);
+            }
+            self.parties.push(party);
+        }
+        for root in local_roots(places).into_iter().filter(|_| wanted.has_local()) {
+            let places = places.with_root(&root);
+            let party = Party::of(Client::ClaudeCode, Level::Project, &places);
+            let slots = Client::ClaudeCode.slots(Level::Project, &places).into_iter();
+            for slot in slots.filter(|slot| slot.path == places.claude_json) {
+                add(&slot.path, Held::from(&slot.holds), &party);
+            }
+        }
+        for entry in &receipt.files {
+            for (party, held) in &entry.holds {
+                if wanted.has(party, places) {
+                    add(entry.at(), held.clone(), party);
+                }
+            }
+            let more = entry.parties.iter().filter(|party| wanted.has(party, places));
+            for party in more {
+                if !self.parties.contains(party) {
+                    self.parties.push(party.clone());
+                }
+            }
+        }
+        looks
+    }
+
     fn restored(
         &mut self,
-        path: &Path,
-        slots: &[(Slot, Party)],
+        look: &Look,
         entry: Option<&Entry>,
         own: &Path,
         places: &Places,
     ) -> Result<Option<Change>> {
-        let mut change = Change::begin(path, slots.first().map(|(_, party)| party.clone()))?;
+        let mut change = Change::begin(&look.path, look.holds.first().map(|it| it.1.clone()))?;
         let Some(now) = change.before.clone() else { return Ok(None) };
         if let Some(entry) = entry
             && let Some(original) = self.original(entry, &now, own)?
@@ -86,16 +144,19 @@ impl Undo {
             change.after = after;
             return Ok(Some(change));
         }
-        for (slot, _) in slots {
-            let text = change.after.clone().unwrap_or_default();
-            let taken = take(slot, &text, entry).map_err(|fault| {
-                let place = places.shown(path);
+        let mut notes = Vec::new();
+        for (held, _) in &look.holds {
+            // Nothing is left in it to be taken out.
+            let Some(text) = change.after.clone() else { break };
+            let taken = take(held, &text, entry).map_err(|fault| {
+                let place = places.shown(&look.path);
                 Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
             })?;
             change.after = taken.text;
             change.done.said.extend(taken.done.said);
-            self.notes.extend(taken.done.notes);
+            notes.extend(taken.done.notes);
         }
+        self.notes.extend(notes);
         Ok(change.is_any().then_some(change))
     }
 
@@ -110,26 +171,6 @@ impl Undo {
             Before::Unknown => Ok(None),
             Before::Copy(copy) => Ok(read(&own.join(copy))?.map(Original::Text)),
         }
-    }
-
-    /// The lists of git that we have added a line to.
-    fn lists(&mut self, receipt: &Receipt, own: &Path) -> Result<()> {
-        for entry in receipt.files.iter().filter(|entry| entry.path.ends_with("info/exclude")) {
-            if !entry.parties.iter().all(|party| self.parties.contains(party)) {
-                continue;
-            }
-            let mut change = Change::begin(&entry.path, entry.parties.first().cloned())?;
-            let Some(now) = change.before.clone() else { continue };
-            change.after = if let Some(original) = self.original(entry, &now, own)? {
-                original.into_parts().0
-            } else {
-                let text = String::from_utf8_lossy(&now);
-                Some(exclude::without(&text, "/.claude/settings.local.json").into_bytes())
-            };
-            change.done.said.push("the line for what was yours alone".to_owned());
-            self.changes.push(change);
-        }
-        Ok(())
     }
 }
 
@@ -149,95 +190,54 @@ impl Original {
     }
 }
 
-/// Which clients are looked at, at which level, and in which projects.
+impl Wanted {
+    /// Whether what Claude Code has for single projects is to come out of its own file.
+    fn has_local(&self) -> bool {
+        let client = self.clients.is_empty() || self.clients.contains(&Client::ClaudeCode);
+        client && self.level.is_none()
+    }
+
+    /// Whether what is noted for a party is to come out.
+    fn has(&self, party: &Party, places: &Places) -> bool {
+        let client = |it: &Client| it.as_str() == party.client;
+        let is_here = || party.root.as_deref() == Some(&*places.root);
+        (self.clients.is_empty() || self.clients.iter().any(client))
+            && self.level.is_none_or(|level| level.as_str() == party.level)
+            && (self.level != Some(Level::Project) || is_here())
+    }
+}
+
+/// Which clients are looked at, at which level, and in which projects. The files of a project
+/// are its team's: those of this one are looked at if we have put something there, or if it
+/// was asked for.
 fn scopes(places: &Places, receipt: &Receipt, wanted: &Wanted) -> Vec<(Client, Level, Places)> {
     let clients = Client::ALL.into_iter();
     let clients: Vec<Client> =
         clients.filter(|it| wanted.clients.is_empty() || wanted.clients.contains(it)).collect();
-    let mut roots = vec![places.root.clone()];
-    if wanted.level.is_none() {
-        let known = receipt.files.iter().flat_map(|entry| &entry.parties);
-        roots.extend(known.filter_map(|party| party.root.clone()));
-        roots.sort();
-        roots.dedup();
-    }
+    let roots = match wanted.level {
+        Some(Level::Project) => BTreeSet::from([places.root.clone()]),
+        Some(Level::User) => BTreeSet::new(),
+        None => receipt.roots(),
+    };
     let mut scopes = Vec::new();
     for client in clients {
         if wanted.level != Some(Level::Project) {
             scopes.push((client, Level::User, places.clone()));
         }
-        if wanted.level != Some(Level::User) {
-            scopes.extend(roots.iter().map(|it| (client, Level::Project, places.with_root(it))));
-        }
+        scopes.extend(roots.iter().map(|it| (client, Level::Project, places.with_root(it))));
     }
     scopes
 }
 
-/// A file without what is ours.
-struct Taken {
-    /// None where the file is to go.
-    text: Option<Vec<u8>>,
-    done: Done,
-}
-
-fn take(slot: &Slot, text: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
-    let emptied = entry.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
-    match &slot.holds {
-        Holds::Hooks(_) => json(text, Dialect::Strict, entry, |json| hooks::take(json, emptied)),
-        Holds::Servers(all) => {
-            json(text, all.dialect, entry, |json| servers::take(json, all, emptied))
-        }
-        Holds::TomlServers => toml_server(text, entry),
-        Holds::Extension => Ok(extension(text, entry)),
-    }
-}
-
-fn json(
-    text: &[u8],
-    dialect: Dialect,
-    entry: Option<&Entry>,
-    take: impl FnOnce(&mut Json) -> Done,
-) -> Result<Taken, Fault> {
-    if text.trim_ascii().is_empty() {
-        return Ok(Taken { text: Some(text.to_vec()), done: Done::default() });
-    }
-    let mut json = Json::read(Some(text), dialect)?;
-    let done = take(&mut json);
-    let empty = json.value().as_object().is_some_and(serde_json::Map::is_empty);
-    let made = entry.is_some_and(|entry| entry.before == Before::Absent);
-    let text = (!(empty && made && !done.said.is_empty())).then(|| json.bytes());
-    Ok(Taken { text, done })
-}
-
-fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
-    let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    let root = toml::value(text)?;
-    let all = root.get("mcp_servers").and_then(Value::as_object).into_iter().flatten();
-    let ours: Vec<_> = all.filter(|(_, it)| ours::server(it).is_some()).map(|it| it.0).collect();
-    let mut done = Done::default();
-    let mut left = text.to_owned();
-    let may_go = entry.is_none_or(|entry| !entry.created.is_empty());
-    for name in ours {
-        left = toml::remove_server(&left, name, may_go)?;
-        done.said.push(format!("server “{name}”"));
-    }
-    let made = entry.is_some_and(|entry| entry.before == Before::Absent);
-    let gone = made && left.trim().is_empty() && !done.said.is_empty();
-    Ok(Taken { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })
-}
-
-/// What somebody has changed is theirs.
-fn extension(bytes: &[u8], entry: Option<&Entry>) -> Taken {
-    let text = String::from_utf8_lossy(bytes);
-    let ours = extension::program(&text);
-    let mut done = Done::default();
-    let unchanged = ours.as_ref().is_some_and(|program| extension::with_program(program) == text)
-        || entry.is_some_and(|entry| entry.after == Digest::of(bytes));
-    if unchanged {
-        done.said.push("the extension".to_owned());
-    } else if ours.is_some() {
-        done.notes.push("the extension recoup.ts for Pi was changed since: it stays".to_owned());
-    }
-    Taken { text: (!unchanged).then(|| bytes.to_vec()), done }
+/// The projects for which Claude Code has a server of ours in its own file, as `claude mcp add`
+/// puts it there. A file that can't be read is somebody else's to name.
+fn local_roots(places: &Places) -> Vec<PathBuf> {
+    let text = read(&places.claude_json).ok().flatten().unwrap_or_default();
+    let known: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let projects = known.get("projects").and_then(Value::as_object).into_iter().flatten();
+    let has_ours = |project: &Value| {
+        let servers = project.get("mcpServers").and_then(Value::as_object);
+        servers.is_some_and(|all| all.values().any(|it| ours::server(it).is_some()))
+    };
+    projects.filter(|(_, project)| has_ours(project)).map(|(root, _)| root.into()).collect()
 }

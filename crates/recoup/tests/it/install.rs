@@ -7,6 +7,7 @@ mod killed;
 mod laws;
 mod levels;
 mod peers;
+mod places;
 mod purge;
 mod settings;
 mod terminal;

@@ -1,5 +1,7 @@
 //! `recoup uninstall`: takes out what `init` put in, and with `--purge` what is remembered.
 
+use std::path::Path;
+
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
@@ -10,8 +12,8 @@ use super::init::{FileReport, places};
 use crate::cli::failure::Failure;
 use crate::cli::mirror::tell_problems;
 use crate::cli::{Answer, Ended, failure, ui};
-use crate::config;
-use crate::install::purge::{self, Purge};
+use crate::config::{self, Overrides, Settings};
+use crate::install::purge::{self, Ground, Purge};
 use crate::install::{self, Client, Level, Undo, Wanted};
 use crate::mirror::{self, Did};
 
@@ -61,6 +63,9 @@ struct Report {
 struct PurgeReport {
     deleted: Vec<String>,
     left: Vec<String>,
+    /// What is kept outside our own directory, which is left too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<String>,
 }
 
 impl UninstallArgs {
@@ -69,10 +74,17 @@ impl UninstallArgs {
         let places = places(&found, &Project::find(&found.cwd)?)?;
         let own = &found.home;
         let undo = Undo::make(&places, own, &self.wanted()?)?;
-        let purge = self.purge.then(|| purge::look(own, &places.home)).transpose()?;
+        let words = configuration_words();
+        let ground = Ground { own, user_home: &places.home, words: &words };
+        let purge = self.purge.then(|| purge::look(ground)).transpose()?;
+        // Afterwards nobody knows what the configuration said.
+        let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = report(&undo, purge.as_ref(), &places);
         report.mirrored = self.is_all().then(|| mirror::withdraw(own, true)).transpose()?;
+        if let Some(purged) = &mut report.purged {
+            purged.elsewhere = elsewhere;
+        }
         if !self.json {
             // Whoever said yes beforehand need not see it to the end.
             tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
@@ -81,21 +93,21 @@ impl UninstallArgs {
         // A file that can't be read may hold hooks that need what would be deleted.
         let possible = undo.faults.is_empty() || purge.is_none();
         if any && possible && !self.dry_run && self.consents(deletes)? {
-            install::take_out(&undo.changes, &undo.parties, own, SystemClock.now())?;
+            install::take_out(&undo, own, SystemClock.now())?;
             if self.is_all() {
                 // Afterwards: both have lines in the same file of git's.
                 report.mirrored = Some(mirror::withdraw(own, false)?);
             }
-            purge.map_or(Ok(()), |_| purge::carry_out(own, &places.home))?;
+            purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
         } else if !any && undo.is_noted && !self.dry_run {
             // Nothing is left in the files; what was noted about them goes too.
-            install::take_out(&[], &undo.parties, own, SystemClock.now())?;
+            install::take_out(&undo, own, SystemClock.now())?;
         }
         if self.json {
             ui::json(&report)?;
         } else if report.written {
-            tell_end(&report, self.purge);
+            tell_end(&report);
         } else if !any {
             ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
         }
@@ -109,6 +121,12 @@ impl UninstallArgs {
     }
 
     fn wanted(&self) -> Result<Wanted> {
+        if self.clients.iter().any(|name| name == "mcp") {
+            return Err(Error::usage(
+                "`mcp` stands for clients that are not known here: what was pasted into one, remove \
+                 there by hand",
+            ));
+        }
         let clients = self.clients.iter().map(|name| Client::parse(name)).collect::<Result<_>>()?;
         let level = match (self.user, self.project) {
             (true, _) => Some(Level::User),
@@ -156,8 +174,11 @@ fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Repor
         notes: undo.notes.clone(),
         mirrored: None,
         failed: undo.faults.iter().map(ToString::to_string).collect(),
-        purged: purge
-            .map(|purge| PurgeReport { deleted: shown(&purge.ours), left: shown(&purge.others) }),
+        purged: purge.map(|purge| PurgeReport {
+            deleted: shown(&purge.ours),
+            left: shown(&purge.others),
+            elsewhere: Vec::new(),
+        }),
     }
 }
 
@@ -175,21 +196,51 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
             ui::say(format_args!("To be deleted, for good: {path}"));
         }
         for path in &purged.left {
-            ui::say(format_args!("Not recoup's, and left: {path}"));
+            ui::say(format_args!("Not known to be recoup's, and left: {path}"));
+        }
+        for place in &purged.elsewhere {
+            ui::say(format_args!("Kept elsewhere, and left: {place}"));
         }
     }
     Ok(())
 }
 
-fn tell_end(report: &Report, purged: bool) {
+fn tell_end(report: &Report) {
     for file in &report.files {
         ui::say(file.summary());
     }
-    if purged {
-        ui::say("Done: nothing that was remembered is left.");
-    } else {
-        ui::say(
-            "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
-        );
+    match &report.purged {
+        None => ui::say(
+            "Done. What is remembered and kept stays in place, and so do the copies of these files in \
+             backups/ beside it: `recoup uninstall --purge` deletes all that.",
+        ),
+        Some(purged) if purged.left.is_empty() && purged.elsewhere.is_empty() => {
+            ui::say("Done: nothing that was remembered is left.");
+        }
+        Some(_) => ui::say(
+            "Done: what is known to be recoup's is deleted. What was named as left is still there: \
+             remove it by hand if you no longer want it.",
+        ),
     }
+}
+
+/// The words that a configuration of ours has at its top.
+fn configuration_words() -> Vec<&'static str> {
+    let keys = config::show::keys().map(|key| key.name.split('.').next().unwrap_or(key.name));
+    keys.chain(["prices"]).collect()
+}
+
+/// What the configuration keeps outside our own directory, as far as it can be told from here.
+fn kept_elsewhere(own: &Path) -> Vec<String> {
+    let settings = match Settings::load(&Overrides::default()) {
+        Ok(settings) => settings,
+        Err(error) => return vec![format!("whatever the configuration names ({error})")],
+    };
+    let is_outside =
+        |path: Option<&Path>| path.is_none_or(|path| path.exists() && !path.starts_with(own));
+    let near = settings.near.as_ref().map(|near| &near.store);
+    let stores = [Some(&settings.store), near].into_iter().flatten();
+    let stores = stores.filter(|store| is_outside(store.path())).map(ToString::to_string);
+    let sessions = settings.early_exit_dir.as_deref().filter(|dir| is_outside(Some(dir)));
+    stores.chain(sessions.map(|dir| dir.display().to_string())).collect()
 }

@@ -77,3 +77,47 @@ fn a_command_with_a_home_of_its_own_is_not_fired() {
     report(&home, 0).has("hooks", "withheld", "skipped");
     assert!(!real.exists(), "it was fired into somebody's memory");
 }
+
+/// A client would ask its user first whether that server may be started.
+#[test]
+fn what_a_repository_tells_our_own_program_is_not_done() {
+    let home = Home::new();
+    let token = home.write("token", "0123456789abcdef");
+    let listing = ["mcp", "--http", "127.0.0.1:0", "--token-file", token.to_str().unwrap()];
+    for args in [&listing[..], &["mcp", "--with-hooks", "--with-hooks"], &["mcp", "--help"]] {
+        home.write(
+            ".cursor/mcp.json",
+            json!({"mcpServers": {"recoup": {"command": RECOUP, "args": args}}}).to_string(),
+        );
+        report(&home, 0).has("mcp", "withheld", "skipped");
+    }
+    let all = settings(&EVENTS, &hook(RECOUP, &["hook", "--client", "codex", "--help"], 5));
+    home.write(".claude/settings.local.json", all.to_string());
+    assert!(report(&home, 0).of("hooks").contains(&("withheld", "skipped")));
+    for args in [&["mcp"][..], &["mcp", "--with-hooks"]] {
+        home.write(
+            ".cursor/mcp.json",
+            json!({"mcpServers": {"recoup": {"command": RECOUP, "args": args}}}).to_string(),
+        );
+        assert!(!report(&home, 0).of("mcp").contains(&("withheld", "skipped")));
+    }
+}
+
+/// With a directory of the repository on the PATH (direnv does that), a name leads there.
+#[test]
+fn a_program_of_the_repository_on_the_path_is_not_started() {
+    let home = Home::new();
+    let (program, marker) = trap(&home);
+    super::claude(&home, &settings(&EVENTS, &hook("recoup", &["hook"], 5)));
+    home.write(
+        ".cursor/mcp.json",
+        json!({"mcpServers": {"recoup": {"command": "recoup", "args": ["mcp"]}}}).to_string(),
+    );
+    let dir = program.parent().unwrap().display();
+    for path in [format!("{dir}:/usr/bin:/bin"), format!("/usr/bin:/bin:{dir}")] {
+        let mut command = home.command(&["doctor", "--json"]);
+        let output = finish(command.env("PATH", path));
+        assert!(output.text().contains("was not run to ask for its version"), "{}", output.text());
+        assert!(!marker.exists(), "it was run");
+    }
+}

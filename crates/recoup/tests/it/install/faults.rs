@@ -148,6 +148,7 @@ fn usage_is_checked() {
     machine.run(&["init", "--user", "--project"]).expect_usage("cannot be used with");
     machine.run(&["init", "--judge", "maybe"]).expect_usage("maybe");
     machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
+    machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove there by hand");
     let mut command = machine.command(&["init", "--yes"]);
     let output = crate::support::finish(command.env_remove("HOME")).expect(2);
     assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);

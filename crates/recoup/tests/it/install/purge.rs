@@ -43,7 +43,7 @@ fn purged_nothing_of_ours_is_left_and_everything_else_is() {
     let kept = machine.home.recoup().join("thesis.tex");
     fs::write(&kept, "mine").unwrap();
     let output = machine.uninstall(&["--purge"]);
-    assert!(output.stderr.contains("Not recoup's, and left: "), "{}", output.stderr);
+    assert!(output.stderr.contains("Not known to be recoup's, and left: "), "{}", output.stderr);
     assert_eq!(fs::read_dir(machine.home.recoup()).unwrap().count(), 1);
     assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
 }
@@ -67,5 +67,69 @@ fn where_nothing_is_nothing_is_done() {
     for args in [&[][..], &["--purge"], &["--json"]] {
         machine.uninstall(args);
     }
+    assert!(!machine.home.recoup().exists());
+}
+
+/// Somebody gave us a directory that had things in it, under names that we use too.
+#[test]
+fn what_only_has_a_name_like_ours_is_left() {
+    let machine = Machine::new();
+    let theirs = [
+        ("Docs/projects/thesis/main.tex", "mine"),
+        ("Docs/projects/notes.txt", "mine"),
+        ("Docs/backups/photos/1.jpg", "mine"),
+        ("Docs/logs/today.log", "mine"),
+        ("Docs/queue/1.json", "{}"),
+        ("Docs/early-exit/plan/talk.md", "mine"),
+        ("Docs/hooks/pre-commit", "mine"),
+        ("Docs/history/1848.txt", "mine"),
+        ("Docs/ledger/2024.csv", "mine"),
+        ("Docs/trusted/people.txt", "mine"),
+        ("Docs/config.toml", "baseURL = \"https://example.org\"\n"),
+        ("Docs/trust.json", "{\"people\": []}"),
+        ("Docs/near.db", "mine"),
+        ("Docs/cache.db.bak", "mine"),
+    ];
+    for (name, text) in theirs {
+        machine.write(name, text);
+    }
+    fs::create_dir_all(machine.path("Docs/projects-2024")).unwrap();
+    let docs = machine.path("Docs");
+    let run = |args: &[&str]| {
+        crate::support::finish(machine.command(args).env("RECOUP_HOME", &docs)).expect(0)
+    };
+    // The configuration there is not ours: nothing else would run.
+    fs::rename(docs.join("config.toml"), machine.path("aside")).unwrap();
+    run(&["memory", "add", "use tabs"]);
+    run(&["exec", "--", "true"]);
+    run(&["early-exit", "signal", "s", "a"]);
+    fs::rename(machine.path("aside"), docs.join("config.toml")).unwrap();
+    assert!(docs.join("memory.db").exists());
+    let output = run(&["uninstall", "--purge", "--yes"]);
+    assert!(output.stderr.contains("and left: "), "{}", output.stderr);
+    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    for (name, text) in theirs {
+        assert_eq!(machine.text(name), text, "{name}");
+    }
+    let mut left: Vec<_> = crate::support::tree(&docs);
+    left.retain(|path| path.is_file());
+    assert_eq!(left.len(), theirs.len(), "{left:?}");
+    assert!(machine.path("Docs/projects-2024").exists());
+}
+
+#[test]
+fn what_is_kept_elsewhere_is_named() {
+    let machine = Machine::new();
+    let config = machine.home.recoup().join("config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "store = \"sqlite:~/st/c.db\"\n").unwrap();
+    fs::create_dir(machine.path("st")).unwrap();
+    machine.home.set("k", "1");
+    assert!(machine.path("st/c.db").exists());
+    let output = machine.uninstall(&["--purge"]);
+    let place = format!("Kept elsewhere, and left: sqlite:{}", machine.path("st/c.db").display());
+    assert!(output.stderr.contains(&place), "{}", output.stderr);
+    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(machine.path("st/c.db").exists());
     assert!(!machine.home.recoup().exists());
 }

@@ -121,3 +121,26 @@ fn a_hook_of_codex_with_arguments_becomes_a_line() {
     let line = format!("{} hook --client codex", machine.program());
     assert_eq!(stop, [json!({ "type": "command", "command": line, "timeout": 10 })]);
 }
+
+#[test]
+fn what_was_there_before_the_receipt_leaves_no_empty_lists() {
+    let old = r#"{"model": "x", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "/old/recoup hook"}]}]}}"#;
+    let machine = Machine::with_settings(old);
+    machine.init(&CLAUDE);
+    machine.uninstall(&[]);
+    assert_eq!(machine.json(SETTINGS), json!({ "model": "x" }));
+}
+
+/// `claude mcp add recoup -- recoup mcp` puts it into Claude Code's own file, for one project.
+#[test]
+fn a_server_that_claude_code_has_added_for_a_project_comes_out() {
+    let machine = Machine::new();
+    let with = |servers: Value| json!({ "projects": { "/some/where": { "mcpServers": servers, "a": 1 } } });
+    let other = json!({ "command": "other" });
+    let ours = json!({ "type": "stdio", "command": "recoup", "args": ["mcp"], "env": {} });
+    machine.write(".claude.json", with(json!({ "recoup": ours, "other": other })).to_string());
+    machine.uninstall(&["--user"]);
+    assert!(machine.text(".claude.json").contains("recoup"), "that is for a project");
+    machine.uninstall(&[]);
+    assert_eq!(machine.json(".claude.json"), with(json!({ "other": other })));
+}

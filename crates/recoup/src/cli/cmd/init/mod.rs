@@ -223,7 +223,7 @@ fn plans(named: &[Client], wish: &Wish<'_>) -> Result<(Vec<Plan>, Vec<Failed>)> 
     };
     let (mut plans, mut failed) = (Vec::new(), Vec::new());
     for client in clients {
-        match Plan::make(client, wish) {
+        match Plan::behind(&plans, client, wish) {
             Ok(plan) => plans.push(plan),
             Err(error) if named.is_empty() => failed.push((client, error)),
             Err(error) => return Err(error),

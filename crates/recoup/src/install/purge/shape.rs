@@ -1,0 +1,187 @@
+//! What is ours in our own directory, told by name and place and, where the name is one that
+//! anybody might choose, by what is in it.
+//!
+//! ```text
+//! backups/TIME-NUMBER-NAME          breakers/STORE           claims/STORE/ID.claim
+//! early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
+//! projects/PROJECT                  queue/PROJECT/JOB.json   trusted/DIGEST
+//! ```
+
+use std::path::Path;
+
+use recoup_core::base::fsx;
+use serde_json::Value;
+
+use crate::install::edit::toml;
+
+/// None of the files that are looked into is larger.
+const LARGEST: u64 = 16 << 20;
+
+/// The databases, with what SQLite and we put beside them.
+const DATABASES: [&str; 3] = ["cache.db", "memory.db", "near.db"];
+
+/// What stands beside a database of ours, and beside no other.
+const DATABASE_LOCK: &str = ".recoup-lock";
+
+/// Digits in the name of a store, of a project or a claim, and of a text.
+const STORE: usize = 16;
+const PROJECT: usize = 32;
+const TEXT: usize = 64;
+
+/// Whether a file is ours; `names` lead to it from our own directory.
+pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
+    match names {
+        [.., name] if fsx::is_hidden_temporary(name) => true,
+        [name] => is_at_the_top(name, path, words),
+        ["backups", name] => is_backup(name),
+        ["breakers", name] => is_hex(name, STORE),
+        ["claims", store, name] => {
+            is_hex(store, STORE) && has_stem(name, ".claim", |id| is_hex(id, PROJECT))
+        }
+        ["early-exit", "+swept"]
+        | ["early-exit", "+locks" | "+tmp", ..]
+        | ["ledger", "watch.lock"] => true,
+        ["early-exit", _, rest @ ..] => is_of_session(rest),
+        ["ledger", store, rest @ ..] => is_hex(store, STORE) && is_of_ledger(rest),
+        ["logs", name] => is_log(name),
+        ["projects", name] => is_hex(name, PROJECT),
+        ["queue", project, "lock"] => is_hex(project, PROJECT),
+        ["queue", project, name] => {
+            is_hex(project, PROJECT) && has_stem(name, ".json", |job| is_id_and_more(job, '.'))
+        }
+        ["trusted", name] => is_hex(name, TEXT),
+        // A damaged database is set aside with all that was beside it.
+        [aside, _] => is_set_aside(aside),
+        _ => false,
+    }
+}
+
+/// Whether a directory may be ours: what is in it decides.
+pub(super) fn is_our_place(names: &[&str]) -> bool {
+    match names {
+        [
+            "backups" | "breakers" | "claims" | "early-exit" | "ledger" | "logs" | "projects"
+            | "queue" | "trusted",
+        ]
+        | ["early-exit", "+locks" | "+tmp", ..]
+        | ["early-exit", _]
+        | ["early-exit", _, "WINNER" | "agents" | "results"] => true,
+        ["claims" | "ledger", store] | ["ledger", store, "history"] => is_hex(store, STORE),
+        ["queue", project] => is_hex(project, PROJECT),
+        [aside] => is_set_aside(aside),
+        _ => false,
+    }
+}
+
+/// Whether anybody might have a directory of that name: one with nothing in it is not ours.
+pub(super) fn is_everyday(names: &[&str]) -> bool {
+    matches!(names, ["backups" | "logs" | "projects" | "queue"])
+}
+
+fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
+    match name {
+        "config.toml" => is_configuration(path, words),
+        "installed.json" => has_fields(path, &["version", "files"]),
+        "judge.json" => has_fields(path, &["budget"]),
+        "mirrors.json" => has_fields(path, &["version", "places"]),
+        "trust.json" => has_fields(path, &["version", "projects"]),
+        "install.lock" | "judge.lock" | "judge.json.lock" | "mcp-token.lock" | "mirrors.lock"
+        | "trust.lock" => path.metadata().is_ok_and(|found| found.len() == 0),
+        "mcp-token" => text(path).is_some_and(|token| is_token(&token)),
+        name => is_of_database(name, path),
+    }
+}
+
+/// A database of ours has its lock beside it, which is the last to go.
+fn is_of_database(name: &str, path: &Path) -> bool {
+    DATABASES.into_iter().any(|database| {
+        let Some(rest) = name.strip_prefix(database) else { return false };
+        let known = matches!(rest, "" | "-wal" | "-shm" | "-journal" | DATABASE_LOCK);
+        known && path.with_file_name(format!("{database}{DATABASE_LOCK}")).exists()
+    })
+}
+
+fn is_set_aside(name: &str) -> bool {
+    let id = DATABASES.into_iter().find_map(|it| name.strip_prefix(it)?.strip_prefix(".damaged-"));
+    id.is_some_and(is_id)
+}
+
+/// `2026-11-16T122618Z-0-settings.json`
+fn is_backup(name: &str) -> bool {
+    let Some((time, rest)) = name.split_once("Z-") else { return false };
+    let shape: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let number = rest.split_once('-').map(|(number, _)| number);
+    shape == "0000-00-00T000000" && number.is_some_and(|it| it.parse::<usize>().is_ok())
+}
+
+fn is_of_session(names: &[&str]) -> bool {
+    matches!(
+        names,
+        [".recoup-session" | "signal_time" | "winner_agent"]
+            | ["WINNER", "winner.json"]
+            | ["agents" | "results", _]
+    )
+}
+
+fn is_of_ledger(names: &[&str]) -> bool {
+    match names {
+        ["open.log" | "fold.lock"] | ["history", "current.log"] => true,
+        [name] => has_stem(name, ".batch", is_id) || has_stem(name, ".told", is_id),
+        ["history", name] => has_stem(name, ".log", is_id),
+        _ => false,
+    }
+}
+
+/// `hits.jsonl`, `hits.1.jsonl`, `hits.lock`
+fn is_log(name: &str) -> bool {
+    [("hits", "jsonl"), ("hooks", "log")].into_iter().any(|(log, extension)| {
+        match name.split('.').collect::<Vec<_>>()[..] {
+            [stem, last] => stem == log && (last == extension || last == "lock"),
+            [stem, number, last] => {
+                stem == log && number.parse::<u32>().is_ok() && last == extension
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Every word at the top of it is one of ours; where there is none, it names us.
+fn is_configuration(path: &Path, words: &[&str]) -> bool {
+    let Some(text) = text(path) else { return false };
+    let Ok(Value::Object(root)) = toml::value(&text) else { return false };
+    if root.is_empty() {
+        return text.trim().is_empty() || text.contains("recoup");
+    }
+    root.keys().all(|word| words.contains(&word.as_str()))
+}
+
+fn has_fields(path: &Path, fields: &[&str]) -> bool {
+    let value = text(path).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    value.is_some_and(|value| fields.iter().all(|field| value.get(field).is_some()))
+}
+
+fn is_token(text: &str) -> bool {
+    let token = text.strip_suffix('\n').unwrap_or(text);
+    token.len() >= 16 && token.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn text(path: &Path) -> Option<String> {
+    String::from_utf8(fsx::read_regular(path, LARGEST).ok()??).ok()
+}
+
+fn has_stem(name: &str, extension: &str, fits: impl Fn(&str) -> bool) -> bool {
+    name.strip_suffix(extension).is_some_and(fits)
+}
+
+fn is_id_and_more(text: &str, sign: char) -> bool {
+    text.split_once(sign).is_some_and(|(id, more)| is_id(id) && more.parse::<u32>().is_ok())
+}
+
+/// As `base::ids` makes them.
+fn is_id(text: &str) -> bool {
+    text.len() == 26 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}

@@ -1,0 +1,94 @@
+//! A file without what is ours, where what it was before can't be brought back.
+
+use recoup_core::base::digest::Digest;
+use serde_json::Value;
+
+use crate::install::edit::{Dialect, Fault, Json, toml};
+use crate::install::entries::{Done, Emptied, hooks, servers};
+use crate::install::held::Held;
+use crate::install::receipt::{Before, Entry};
+use crate::install::{exclude, extension, ours};
+
+/// A file without what is ours.
+pub(super) struct Taken {
+    /// None where the file is to go.
+    pub(super) text: Option<Vec<u8>>,
+    pub(super) done: Done,
+}
+
+pub(super) fn take(held: &Held, text: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
+    // Where something of ours was there before the receipt, nobody knows who made what is around it.
+    let noted = entry.filter(|entry| entry.before != Before::Unknown);
+    let emptied = noted.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
+    match held {
+        Held::Hooks => json(text, Dialect::Strict, entry, |json| hooks::take(json, emptied)),
+        Held::Servers { at, comments } => {
+            let all = Held::servers(at, *comments);
+            json(text, all.dialect, entry, |json| servers::take(json, &all, emptied))
+        }
+        Held::TomlServers => toml_server(text, entry),
+        Held::Extension => Ok(extension(text, entry)),
+        Held::Line(line) => Ok(without_line(text, line)),
+    }
+}
+
+/// Git's list without a line; not a byte of the others is touched.
+fn without_line(bytes: &[u8], line: &str) -> Taken {
+    let mut done = Done::default();
+    let text = String::from_utf8_lossy(bytes);
+    let left = exclude::without(&text, line);
+    if left != text {
+        done.said.push(format!("the line {line}"));
+    }
+    Taken { text: Some(left.into_bytes()), done }
+}
+
+fn json(
+    text: &[u8],
+    dialect: Dialect,
+    entry: Option<&Entry>,
+    take: impl FnOnce(&mut Json) -> Done,
+) -> Result<Taken, Fault> {
+    if text.trim_ascii().is_empty() {
+        return Ok(Taken { text: Some(text.to_vec()), done: Done::default() });
+    }
+    let mut json = Json::read(Some(text), dialect)?;
+    let done = take(&mut json);
+    let empty = json.value().as_object().is_some_and(serde_json::Map::is_empty);
+    let made = entry.is_some_and(|entry| entry.before == Before::Absent);
+    let text = (!(empty && made && !done.said.is_empty())).then(|| json.bytes());
+    Ok(Taken { text, done })
+}
+
+fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
+    let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
+    let root = toml::value(text)?;
+    let all = root.get("mcp_servers").and_then(Value::as_object).into_iter().flatten();
+    let ours: Vec<_> = all.filter(|(_, it)| ours::server(it).is_some()).map(|it| it.0).collect();
+    let mut done = Done::default();
+    let mut left = text.to_owned();
+    let may_go = entry.is_none_or(|entry| !entry.created.is_empty());
+    for name in ours {
+        left = toml::remove_server(&left, name, may_go)?;
+        done.said.push(format!("server “{name}”"));
+    }
+    let made = entry.is_some_and(|entry| entry.before == Before::Absent);
+    let gone = made && left.trim().is_empty() && !done.said.is_empty();
+    Ok(Taken { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })
+}
+
+/// What somebody has changed is theirs.
+fn extension(bytes: &[u8], entry: Option<&Entry>) -> Taken {
+    let text = String::from_utf8_lossy(bytes);
+    let ours = extension::program(&text);
+    let mut done = Done::default();
+    let unchanged = ours.as_ref().is_some_and(|program| extension::with_program(program) == text)
+        || entry.is_some_and(|entry| entry.after == Digest::of(bytes));
+    if unchanged {
+        done.said.push("the extension".to_owned());
+    } else if ours.is_some() {
+        done.notes.push("the extension recoup.ts for Pi was changed since: it stays".to_owned());
+    }
+    Taken { text: (!unchanged).then(|| bytes.to_vec()), done }
+}
