@@ -108,6 +108,11 @@ impl UninstallArgs {
             ui::json(&report)?;
         } else if report.written {
             tell_end(&report);
+        } else if any && !possible && !self.dry_run {
+            ui::say(
+                "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
+                 first, or leave --purge out.",
+            );
         } else if !any {
             ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
         }

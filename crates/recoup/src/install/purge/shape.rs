@@ -20,7 +20,7 @@ const LARGEST: u64 = 16 << 20;
 /// The databases, with what SQLite and we put beside them.
 const DATABASES: [&str; 3] = ["cache.db", "memory.db", "near.db"];
 
-/// What stands beside a database of ours, and beside no other.
+/// What stands beside a database that we have opened.
 const DATABASE_LOCK: &str = ".recoup-lock";
 
 /// Digits in the name of a store, of a project or a claim, and of a text.
@@ -86,19 +86,35 @@ fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
         "mirrors.json" => has_fields(path, &["version", "places"]),
         "trust.json" => has_fields(path, &["version", "projects"]),
         "install.lock" | "judge.lock" | "judge.json.lock" | "mcp-token.lock" | "mirrors.lock"
-        | "trust.lock" => path.metadata().is_ok_and(|found| found.len() == 0),
+        | "trust.lock" => is_empty(path),
         "mcp-token" => text(path).is_some_and(|token| is_token(&token)),
         name => is_of_database(name, path),
     }
 }
 
-/// A database of ours has its lock beside it, which is the last to go.
+/// A database, by the mark that is in it, and what stands beside one. Our lock may be beside
+/// somebody else's: we have tried it, and have seen that it is not ours.
 fn is_of_database(name: &str, path: &Path) -> bool {
-    DATABASES.into_iter().any(|database| {
-        let Some(rest) = name.strip_prefix(database) else { return false };
-        let known = matches!(rest, "" | "-wal" | "-shm" | "-journal" | DATABASE_LOCK);
-        known && path.with_file_name(format!("{database}{DATABASE_LOCK}")).exists()
-    })
+    let database = DATABASES.into_iter().find_map(|it| Some((it, name.strip_prefix(it)?)));
+    let Some((database, rest)) = database else { return false };
+    let main = path.with_file_name(database);
+    let is_begun = || fsx::with_suffix(&main, DATABASE_LOCK).exists() && is_empty(&main);
+    match rest {
+        DATABASE_LOCK => is_empty(path),
+        "" | "-wal" | "-shm" | "-journal" => has_our_mark(&main) || is_begun(),
+        _ => false,
+    }
+}
+
+/// The application id of an SQLite file, at its place: `Rcop` for entries, `Rcom` for memories.
+fn has_our_mark(database: &Path) -> bool {
+    let start = fsx::read_start(database, 72).unwrap_or_default();
+    start.starts_with(b"SQLite format 3\0") && start.get(68..71) == Some(b"Rco")
+}
+
+/// Nothing is in it, or it is not there.
+fn is_empty(path: &Path) -> bool {
+    path.metadata().map_or_else(|_| !path.is_symlink(), |found| found.is_file() && found.len() == 0)
 }
 
 fn is_set_aside(name: &str) -> bool {

@@ -93,6 +93,8 @@ fn what_only_has_a_name_like_ours_is_left() {
     for (name, text) in theirs {
         machine.write(name, text);
     }
+    // As it is left beside a database that turned out not to be ours.
+    machine.write("Docs/near.db.recoup-lock", "");
     fs::create_dir_all(machine.path("Docs/projects-2024")).unwrap();
     let docs = machine.path("Docs");
     let run = |args: &[&str]| {
@@ -132,4 +134,16 @@ fn what_is_kept_elsewhere_is_named() {
     assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
     assert!(machine.path("st/c.db").exists());
     assert!(!machine.home.recoup().exists());
+}
+
+#[test]
+fn what_hooks_may_still_need_is_not_deleted() {
+    let machine = Machine::new();
+    machine.init(&["--client", "claude-code", "--judge", "no"]);
+    used(&machine);
+    machine.write(super::SETTINGS, format!("{}}}", machine.text(super::SETTINGS)));
+    let output = machine.run(&["uninstall", "--purge", "--yes"]).expect(1);
+    assert!(output.stderr.contains("Nothing was changed: "), "{}", output.stderr);
+    assert!(machine.home.recoup().join("memory.db").exists());
+    assert!(machine.path(".claude.json").exists());
 }
