@@ -68,7 +68,7 @@ fn told(scene: &Scene) -> Vec<String> {
         context: "one".to_owned(),
         scope: project('a'),
     };
-    scene.memory().turn(&occasion, |turn| turn.told()).unwrap().unwrap()
+    scene.memory().turn(&occasion, recoup_core::memory::Turn::told).unwrap().unwrap()
 }
 
 #[test]
