@@ -15,6 +15,7 @@ mod entries;
 mod exclude;
 mod extension;
 mod found;
+mod inside;
 mod ours;
 mod peers;
 mod places;

@@ -3,10 +3,12 @@
 mod answers;
 mod clients;
 mod faults;
+mod hostile;
 mod killed;
 mod laws;
 mod levels;
 mod peers;
+mod private;
 mod purge;
 mod settings;
 mod terminal;
