@@ -48,6 +48,11 @@ pub(crate) fn knows(key: &str) -> bool {
     keys::find(key).is_some()
 }
 
+/// What is wrong with the user's own file if it has this text; `shown` is what people call it.
+pub(crate) fn problems_of_user_file(text: &str, shown: &str) -> Vec<Problem> {
+    files::of_text(File::User, text.to_owned(), shown).problems
+}
+
 /// What flags say. They win over everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {

@@ -1,13 +1,14 @@
 //! What of ours is in the settings of clients, as the clients read them.
-#![allow(dead_code, reason = "`recoup doctor` reads all of it")]
 
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
+use recoup_core::memory::hooked::our_words;
 use serde_json::Value;
 
 use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, toml, tree};
+use super::entries::hooks;
 use super::extension;
 use super::ours::{self, Call};
 use super::places::Places;
@@ -34,8 +35,10 @@ pub(crate) struct Installation {
 pub(crate) struct HookCommand {
     /// As the client calls it; none for an extension, which hears of all it wants.
     pub(crate) event: Option<String>,
-    /// Which tools or sources it is limited to.
-    pub(crate) matcher: Option<String>,
+    /// Which tools or sources it is limited to; none where it is for all.
+    pub(crate) limit: Option<String>,
+    /// The client does not wait for it, and takes no answer.
+    pub(crate) in_background: bool,
     pub(crate) call: Call,
     /// In seconds.
     pub(crate) timeout: Option<u64>,
@@ -44,7 +47,6 @@ pub(crate) struct HookCommand {
 /// A server of ours that a client starts.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
-    pub(crate) name: String,
     pub(crate) call: Call,
 }
 
@@ -79,6 +81,19 @@ pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
     }
     let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
     (!nothing).then_some(found)
+}
+
+/// Whether Codex's `config.toml` calls us at events, as somebody has written by hand.
+pub(crate) fn calls_by_hand(root: &Value) -> bool {
+    let words = root.get("notify").and_then(Value::as_array).into_iter().flatten();
+    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
+    our_words(&words).is_some() || root.get("hooks").is_some_and(|it| !hooks_in(it).is_empty())
+}
+
+/// Whether the client is told in that file to run no hooks at all.
+pub(crate) fn hooks_are_off(slot: &Slot) -> bool {
+    let text = content(&slot.path).ok().flatten();
+    text.and_then(|text| look(slot, &text).ok()).is_some_and(|seen| seen.hooks_off)
 }
 
 #[derive(Default)]
@@ -123,7 +138,13 @@ fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
                 line: None,
                 wrapped: false,
             });
-            let hook = |call| HookCommand { event: None, matcher: None, call, timeout: None };
+            let hook = |call| HookCommand {
+                event: None,
+                limit: None,
+                in_background: false,
+                call,
+                timeout: None,
+            };
             Seen { hooks: call.into_iter().map(hook).collect(), ..Seen::default() }
         }
     })
@@ -142,13 +163,14 @@ fn hooks_in(hooks: &Value) -> Vec<HookCommand> {
     let mut found = Vec::new();
     for (event, groups) in hooks.as_object().into_iter().flatten() {
         for group in groups.as_array().into_iter().flatten() {
-            let matcher = group.get("matcher").and_then(Value::as_str);
+            let limit = hooks::limit(group);
             let hooks = group.get("hooks").and_then(Value::as_array);
             for hook in hooks.into_iter().flatten() {
                 let Some(call) = ours::hook(hook) else { continue };
                 found.push(HookCommand {
                     event: Some(event.clone()),
-                    matcher: matcher.map(str::to_owned),
+                    limit: limit.map(str::to_owned),
+                    in_background: hook.get("async") == Some(&Value::Bool(true)),
                     call,
                     timeout: hook.get("timeout").and_then(Value::as_u64),
                 });
@@ -160,8 +182,5 @@ fn hooks_in(hooks: &Value) -> Vec<HookCommand> {
 
 fn servers_in(servers: &Value) -> Vec<Server> {
     let all = servers.as_object().into_iter().flatten();
-    let ours = |(name, entry): (&String, &Value)| {
-        Some(Server { name: name.clone(), call: ours::server(entry)? })
-    };
-    all.filter_map(ours).collect()
+    all.filter_map(|(_, entry)| Some(Server { call: ours::server(entry)? })).collect()
 }

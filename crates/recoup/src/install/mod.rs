@@ -16,6 +16,7 @@ mod exclude;
 mod extension;
 mod found;
 mod held;
+mod inside;
 mod ours;
 mod peers;
 mod places;

@@ -1,7 +1,7 @@
 //! What in a client's settings is ours: a command whose program is `recoup` and whose first
 //! argument is `hook` or `mcp`, whatever the path to it.
 
-use recoup_core::memory::hooked::{calls_us, commands, is_us};
+use recoup_core::memory::hooked::{commands, is_us, our_words};
 use serde_json::Value;
 
 /// The argument that makes the program a hook.
@@ -30,7 +30,9 @@ pub(crate) fn hook(hook: &Value) -> Option<Call> {
     let is_command = hook.get("type").is_none_or(|kind| kind == "command");
     let command = hook.get("command").and_then(Value::as_str).filter(|_| is_command)?;
     match hook.get("args") {
-        Some(Value::Array(args)) => exec(command, args, HOOK),
+        Some(Value::Array(args)) => {
+            exec(command, args, HOOK).or_else(|| exec_through_another(command, args))
+        }
         _ => line(command),
     }
 }
@@ -51,26 +53,43 @@ pub(crate) fn server(entry: &Value) -> Option<Call> {
     }
 }
 
+/// That another server has our name. Its arguments, its variables and its address may be
+/// secret: only its program is named.
+pub(crate) fn stays(other: &Value) -> String {
+    let program = match other.get("command") {
+        Some(Value::Array(words)) => words.first().and_then(Value::as_str),
+        command => command.and_then(Value::as_str),
+    };
+    let program = program.and_then(|line| line.split_whitespace().next());
+    let program = program.map_or("it has an address".to_owned(), |it| format!("{it:?}"));
+    format!(
+        "a server “{SERVER}” is there that is not ours ({program}), which stays; ours is not added"
+    )
+}
+
 fn exec(program: &str, args: &[Value], first: &str) -> Option<Call> {
     let args: Vec<String> = args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let ours = is_us(program) && args.first().is_some_and(|arg| arg == first);
     ours.then(|| Call { program: program.to_owned(), args, line: None, wrapped: false })
 }
 
+/// The same through a program that starts others: that is somebody's own.
+fn exec_through_another(program: &str, args: &[Value]) -> Option<Call> {
+    let args = args.iter().filter_map(Value::as_str);
+    let words: Vec<String> = std::iter::once(program).chain(args).map(str::to_owned).collect();
+    called(our_words(&words)?, None, true)
+}
+
 fn line(line: &str) -> Option<Call> {
-    if !calls_us(line) {
-        return None;
-    }
     let all = commands(line);
-    let is_call = |words: &&Vec<String>| {
-        let at = words.iter().position(|word| is_us(word));
-        at.is_some_and(|at| words.get(at + 1).is_some_and(|word| word == HOOK))
-    };
-    let words = all.iter().find(is_call)?;
-    let at = words.iter().position(|word| is_us(word))?;
-    let args = words[at + 1..].to_vec();
-    let plain = at == 0 && all.len() == 1 && is_told_nothing_else(&args);
-    Some(Call { program: words[at].clone(), args, line: Some(line.to_owned()), wrapped: !plain })
+    let (words, ours) = all.iter().find_map(|words| Some((words, our_words(words)?)))?;
+    let plain = ours == *words && all.len() == 1 && is_told_nothing_else(&ours[1..]);
+    called(ours, Some(line.to_owned()), !plain)
+}
+
+fn called(words: Vec<String>, line: Option<String>, wrapped: bool) -> Option<Call> {
+    let mut words = words.into_iter();
+    Some(Call { program: words.next()?, args: words.collect(), line, wrapped })
 }
 
 /// `hook` and which client calls; more is somebody's own.

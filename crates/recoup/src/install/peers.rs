@@ -1,6 +1,9 @@
 //! Other programs that remember for Claude Code, with hooks and servers of their own: beside
 //! ours, everything would be said twice.
 
+use std::path::Path;
+
+use recoup_core::memory::hooked::{commands, is_wrapper};
 use serde_json::Value;
 
 use super::edit::{Fresh, Json, Step};
@@ -41,14 +44,13 @@ pub(crate) fn found(root: &Value) -> Vec<Peer> {
     let mut found = Vec::new();
     for (event, groups) in fields("hooks") {
         for (spot, hook) in hooks::spots(groups) {
-            let texts = [hook.get("command"), hook.get("args")].into_iter().flatten();
-            let text: String = texts.map(Value::to_string).collect();
             let place = Place::Hook(event.clone(), spot);
-            found.extend(peer_in(&text).map(|name| Peer { name, place }));
+            found.extend(peer_run_by(hook).map(|name| Peer { name, place }));
         }
     }
     for (server, entry) in fields("mcpServers") {
-        let name = peer_in(server).or_else(|| peer_in(&entry.to_string()));
+        let called = PEERS.into_iter().find(|name| name == server);
+        let name = called.or_else(|| peer_run_by(entry));
         found.extend(name.map(|name| Peer { name, place: Place::Server(server.clone()) }));
     }
     for (plugin, on) in fields("enabledPlugins") {
@@ -74,6 +76,41 @@ pub(crate) fn take(json: &mut Json, peers: &[Peer]) {
     }
 }
 
+/// The peer that a hook or a server runs. What else its words name, such as a directory to work
+/// in, makes it none of theirs.
+fn peer_run_by(entry: &Value) -> Option<&'static str> {
+    let command = entry.get("command").and_then(Value::as_str)?;
+    let Some(args) = entry.get("args").and_then(Value::as_array) else {
+        return commands(command).iter().find_map(|words| peer_in_words(words));
+    };
+    let args = args.iter().filter_map(Value::as_str);
+    let words: Vec<String> = std::iter::once(command).chain(args).map(str::to_owned).collect();
+    peer_in_words(&words)
+}
+
+/// By the program; where that is known to start others, by the package, the script or the line
+/// that it is told to run.
+fn peer_in_words(words: &[String]) -> Option<&'static str> {
+    let is_set = |word: &&String| word.contains('=') && !word.starts_with(['/', '-']);
+    let words = &words[words.iter().take_while(is_set).count()..];
+    let (program, rest) = words.split_first()?;
+    if let Some(name) = peer_in(program) {
+        return Some(name);
+    }
+    if program.contains(char::is_whitespace) {
+        return commands(program).iter().find_map(|words| peer_in_words(words));
+    }
+    if program != "exec" && !is_wrapper(Path::new(program)) {
+        return None;
+    }
+    let is_option = |word: &&String| {
+        word.starts_with('-')
+            || word.starts_with(|c: char| c.is_ascii_digit())
+            || matches!(word.as_str(), "run" | "exec" | "x" | "dlx")
+    };
+    peer_in_words(&rest[rest.iter().take_while(is_option).count()..])
+}
+
 /// The program that a text names, as a whole word or as the beginning of a file's name.
 fn peer_in(text: &str) -> Option<&'static str> {
     let is_letter = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
@@ -90,6 +127,30 @@ fn peer_in(text: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_run_counts() {
+        let run = |line: &str| commands(line).iter().find_map(|words| peer_in_words(words));
+        for theirs in [
+            "claude-mem hook",
+            "npx -y claude-mem@latest hook",
+            "A=1 timeout 10 npx claude-mem hook",
+            "node --no-warnings /x/claude-mem/scripts/hook.js",
+            "sh -c 'cd /x && npx claude-mem hook'",
+            "cd /x && bun run /p/claude-mem/scripts/worker.cjs",
+        ] {
+            assert_eq!(run(theirs), Some("claude-mem"), "{theirs}");
+        }
+        for other in [
+            "cd ~/src/claude-mem && make lint",
+            "mcp-server-filesystem /home/me/src/claude-mem",
+            "npx -y @modelcontextprotocol/server-filesystem /home/me/src/claude-mem",
+            "echo claude-mem",
+            "",
+        ] {
+            assert_eq!(run(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn names_are_whole_words() {

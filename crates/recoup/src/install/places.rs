@@ -38,6 +38,11 @@ impl Places {
         Self { root: root.to_owned(), ..self.clone() }
     }
 
+    /// Whether a path lies in the project, and the project is less than the user's home.
+    pub(crate) fn is_in_project(&self, path: &Path) -> bool {
+        path.starts_with(&self.root) && !self.home.starts_with(&self.root)
+    }
+
     /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let in_project = path.strip_prefix(&self.root).ok();

@@ -13,7 +13,7 @@ use super::held::Held;
 use super::ours::SERVER;
 use super::peers::{self, Peer};
 use super::places::Places;
-use super::{exclude, extension, ours};
+use super::{exclude, extension, found, inside, ours};
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) notes: Vec<String>,
     /// Others that remember, whether they are taken out or not.
     pub(crate) peers: Vec<Peer>,
+    /// It is told to run no hooks at all.
+    pub(crate) hooks_off: bool,
 }
 
 impl Plan {
@@ -46,8 +48,13 @@ impl Plan {
 
     /// The same behind others that are carried out before: two clients may have one file.
     pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
-        let mut plan = Self { client, changes: Vec::new(), notes: Vec::new(), peers: Vec::new() };
         let slots = client.slots(wish.level, wish.places);
+        // What the user has switched off is off in every project.
+        let mut of_user = client.slots(Level::User, wish.places).into_iter();
+        let hooks_off = of_user.any(|slot| found::hooks_are_off(&slot))
+            || slots.iter().any(found::hooks_are_off);
+        let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut plan = Self { client, changes, notes, peers, hooks_off };
         if slots.is_empty() {
             plan.notes.push("it has no settings for a single project".to_owned());
         }
@@ -66,23 +73,23 @@ impl Plan {
     }
 
     fn add(&mut self, slot: &Slot, wish: &Wish<'_>, earlier: &[Self]) -> Result<()> {
+        if wish.level == Level::Project {
+            inside::demand_inside(&slot.path, wish.places)?;
+        }
         let before = earlier.iter().flat_map(|plan| &plan.changes).chain(&self.changes);
         let mut change = Change::of_slot(slot, wish.places)?.behind(before);
         // A path of this machine is nothing for a file that others get as well.
         let program = if slot.shared { "recoup" } else { wish.program };
+        // Without hooks it is the server that gives the rules.
+        let with_hooks = self.client.with_hooks().is_some() && !self.hooks_off;
+        let start = Start { program, with_hooks };
         let edited = match &slot.holds {
-            Holds::Hooks(wanted) => self.json(&mut change, Dialect::Strict, wish, |json| {
-                let mut done = hooks::put(json, wanted, program)?;
-                if json.at(&["disableAllHooks".into()]) == Some(Value::Bool(true)) {
-                    done.notes.push("its settings have `disableAllHooks`: no hook runs".to_owned());
-                }
-                Ok(done)
-            }),
-            Holds::Servers(all) => self.json(&mut change, all.dialect, wish, |json| {
-                let with_hooks = slot.client.with_hooks().is_some();
-                servers::put(json, all, &Start { program, with_hooks })
-            }),
-            Holds::TomlServers => toml_server(&mut change, program),
+            Holds::Hooks(wanted) => self
+                .json(&mut change, Dialect::Strict, wish, |json| hooks::put(json, wanted, program)),
+            Holds::Servers(all) => {
+                self.json(&mut change, all.dialect, wish, |json| servers::put(json, all, &start))
+            }
+            Holds::TomlServers => toml_server(&mut change, &start),
             Holds::Extension => put_extension(&mut change, program),
         };
         edited.map_err(|fault| {
@@ -128,10 +135,11 @@ impl Plan {
     fn hide(&mut self, slots: &[Slot], wish: &Wish<'_>) -> Result<()> {
         let root = &wish.places.root;
         let own = slots.iter().filter(|slot| !slot.shared);
-        let inside = own.filter_map(|slot| slot.path.strip_prefix(root).ok());
+        let own = own.filter_map(|slot| slot.path.strip_prefix(root).ok());
         let list = Project::find(root)?.git_exclude();
         let (Some(list), Level::Project) = (list, wish.level) else { return Ok(()) };
-        for path in inside {
+        for path in own {
+            inside::demand_plain(&list, wish.places)?;
             let party = Party::of(self.client, wish.level, wish.places);
             let mut change = Change::begin(&list, Some(party))?.behind(self.changes.iter());
             let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
@@ -148,10 +156,20 @@ impl Plan {
     }
 
     fn advise(&mut self) {
+        if self.hooks_off {
+            let (said, place) = match self.client {
+                Client::Codex => ("`hooks = false` under [features]", "its config.toml"),
+                _ => ("`disableAllHooks`", "its settings"),
+            };
+            self.notes.push(format!(
+                "{said} in {place}: no hook runs, and the server alone gives the rules; once that is \
+                 taken out, run `recoup init` again"
+            ));
+        }
         if !self.is_any() {
             return;
         }
-        if self.client == Client::Codex {
+        if self.client == Client::Codex && !self.hooks_off {
             self.notes.push("it asks once whether new hooks may run: say yes there".to_owned());
         }
         let shared = self.changes.iter().any(|change| {
@@ -165,30 +183,31 @@ impl Plan {
     }
 }
 
-fn toml_server(change: &mut Change, program: &str) -> Result<(), Fault> {
+fn toml_server(change: &mut Change, start: &Start<'_>) -> Result<(), Fault> {
     let bytes = change.before.clone().unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |rest| ("\u{feff}", rest));
     let root = toml::value(text)?;
+    if found::calls_by_hand(&root) {
+        change.done.note(
+            "its config.toml calls recoup in `notify` or [hooks] as well, written by hand: take that \
+             out, or it is called twice",
+        );
+    }
     let all = root.get("mcp_servers").and_then(Value::as_object);
     let mut all = all.into_iter().flatten();
     let known = all.find_map(|(name, entry)| Some((name.clone(), ours::server(entry)?)));
     let taken = root.get("mcp_servers").and_then(|all| all.get(SERVER));
     if let (None, Some(other)) = (&known, taken) {
-        let note = format!("a server “{SERVER}” is there that is not ours ({other}), which stays");
-        change.done.notes.push(note);
+        change.done.note(ours::stays(other));
         return Ok(());
     }
-    if root.get("features").and_then(|it| it.get("hooks")) == Some(&Value::Bool(false)) {
-        let note = "its config.toml says `hooks = false` under [features]: no hook runs";
-        change.done.notes.push(note.to_owned());
-    }
-    let start = Start { program, with_hooks: true };
     let (name, args) = match &known {
         Some((name, call)) => (name.as_str(), start.args(&call.args)),
         None => (SERVER, start.args(&[])),
     };
-    let after = format!("{bom}{}", toml::put_server(text, name, program, &args)?).into_bytes();
+    let after =
+        format!("{bom}{}", toml::put_server(text, name, start.program, &args)?).into_bytes();
     if change.before.as_ref() != Some(&after) {
         let what = if known.is_some() { " brought up to date" } else { "" };
         change.done.said.push(format!("server “{name}”{what}"));
@@ -210,8 +229,14 @@ fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
         change.done.had_ours = !text.trim().is_empty();
     }
     let after = extension::with_program(program);
-    change.done.whole = true;
+    change.done.whole = before.is_none();
     if before.as_deref() != Some(&after) {
+        // Another version of ours, or somebody's own work: that is seen before it goes.
+        if change.done.had_ours {
+            change.done.note(
+                "the extension there is not this version's, and is replaced; a copy of it is kept",
+            );
+        }
         change.done.said.push("the extension that calls `recoup hook`".to_owned());
         change.after = Some(after.into_bytes());
     }

@@ -32,7 +32,12 @@ pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Res
     };
     let lasts = |path: &PathBuf| passing(path).is_none() && is_program(path);
     let dirs = places.search.as_deref().map(std::env::split_paths).into_iter().flatten();
-    let on_path = dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(NAME));
+    // A name in a repository is a link to us today, and tomorrow whatever its authors want.
+    let of_project = |dir: &PathBuf| {
+        places.is_in_project(dir) || dir.canonicalize().is_ok_and(|it| places.is_in_project(&it))
+    };
+    let on_path =
+        dirs.filter(|dir| dir.is_absolute() && !of_project(dir)).map(|dir| dir.join(NAME));
     let mut found = on_path.chain([running.to_owned()]).filter(same);
     if let Some(path) = found.find(lasts) {
         return demand_program(&path).map(|()| path);
@@ -69,7 +74,13 @@ fn demand_program(path: &Path) -> Result<()> {
 pub(crate) fn passing(path: &Path) -> Option<&'static str> {
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
     let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
-    PASSING.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why)
+    // `target/x86_64-unknown-linux-musl/release` is cargo's as well.
+    let is_build = |part: &[&str]| {
+        part[0] == "target" && part[1].contains('-') && matches!(part[2], "debug" | "release")
+    };
+    let built = parts.windows(3).any(is_build).then_some("the next build replaces it");
+    let known = || PASSING.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why);
+    built.or_else(known)
 }
 
 #[cfg(test)]
@@ -80,6 +91,7 @@ mod tests {
     fn what_an_upgrade_replaces_is_known() {
         let passing = |path: &str| passing(Path::new(path)).is_some();
         assert!(passing("/home/me/src/recoup/target/debug/recoup"));
+        assert!(passing("/src/recoup/target/x86_64-unknown-linux-musl/release/recoup"));
         assert!(passing("/opt/homebrew/Cellar/recoup/0.1.0/bin/recoup"));
         assert!(passing("/home/me/.npm/_npx/3f/node_modules/.bin/recoup"));
         assert!(passing("/nix/store/abc-recoup-0.1.0/bin/recoup"));

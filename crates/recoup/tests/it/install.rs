@@ -3,11 +3,13 @@
 mod answers;
 mod clients;
 mod faults;
+mod hostile;
 mod killed;
 mod laws;
 mod levels;
 mod peers;
 mod places;
+mod private;
 mod purge;
 mod settings;
 mod terminal;

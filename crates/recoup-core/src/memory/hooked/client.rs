@@ -104,7 +104,8 @@ impl Client {
     }
 }
 
-fn is_wrapper(program: &Path) -> bool {
+/// Whether a program is known to start another one, which its arguments name.
+pub fn is_wrapper(program: &Path) -> bool {
     let name = program.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| WRAPPERS.contains(&name))
 }

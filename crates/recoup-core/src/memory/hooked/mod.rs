@@ -15,6 +15,7 @@
 
 mod client;
 mod extension;
+mod letters;
 mod settings;
 mod shell;
 
@@ -22,8 +23,9 @@ use std::path::{Path, PathBuf};
 
 use crate::base::fsx;
 
-pub use client::Client;
-pub use shell::{calls_us, commands, is_us};
+pub use client::{Client, is_wrapper};
+pub use letters::with_whole_letters;
+pub use shell::{calls_us, commands, is_us, our_words};
 
 /// No settings file of a person is larger.
 const LARGEST: u64 = 16 << 20;
@@ -109,5 +111,5 @@ fn content(path: &Path) -> Option<Vec<u8>> {
 fn json(path: &Path) -> Option<serde_json::Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
-    serde_json::from_slice(content).ok()
+    serde_json::from_str(&with_whole_letters(std::str::from_utf8(content).ok()?)).ok()
 }

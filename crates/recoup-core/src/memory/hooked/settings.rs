@@ -10,8 +10,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::shell::{self, is_us};
-use super::{HOOK, content, json};
+use super::shell;
+use super::{content, json};
 
 /// How deep hooks lie in a file: event, groups, group, hooks, hook, arguments.
 const DEPTH: usize = 8;
@@ -50,7 +50,12 @@ fn is_ours(hook: &Value) -> bool {
     is_command
         && match hook.get("args") {
             // The exec form: no shell reads it.
-            Some(Value::Array(args)) => is_us(command) && args.first().is_some_and(|it| it == HOOK),
+            Some(Value::Array(args)) => {
+                let args = args.iter().filter_map(Value::as_str);
+                let words: Vec<String> =
+                    std::iter::once(command).chain(args).map(str::to_owned).collect();
+                shell::our_words(&words).is_some()
+            }
             _ => shell::calls_us(command),
         }
 }

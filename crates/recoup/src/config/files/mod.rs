@@ -38,7 +38,12 @@ pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
     let Ok(text) = String::from_utf8(bytes) else {
         return Some(useless(Problem::of_file(file, shown, "not valid UTF-8")));
     };
-    Some(match parsed(file, &text) {
+    Some(of_text(file, text, shown))
+}
+
+/// The same of a text that is, or would be, in the file.
+pub(super) fn of_text(file: File, text: String, shown: &str) -> Contents {
+    match parsed(file, &text) {
         Ok(document) => {
             let mut reader = Reader::new(file, shown);
             walk(file, &document, &mut reader);
@@ -46,7 +51,7 @@ pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
             Contents { text, givens, problems, prices }
         }
         Err(broken) => useless(located(file, shown, broken)),
-    })
+    }
 }
 
 fn useless(problem: Problem) -> Contents {

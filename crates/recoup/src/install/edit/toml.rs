@@ -54,6 +54,28 @@ fn of_value(value: &Inline) -> Value {
 /// Where Codex has its servers.
 const SERVERS: &str = "mcp_servers";
 
+/// The text after an edit. What it ends with, such as a comment, stays where it was: before a
+/// table that is added behind everything.
+fn edited(
+    text: &str,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<(), Fault>,
+) -> Result<String, Fault> {
+    let mut document = parse(text)?;
+    let end = document.trailing().as_str().unwrap_or_default().replace('\r', "");
+    document.set_trailing("");
+    let before = document.to_string();
+    edit(&mut document)?;
+    let after = document.to_string();
+    let added = after.strip_prefix(&before).filter(|added| added.trim_start().starts_with('['));
+    let whole = match added {
+        Some(added) if end.contains('#') => {
+            format!("{before}{}\n\n{}", end.trim_end(), added.trim_start())
+        }
+        _ => after + &end,
+    };
+    Ok(with_line_ends_of(text, &whole))
+}
+
 /// A table for a server, put in or brought up to date; the same text where nothing is new.
 pub(crate) fn put_server(
     text: &str,
@@ -61,56 +83,71 @@ pub(crate) fn put_server(
     command: &str,
     args: &[String],
 ) -> Result<String, Fault> {
-    let mut document = parse(text)?;
-    let servers = document.entry(SERVERS).or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    let inline = servers.is_inline_table();
-    let Some(servers) = servers.as_table_like_mut() else {
-        return Err(not_a_table(text, SERVERS));
-    };
-    let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
-    match servers.get_mut(name).map(|entry| entry.as_table_like_mut()) {
-        Some(None) => return Err(not_a_table(text, name)),
-        Some(Some(entry)) => {
-            for (field, new) in fields {
-                set(entry, field, new);
+    edited(text, |document| {
+        let servers = document.entry(SERVERS).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let inline = servers.is_inline_table();
+        let Some(servers) = servers.as_table_like_mut() else {
+            return Err(not_a_table(text, SERVERS));
+        };
+        let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
+        match servers.get_mut(name).map(|entry| entry.as_table_like_mut()) {
+            Some(None) => return Err(not_a_table(text, name)),
+            Some(Some(entry)) => {
+                for (field, new) in fields {
+                    set(entry, field, new);
+                }
+            }
+            None if inline => {
+                let entry: InlineTable = fields.into_iter().collect();
+                servers.insert(name, Item::Value(entry.into()));
+            }
+            None => {
+                let entry: Table =
+                    fields.into_iter().map(|(name, it)| (name, Item::Value(it))).collect();
+                servers.insert(name, Item::Table(entry));
             }
         }
-        None if inline => {
-            let entry: InlineTable = fields.into_iter().collect();
-            servers.insert(name, Item::Value(entry.into()));
-        }
-        None => {
-            let entry: Table =
-                fields.into_iter().map(|(name, it)| (name, Item::Value(it))).collect();
-            servers.insert(name, Item::Table(entry));
-        }
-    }
-    Ok(with_line_ends_of(text, &document.to_string()))
+        Ok(())
+    })
 }
 
 /// The same without it; `empty` tells whether the table of servers may go when it is.
 pub(crate) fn remove_server(text: &str, name: &str, empty: bool) -> Result<String, Fault> {
     let mut document = parse(text)?;
+    let whole = document.to_string();
+    let mut above = None;
     if let Some(servers) = document.get_mut(SERVERS).and_then(Item::as_table_like_mut) {
-        servers.remove(name);
+        let entry = servers.remove(name).and_then(|entry| entry.into_table().ok());
+        above = entry.and_then(|entry| Some(entry.decor().prefix()?.as_str()?.replace('\r', "")));
         if servers.is_empty() && empty {
             document.remove(SERVERS);
         }
     }
-    Ok(with_line_ends_of(text, &document.to_string()))
+    let left = document.to_string();
+    // A comment above the table is not ours: it may have stood at the end of the file before.
+    let above = above.filter(|above| above.contains('#'));
+    let at = above.as_ref().and_then(|above| whole.find(&format!("{above}[{SERVERS}")));
+    let left = match (above, at) {
+        (Some(above), Some(at)) if left.get(..at) == whole.get(..at) => {
+            [&left[..at], above.trim_end(), "\n", &left[at..]].concat()
+        }
+        _ => left,
+    };
+    Ok(with_line_ends_of(text, &left))
 }
 
 /// Sets a key below a table, `table.key`.
 pub(crate) fn set_key(text: &str, table: &str, key: &str, new: Inline) -> Result<String, Fault> {
-    let mut document = parse(text)?;
-    let entry = document.entry(table).or_insert_with(toml_edit::table);
-    let Some(entry) = entry.as_table_like_mut() else { return Err(not_a_table(text, table)) };
-    set(entry, key, new);
-    Ok(with_line_ends_of(text, &document.to_string()))
+    edited(text, |document| {
+        let entry = document.entry(table).or_insert_with(toml_edit::table);
+        let Some(entry) = entry.as_table_like_mut() else { return Err(not_a_table(text, table)) };
+        set(entry, key, new);
+        Ok(())
+    })
 }
 
 /// What stood around the old value stays around the new one.
@@ -192,6 +229,25 @@ mod tests {
         let other = "[mcp_servers.x]\ncommand = \"y\"\n\n[z]\nb = 2 # two\n";
         let put = other.replace("\n[z]", &format!("\n{OURS}\n[z]"));
         there_and_back(other, &put);
+    }
+
+    #[test]
+    fn a_comment_stays_with_the_table_that_it_was_in() {
+        for before in [
+            "[profiles.a]\nmodel = \"y\"\n# trailing comment\n",
+            "[mcp_servers.x]\ncommand = \"y\"\n\n# trailing comment\n",
+            "# nothing else\n",
+        ] {
+            there_and_back(before, &format!("{before}\n{OURS}"));
+            // Something that somebody has put behind it.
+            let more = format!("{before}\n{OURS}\n[z]\nb = 2\n");
+            let back = remove_server(&more, "recoup", !before.contains("mcp_servers")).unwrap();
+            assert_eq!(back, format!("{before}\n[z]\nb = 2\n"));
+        }
+        assert_eq!(
+            set_key("[a]\nb = 1\n# c\n", "judge", "enabled", true.into()).unwrap(),
+            "[a]\nb = 1\n# c\n\n[judge]\nenabled = true\n"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use recoup_core::memory::hooked::with_whole_letters;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
@@ -78,7 +79,8 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Fault>
     if dialect == Dialect::Strict {
         strictly(text)?;
     }
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options(dialect));
+    let whole = with_whole_letters(text);
+    let parsed = parse_to_ast(&whole, &CollectOptions::default(), &options(dialect));
     let parsed = parsed.map_err(|error| {
         let what = lower_first(&error.kind().to_string());
         Fault::at(text, error.range().start, what)
@@ -171,7 +173,7 @@ impl Node {
             Kind::Array(elements) => elements.iter().map(|it| it.value(text)).collect(),
             Kind::Scalar => {
                 let scalar = text.get(self.span.clone()).unwrap_or_default();
-                serde_json::from_str(scalar).unwrap_or_default()
+                serde_json::from_str(&with_whole_letters(scalar)).unwrap_or_default()
             }
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn put(json: &mut Json, wanted: &Hooks, program: &str) -> Result<Done
             add(json, event, hook, &mut done.created)?;
             added.push((*event).to_owned());
         } else {
-            update(json, event, &ours, &hook, wanted.form, &mut done.notes);
+            update(json, event, &ours, hook, &mut done)?;
             if before != json.at(&at(event)).map(|value| value.to_string()) {
                 changed.push((*event).to_owned());
             }
@@ -59,7 +59,7 @@ pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
         done.had_ours = true;
         let (own, plain): (Vec<_>, Vec<_>) = ours.into_iter().partition(|(_, call)| call.wrapped);
         for (_, call) in own {
-            done.notes.push(own_line(&event, &call));
+            done.note(own_line(&event, &call));
         }
         let spots: Vec<Spot> = plain.into_iter().map(|(spot, _)| spot).collect();
         if !spots.is_empty() {
@@ -82,9 +82,9 @@ fn listed(events: &[String]) -> String {
     }
 }
 
+/// Its line may hold what is nobody else's: only the program is named.
 fn own_line(event: &str, call: &Call) -> String {
-    let line = call.line.as_deref().unwrap_or_default();
-    format!("{event} has a command of your own that calls recoup, which stays: {line}")
+    format!("{event} has a command of your own that calls {}, which stays", call.program)
 }
 
 /// Every event that has one of ours, and where.
@@ -162,34 +162,47 @@ fn add(
     Ok(())
 }
 
-/// One call is enough: the first is brought up to date, the others go. Where a person has
-/// written a command that calls us, that is the one.
+/// One call is enough, and it is for every tool and every source: one that is limited by the
+/// matcher of its group goes, and one that is not is put in. Where a person has written a
+/// command that calls us, that is the one.
 fn update(
     json: &mut Json,
     event: &str,
     ours: &[(Spot, Call)],
-    hook: &[(&'static str, Fresh)],
-    form: Form,
-    notes: &mut Vec<String>,
-) {
+    hook: Vec<(&'static str, Fresh)>,
+    done: &mut Done,
+) -> Result<(), Fault> {
+    let groups = json.at(&at(event)).unwrap_or_default();
     let own = ours.iter().find(|(_, call)| call.wrapped);
-    let mut plain = ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot);
-    match own {
-        Some((_, call)) => notes.push(own_line(event, call)),
-        None => {
-            if let Some(first) = plain.next() {
-                let path = path(event, first);
-                for (name, value) in hook {
-                    json.set(&path, name, value);
-                }
-                if form == Form::Shell {
-                    json.remove(&[&path[..], &["args".into()]].concat());
-                }
-            }
-        }
+    let mut plain: Vec<Spot> =
+        ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot).collect();
+    let open = plain.iter().position(|spot| limit(&groups[spot.group]).is_none());
+    match (own, open) {
+        (Some((_, call)), _) => done.note(own_line(event, call)),
+        (None, Some(open)) => bring_up_to_date(json, &path(event, plain.remove(open)), &hook),
+        // Behind the others, so that these stay where they were found.
+        (None, None) => add(json, event, hook, &mut done.created)?,
     }
-    let rest: Vec<Spot> = plain.collect();
-    cut(json, event, &rest, Emptied::Any);
+    cut(json, event, &plain, Emptied::Any);
+    Ok(())
+}
+
+/// What this version does not write makes it another hook: `async` lets no answer arrive.
+fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh)]) {
+    for (name, value) in hook {
+        json.set(path, name, value);
+    }
+    let there = json.at(path).unwrap_or_default();
+    let there = there.as_object().into_iter().flatten().map(|(name, _)| name);
+    for name in there.filter(|name| hook.iter().all(|(known, _)| known != name)) {
+        json.remove(&[path, &[name.as_str().into()]].concat());
+    }
+}
+
+/// Which tools or sources a group of hooks is limited to; none where it is for all.
+pub(crate) fn limit(group: &Value) -> Option<&str> {
+    let matcher = group.get("matcher").and_then(Value::as_str);
+    matcher.filter(|matcher| !matches!(*matcher, "" | "*" | ".*"))
 }
 
 /// Takes hooks out, and with them groups in which nothing is left.

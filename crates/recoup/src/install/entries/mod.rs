@@ -3,6 +3,8 @@
 pub(crate) mod hooks;
 pub(crate) mod servers;
 
+use recoup_core::secrets;
+
 use super::edit::{Fault, Fresh, Json, Step};
 
 /// What was done to a file.
@@ -18,6 +20,13 @@ pub(crate) struct Done {
     pub(crate) whole: bool,
     /// Something of ours was there before.
     pub(crate) had_ours: bool,
+}
+
+impl Done {
+    /// Takes a note down. It may quote what others wrote, and is shown and logged.
+    pub(crate) fn note(&mut self, note: impl AsRef<str>) {
+        self.notes.push(secrets::redact(note.as_ref()).into_owned());
+    }
 }
 
 /// Which objects and lists may go once they are empty.

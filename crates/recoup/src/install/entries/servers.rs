@@ -56,7 +56,7 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
     let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
     let mut done = Done::default();
-    if let Some((name, call)) = ours_in(&all).next() {
+    for (name, call) in ours_in(&all) {
         done.had_ours = true;
         let path = [&at[..], &[name.as_str().into()]].concat();
         let before = json.bytes();
@@ -69,13 +69,12 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
         if json.bytes() != before {
             done.said.push(format!("server “{name}” brought up to date"));
         }
+    }
+    if done.had_ours {
         return Ok(done);
     }
     if let Some(other) = all.get(SERVER) {
-        let command = other.get("command").or_else(|| other.get("url")).unwrap_or(other);
-        done.notes.push(format!(
-            "a server “{SERVER}” is there that is not ours ({command}), which stays; ours is not added"
-        ));
+        done.note(ours::stays(other));
         return Ok(done);
     }
     done.created = ensure_objects(json, &names)?;

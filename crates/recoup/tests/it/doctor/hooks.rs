@@ -105,6 +105,20 @@ fn events_and_time_outs_that_an_older_version_did_not_have() {
 }
 
 #[test]
+fn hooks_that_miss_something() {
+    let home = Home::new();
+    let mut all = settings(&EVENTS, &hook(RECOUP, &["hook"], 10));
+    all["hooks"]["SessionStart"][0]["matcher"] = json!("startup");
+    all["hooks"]["PreToolUse"][0]["matcher"] = json!("*");
+    all["hooks"]["Stop"][0]["hooks"][0]["async"] = json!(true);
+    claude(&home, &all);
+    let report = report(&home, 0);
+    let found = report.has("hooks", "limited", "warn");
+    assert!(found["what"].as_str().unwrap().contains("at SessionStart, Stop not every"), "{found}");
+    assert_eq!(found["fixable"], true);
+}
+
+#[test]
 fn a_line_for_the_shell_is_read_by_one() {
     let home = Home::new();
     let line = format!("'{RECOUP}' hook --client claude-code");

@@ -23,6 +23,35 @@ fn flags_are_written_into_the_configuration_with_its_comments_kept() {
 }
 
 #[test]
+fn every_answer_leaves_a_configuration_that_is_sound() {
+    let all: [&[&str]; 6] = [
+        &["--judge", "yes"],
+        &["--sync-rules", "no"],
+        &["--skills", "off"],
+        &["--skills", "user"],
+        &["--skills", "project"],
+        &["--judge", "no", "--sync-rules", "yes", "--skills", "user"],
+    ];
+    for said in all {
+        let machine = Machine::new();
+        machine.init(&[&["--client", "pi"], said].concat());
+        assert!(machine.path(CONFIG).exists(), "{said:?}");
+        machine.run(&["config", "check"]).expect(0);
+    }
+}
+
+#[test]
+fn nothing_is_written_into_a_configuration_that_is_wrong() {
+    let machine = Machine::new();
+    machine.write(CONFIG, "[judge]\nno_such_key = 1\n");
+    let output = machine.run(&["init", "--yes", "--client", "pi", "--judge", "no"]).expect(1);
+    assert!(output.stderr.contains("no_such_key"), "{}", output.stderr);
+    assert!(output.stderr.contains("mend it first (`recoup config check`)"), "{}", output.stderr);
+    assert_eq!(machine.text(CONFIG), "[judge]\nno_such_key = 1\n");
+    assert!(!machine.path(".pi").exists());
+}
+
+#[test]
 fn without_a_person_nothing_is_agreed_to() {
     let machine = Machine::new();
     machine.init(&["--client", "pi"]);

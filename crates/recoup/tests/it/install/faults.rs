@@ -167,7 +167,7 @@ fn secrets_in_settings_are_not_shown() {
         "{{\n  \"env\": {{\"ANTHROPIC_API_KEY\": \"{key}\"}}\n}}\n"
     ));
     let output = machine.init(&CLAUDE);
-    assert!(output.text().contains("ANTHROPIC_API_KEY"), "{}", output.text());
+    assert!(output.text().contains("\"SessionStart\""), "{}", output.text());
     assert!(!output.text().contains("Zq7vXw2Lr9Tk4"), "{}", output.text());
     assert!(machine.text(SETTINGS).contains(&key));
     let report = machine.run(&["uninstall", "--json", "--yes"]).expect(0);

@@ -50,6 +50,18 @@ fn they_are_named_and_stay_unless_one_says_otherwise() {
 }
 
 #[test]
+fn what_only_names_them_is_not_theirs() {
+    let make = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "cd ~/src/claude-mem && make lint" }] }] } });
+    let machine = Machine::with_settings(make.to_string());
+    let files = json!({ "mcpServers": { "filesystem": { "command": "mcp-files", "args": ["/home/me/src/claude-mem"] } } });
+    machine.write(".claude.json", files.to_string());
+    let output = machine.init(&[&CLAUDE[..], &["--replace-peers"]].concat());
+    assert!(!output.stderr.contains("out goes"), "{}", output.stderr);
+    assert!(machine.text(SETTINGS).contains("make lint"));
+    assert!(machine.text(".claude.json").contains("mcp-files"));
+}
+
+#[test]
 fn replaced_they_are_out_and_come_back_when_we_go() {
     let machine = machine();
     let before = machine.files();

@@ -114,6 +114,24 @@ fn in_and_out_again_is_the_same_to_the_byte() {
     }
 }
 
+/// JavaScript cuts a text in the middle of a letter, and writes half of it.
+#[test]
+fn half_a_letter_is_no_hindrance() {
+    let before = r#"{"a": "abc\ud83d", "\ude00": ["\\ud83d"]}"#;
+    let machine = Machine::with_settings(before);
+    machine.write(".claude.json", before);
+    machine.init(&CLAUDE);
+    assert!(machine.text(SETTINGS).starts_with(before.trim_end_matches('}')));
+    assert!(is_hooked(&machine));
+    let output = machine.init(&CLAUDE);
+    assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
+    machine.uninstall(&[]);
+    assert_eq!(
+        (machine.text(SETTINGS), machine.text(".claude.json")),
+        (before.into(), before.into())
+    );
+}
+
 #[test]
 fn nothing_else_changes() {
     for (name, before) in collection() {

@@ -63,9 +63,12 @@ fn no_changes_nothing() {
 fn others_that_remember_are_asked_about() {
     let other = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"npx claude-recall hook run stop"}]}]}}"#;
     let machine = Machine::with_settings(other);
-    let (code, text) = seen(&machine, &["init"], &["Take the hooks", "Write these"]);
+    let (code, text) = seen(&machine, &["init"], &["Take claude-recall out", "Write these"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Take the hooks of claude-recall out? [y/N]"), "{text}");
+    assert!(
+        text.contains("Take claude-recall out (its hooks, servers and plug-ins)? [y/N]"),
+        "{text}"
+    );
     assert!(!machine.text(SETTINGS).contains("claude-recall"));
     machine.uninstall(&[]);
     assert_eq!(machine.text(SETTINGS), other);

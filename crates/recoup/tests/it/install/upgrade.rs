@@ -43,9 +43,10 @@ fn old_entries_are_brought_up_to_date_where_they_stand() {
     assert_eq!(start[0]["command"], "other");
     assert_eq!(
         start[1],
-        json!({ "type": "command", "command": program, "args": ["hook"], "timeout": 10, "async": false })
+        json!({ "type": "command", "command": program, "args": ["hook"], "timeout": 10 })
     );
     assert_eq!(settings["hooks"]["SessionStart"][0]["matcher"], "startup");
+    assert_eq!(settings["hooks"]["SessionStart"][1].get("matcher"), None, "it is for every source");
     assert_eq!(settings["hooks"].get("Notification"), None, "nothing is done at that event");
     assert_eq!(commands(&settings, "Stop").len(), 1, "one call is enough");
     let server = &machine.json(".claude.json")["mcpServers"]["memory"];
@@ -58,6 +59,123 @@ fn old_entries_are_brought_up_to_date_where_they_stand() {
     let left = machine.json(SETTINGS);
     assert_eq!(commands(&left, "SessionStart"), [json!({ "type": "command", "command": "other" })]);
     assert!(!machine.text(SETTINGS).contains("recoup"));
+}
+
+/// Rules for every source, tools of every kind, and answers that arrive.
+#[test]
+fn hooks_that_are_limited_are_so_no_longer() {
+    let ours = json!([{ "type": "command", "command": "recoup hook" }]);
+    let old = json!({
+        "hooks": {
+            "SessionStart": [
+                { "matcher": "startup", "hooks": ours },
+                { "matcher": "compact", "hooks": ours },
+            ],
+            "PreToolUse": [
+                { "matcher": "Bash", "hooks": [{ "type": "command", "command": "recoup hook", "async": true }] },
+            ],
+            "Stop": [
+                { "matcher": "*", "hooks": [{ "type": "command", "command": "recoup hook", "async": true }] },
+            ],
+        },
+    });
+    let machine = Machine::with_settings(old.to_string());
+    machine.init(&CLAUDE);
+    let settings = machine.json(SETTINGS);
+    let hook =
+        json!({ "type": "command", "command": machine.program(), "args": ["hook"], "timeout": 10 });
+    for event in ["SessionStart", "PreToolUse"] {
+        assert_eq!(settings["hooks"][event], json!([{ "hooks": [hook] }]), "{event}");
+    }
+    assert_eq!(settings["hooks"]["Stop"], json!([{ "matcher": "*", "hooks": [hook] }]));
+    let output = machine.init(&CLAUDE);
+    assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
+}
+
+#[test]
+fn hooks_through_another_program_are_known_and_not_doubled() {
+    let forms = [
+        json!({ "type": "command", "command": "npx -y recoup hook" }),
+        json!({ "type": "command", "command": "npx", "args": ["-y", "recoup", "hook"] }),
+        json!({ "type": "command", "command": "env A=1 timeout 5 recoup hook" }),
+        json!({ "type": "command", "command": "sh", "args": ["-c", "recoup hook 2>/dev/null"] }),
+    ];
+    for form in forms {
+        let old = json!({ "hooks": { "Stop": [{ "hooks": [form] }] } });
+        let machine = Machine::with_settings(old.to_string());
+        let output = machine.init(&CLAUDE);
+        assert!(output.stderr.contains("Stop has a command of your own"), "{}", output.stderr);
+        assert_eq!(
+            commands(&machine.json(SETTINGS), "Stop"),
+            std::slice::from_ref(&form),
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn what_codex_was_told_by_hand_is_named() {
+    for by_hand in [
+        "notify = [\"recoup\", \"hook\", \"--client\", \"codex\"]\n",
+        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"recoup hook\"\n",
+    ] {
+        let machine = Machine::new();
+        machine.write(".codex/config.toml", by_hand);
+        let output = machine.init(&["--client", "codex"]);
+        assert!(output.stderr.contains("or it is called twice"), "{}", output.stderr);
+    }
+    let machine = Machine::new();
+    machine.write(".codex/config.toml", "notify = [\"notify-send\", \"recoup\"]\n");
+    let output = machine.init(&["--client", "codex"]);
+    assert!(!output.stderr.contains("or it is called twice"), "{}", output.stderr);
+}
+
+#[test]
+fn every_server_of_ours_is_brought_up_to_date() {
+    let machine = Machine::new();
+    let old = json!({ "command": "/old/recoup", "args": ["mcp"] });
+    machine.write(".claude.json", json!({ "mcpServers": { "a": old, "b": old } }).to_string());
+    machine.init(&CLAUDE);
+    let servers = machine.json(".claude.json")["mcpServers"].clone();
+    for name in ["a", "b"] {
+        assert_eq!(servers[name]["command"], machine.program(), "{name}");
+    }
+}
+
+/// Nobody else would tell the agent the rules.
+#[test]
+fn where_no_hook_runs_the_server_gives_the_rules() {
+    let machine = Machine::with_settings("{\"disableAllHooks\": true}\n");
+    machine.write(".codex/config.toml", "[features]\nhooks = false\n");
+    let output = machine.init(&[]);
+    assert!(
+        output.stderr.contains("Claude Code: `disableAllHooks` in its settings"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        output.stderr.contains("Codex: `hooks = false` under [features] in its config.toml"),
+        "{}",
+        output.stderr
+    );
+    assert!(!output.stderr.contains("Sessions that you begin now remember"), "{}", output.stderr);
+    assert_eq!(machine.json(".claude.json")["mcpServers"]["recoup"]["args"], json!(["mcp"]));
+    assert!(machine.text(".codex/config.toml").contains("args = [\"mcp\"]\n"));
+    machine.write(SETTINGS, machine.text(SETTINGS).replace("true", "false"));
+    machine.init(&CLAUDE);
+    let args = &machine.json(".claude.json")["mcpServers"]["recoup"]["args"];
+    assert_eq!(*args, json!(["mcp", "--with-hooks"]));
+}
+
+#[test]
+fn an_extension_that_was_changed_is_shown_before_it_is_replaced() {
+    let machine = Machine::new();
+    machine.init(&["--client", "pi"]);
+    let file = ".pi/agent/extensions/recoup.ts";
+    machine.write(file, format!("{}\n// my own work\n", machine.text(file)));
+    let output = machine.init(&["--client", "pi"]);
+    assert!(output.text().contains("-// my own work"), "{}", output.text());
+    assert!(output.stderr.contains("a copy of it is kept"), "{}", output.stderr);
 }
 
 #[test]
@@ -90,7 +208,7 @@ fn a_command_of_ones_own_that_calls_us_is_left_alone() {
     assert_eq!(commands(&settings, "SessionStart").len(), 1);
     std::fs::remove_dir_all(machine.home.recoup()).unwrap();
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("which stays: RECOUP_HOME=/x recoup hook"), "{}", output.stderr);
+    assert!(output.stderr.contains("that calls recoup, which stays"), "{}", output.stderr);
     assert_eq!(machine.text(SETTINGS), own);
 }
 

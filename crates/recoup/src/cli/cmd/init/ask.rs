@@ -12,16 +12,22 @@ use crate::install::{Plan, Wish};
 pub(super) fn replaces_peers(plans: &[Plan], wish: &Wish<'_>) -> bool {
     let mut names: Vec<&str> =
         plans.iter().flat_map(|plan| &plan.peers).map(|peer| peer.name).collect();
+    names.sort_unstable();
     names.dedup();
     if wish.replace_peers || names.is_empty() {
         return false;
     }
+    let (verb, whose, it, has) = match names.len() {
+        1 => ("is", "its", "it", "has"),
+        _ => ("are", "their", "them", "have"),
+    };
     let names = names.join(" and ");
     ui::say(format_args!(
-        "{names} is hooked in too: with both, everything is remembered and said twice. What it has kept \
-         stays where it is, to be imported by a later version of recoup."
+        "{names} {verb} hooked in too: with recoup beside {it}, everything is remembered and said twice. \
+         What {names} {has} kept stays where it is. `recoup uninstall` brings {it} back, unless \
+         somebody has changed the file in between: then the copy in `backups` has {it}."
     ));
-    ui::confirm(format_args!("Take the hooks of {names} out?"))
+    ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?"))
 }
 
 /// What was said by flags or is said now, for keys that have no answer yet.
@@ -58,8 +64,9 @@ fn asked_for_skills() -> Skills {
     if ui::confirm(SKILLS_PLACE) { Skills::User } else { Skills::Project }
 }
 
-const JUDGE: &str = "May a model help to remember? Single statements of yours in doubt are then sent to \
-    the provider whose key is in your environment, without secrets and private parts.";
+const JUDGE: &str = "May a model help to remember? Single statements of yours in doubt, and the \
+    last turns of a session, are then sent to the provider whose key is in your environment, \
+    without secrets and private parts.";
 const SYNC: &str = "Write rules into Claude Code's own memory, too? Sessions without our hooks know \
     them then; they lie in files under ~/.claude.";
 const SKILLS: &str = "Make skills of three or more memories on one topic? Claude Code then reads them \

@@ -2,6 +2,7 @@
 //! and shown first; one question later it is written, or nothing is.
 
 mod ask;
+mod diff;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -161,7 +162,9 @@ impl InitArgs {
     fn settings(&self, around: &Around) -> Result<Change> {
         let given = answers::given(&around.config, &around.places)?;
         let answers = ask::answers(self.said, &given, self.may_ask())?;
-        answers::written(&around.config, &answers, &around.places)
+        let change = answers::written(&around.config, &answers, &around.places)?;
+        demand_sound(&change, &around.places)?;
+        Ok(change)
     }
 
     fn print_for_any(&self, around: &Around) -> Ended {
@@ -175,6 +178,26 @@ impl InitArgs {
         ui::line(install::for_any_client(&program))?;
         Ok(Answer::Yes)
     }
+}
+
+/// Every command reads our own configuration: nothing is written into one that is wrong, and
+/// nothing that makes it so.
+fn demand_sound(change: &Change, places: &install::Places) -> Result<()> {
+    if !change.is_any() {
+        return Ok(());
+    }
+    let shown = places.shown(&change.path);
+    for (text, remedy) in [
+        (&change.before, "mend it first (`recoup config check`)"),
+        (&change.after, "this is a fault of recoup's own"),
+    ] {
+        let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
+        if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
+            let message = format!("{problem}; nothing was changed: {remedy}");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+    }
+    Ok(())
 }
 
 /// Where everything is.

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::secrets;
 use serde::Serialize;
-use similar::TextDiff;
 
-use super::Failed;
+use super::{Failed, diff};
 use crate::cli::failure::Failure;
 use crate::cli::ui;
 use crate::install::{Change, Peer, Plan, Wish};
@@ -34,6 +33,8 @@ struct ClientReport {
     notes: Vec<String>,
     /// Others that remember for this client, and stay.
     peers: Vec<String>,
+    /// It is told to run no hooks at all.
+    hooks_off: bool,
 }
 
 /// One file.
@@ -78,6 +79,7 @@ impl Report {
             title: plan.client.title(),
             files: plan.changes.iter().map(file).collect(),
             notes: plan.notes.clone(),
+            hooks_off: plan.hooks_off,
             peers: if wish.replace_peers {
                 Vec::new()
             } else {
@@ -86,7 +88,7 @@ impl Report {
         };
         let failure = |(client, error): &Failed| FailedReport {
             client: client.as_str(),
-            error: error.to_string(),
+            error: secrets::redact(&error.to_string()).into_owned(),
         };
         Self {
             level: wish.level.as_str(),
@@ -132,9 +134,11 @@ impl Report {
         if let Some(folder) = self.changes().find_map(|file| file.backup.as_deref()?.parent()) {
             ui::say(format_args!("Copies of what was there are in {}", folder.display()));
         }
-        ui::say(
-            "Done. Sessions that you begin now remember: correct an agent, and begin a new one.",
-        );
+        ui::say(if self.clients.iter().all(|client| client.hooks_off) {
+            "Done. No hook runs until they are switched on: agents have the server's tools and rules."
+        } else {
+            "Done. Sessions that you begin now remember: correct an agent, and begin a new one."
+        });
         ui::hint(
             "`recoup memory list` shows what is remembered, `recoup uninstall` takes all of this out",
         );
@@ -181,7 +185,7 @@ impl FileReport {
             state,
             what: change.done.said.clone(),
             diff: (change.is_any() && !change.done.whole && state != State::Removed)
-                .then(|| diff(change, shown)),
+                .then(|| diff::between(change, shown)),
             backup: None,
         }
     }
@@ -204,20 +208,4 @@ impl FileReport {
             _ => format!("Wrote {}: {what}", self.shown),
         }
     }
-}
-
-/// As `diff -u` has it, without the secrets that settings may hold.
-fn diff(change: &Change, shown: &str) -> String {
-    let text = |bytes: &Option<Vec<u8>>| {
-        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-        secrets::redact(&text).into_owned()
-    };
-    let name = |bytes: &Option<Vec<u8>>| match bytes {
-        Some(_) => shown.to_owned(),
-        None => "/dev/null".to_owned(),
-    };
-    TextDiff::from_lines(text(&change.before), text(&change.after))
-        .unified_diff()
-        .header(&name(&change.before), &name(&change.after))
-        .to_string()
 }

@@ -14,7 +14,7 @@ use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding, Fix};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::{Client, Holds, Installation};
+use crate::install::{Client, Holds, HookCommand, Installation};
 use fire::{Fault, Fired, fire};
 
 const CHECK: &str = "hooks";
@@ -208,13 +208,23 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     let untimed = of.hooks.iter().filter(|hook| hook.event.is_some() && hook.timeout.is_none());
     let untimed = untimed.count();
     let missing = missing_events(of, around);
+    let limited = limited_events(of, around);
     let (code, what) = if !missing.is_empty() {
         ("events-missing", format!("{name}: no hook at {}", missing.join(", ")))
-    } else if untimed > 0 {
+    } else if !limited.is_empty() {
         (
-            "no-timeout",
-            format!("{name}: {untimed} of {} hooks have no time-out of their own", of.hooks.len()),
+            "limited",
+            format!(
+                "{name}: at {} not every call arrives: a matcher limits the hook, or it is `async`",
+                limited.join(", ")
+            ),
         )
+    } else if untimed > 0 {
+        let who = match untimed {
+            1 => "1 hook has no time-out of its own".to_owned(),
+            all => format!("{all} hooks have no time-out of their own"),
+        };
+        ("no-timeout", format!("{name}: {who}"))
     } else {
         return None;
     };
@@ -229,9 +239,25 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
 }
 
 fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
+    events(of, around).into_iter().filter(|event| at(of, event).next().is_none()).collect()
+}
+
+/// Those at which every hook of ours misses something.
+fn limited_events(of: &Installation, around: &Around) -> Vec<&'static str> {
+    let is_limited = |hook: &HookCommand| hook.limit.is_some() || hook.in_background;
+    let mut all = events(of, around);
+    all.retain(|event| at(of, event).next().is_some() && at(of, event).all(is_limited));
+    all
+}
+
+/// The events for which a file should have a hook.
+fn events(of: &Installation, around: &Around) -> Vec<&'static str> {
     let slots = of.client.slots(of.level, &around.places);
     let slot = slots.iter().find(|slot| slot.path == of.path);
     let Some(Holds::Hooks(hooks)) = slot.map(|slot| &slot.holds) else { return Vec::new() };
-    let has = |event: &str| of.hooks.iter().any(|hook| hook.event.as_deref() == Some(event));
-    hooks.events.iter().map(|(event, _)| *event).filter(|event| !has(event)).collect()
+    hooks.events.iter().map(|(event, _)| *event).collect()
+}
+
+fn at<'a>(of: &'a Installation, event: &'a str) -> impl Iterator<Item = &'a HookCommand> {
+    of.hooks.iter().filter(move |hook| hook.event.as_deref() == Some(event))
 }

@@ -67,11 +67,13 @@ fn twice(client: Client, of: &[&Installation]) -> Option<Finding> {
     if events == 0 {
         return None;
     }
-    let levels: Vec<&str> = of.iter().map(|it| it.level.as_str()).collect();
+    let mut levels: Vec<&str> = of.iter().map(|it| it.level.as_str()).collect();
+    levels.dedup();
+    let noun = if events == 1 { "event" } else { "events" };
     let what = format!(
-        "{} calls us twice at {events} events (in files of: {})",
+        "{} calls us twice at {events} {noun} (in files of the {})",
         client.title(),
-        levels.join(", ")
+        levels.join(" and of the ")
     );
     Some(
         Finding::warn(CHECK, "twice", what)

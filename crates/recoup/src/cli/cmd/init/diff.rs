@@ -1,0 +1,177 @@
+//! What changes in a file, for people, and nothing else of it: settings hold keys, addresses and
+//! what was typed, and what is shown ends up in logs and bug reports.
+
+use std::ops::Range;
+
+use recoup_core::secrets;
+use similar::{DiffOp, DiffTag, TextDiff};
+
+use crate::install::Change;
+
+/// A changed stretch of more words than that is not shown: it would take long to compare.
+const MOST_WORDS: usize = 20_000;
+
+/// As `diff -U0` has it, but of a line that was there only what is new or goes; the rest of it is
+/// an ellipsis.
+pub(super) fn between(change: &Change, shown: &str) -> String {
+    let text = |bytes: &Option<Vec<u8>>| {
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+        secrets::redact(&text).into_owned()
+    };
+    let name = |bytes: &Option<Vec<u8>>| match bytes {
+        Some(_) => shown.to_owned(),
+        None => "/dev/null".to_owned(),
+    };
+    let head = format!("--- {}\n+++ {}\n", name(&change.before), name(&change.after));
+    head + &of_texts(&text(&change.before), &text(&change.after))
+}
+
+fn of_texts(before: &str, after: &str) -> String {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let diff = TextDiff::from_slices(&old, &new);
+    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
+    changed.map(|op| hunk(&old, &new, op)).collect()
+}
+
+fn hunk(old: &[&str], new: &[&str], op: &DiffOp) -> String {
+    let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
+    let mut shown = format!("@@ -{} +{} @@\n", place(&op.old_range()), place(&op.new_range()));
+    let (gone, come) = match op.tag() {
+        DiffTag::Replace => within(&gone, &come),
+        _ => (gone, come),
+    };
+    shown += &lines('-', &gone);
+    shown += &lines('+', &come);
+    shown
+}
+
+/// `LINE,COUNT`, and the line alone for one.
+fn place(lines: &Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+fn lines(sign: char, text: &str) -> String {
+    let line = |line: &str| format!("{sign}{}\n", line.trim_end_matches(['\r', '\n']));
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// What goes and what comes in lines that were changed.
+fn within(before: &str, after: &str) -> (String, String) {
+    let (old, new) = (words(before), words(after));
+    let alike = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let rest = old.len().min(new.len()) - alike;
+    let ends = old.iter().rev().zip(new.iter().rev()).take(rest);
+    let ends = ends.take_while(|(old, new)| old == new).count();
+    let (head, tail) = (old[..alike].concat(), old[old.len() - ends..].concat());
+    let (old, new) = (&old[alike..old.len() - ends], &new[alike..new.len() - ends]);
+    let (gone, come) = if old.len().max(new.len()) > MOST_WORDS {
+        let size = |words: &[&str]| format!("({} characters)", words.concat().chars().count());
+        (size(old), size(new))
+    } else {
+        changed(old, new)
+    };
+    let framed = |text: String| {
+        if text.is_empty() { text } else { [veiled(&head), text, veiled(&tail)].concat() }
+    };
+    (framed(gone), framed(come))
+}
+
+fn changed(old: &[&str], new: &[&str]) -> (String, String) {
+    let (mut gone, mut come) = (String::new(), String::new());
+    for op in TextDiff::from_slices(old, new).ops() {
+        let (left, right) = (old[op.old_range()].concat(), new[op.new_range()].concat());
+        let same = op.tag() == DiffTag::Equal;
+        gone += &if same { veiled(&left) } else { left };
+        come += &if same { veiled(&right) } else { right };
+    }
+    let or_nothing =
+        |text: String, words: &[&str]| if words.is_empty() { String::new() } else { text };
+    (or_nothing(gone, old), or_nothing(come, new))
+}
+
+/// What stays and says something becomes an ellipsis; brackets and blanks stay as they are, and so
+/// do the line it begins with and the one it ends with.
+fn veiled(text: &str) -> String {
+    if !text.contains(char::is_alphanumeric) {
+        return text.to_owned();
+    }
+    let end = if text.ends_with('\n') { "\n" } else { "" };
+    format!("…{end}")
+}
+
+/// A text in quotes, a word, or one other letter each.
+fn words(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => quoted(rest),
+            c if is_of_word(c) => rest.find(|c| !is_of_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (word, more) = rest.split_at(length);
+        found.push(word);
+        rest = more;
+    }
+    found
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+/// How long a text in quotes is; the quote alone where the line ends before it does.
+fn quoted(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => break,
+            '"' if !escaped => return at + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_line_that_was_there_only_what_is_new_is_shown() {
+        let before = r#"{"mail":"a@b.c","history":["my secret plan"],"last":1}"#;
+        let after = r#"{"mail":"a@b.c","history":["my secret plan"],"last":1,"mcpServers":{"recoup":{"command":"/r"}}}"#;
+        assert_eq!(
+            of_texts(before, after),
+            "@@ -1 +1 @@\n+…,\"mcpServers\":{\"recoup\":{\"command\":\"/r\"}}}\n"
+        );
+    }
+
+    #[test]
+    fn between_two_changes_nothing_is_shown() {
+        let before = r#"{"a":"old","token":"Zx81","b":2}"#;
+        let after = r#"{"a":"new","token":"Zx81","b":3}"#;
+        assert_eq!(of_texts(before, after), "@@ -1 +1 @@\n-…\"old\"…2}\n+…\"new\"…3}\n");
+    }
+
+    #[test]
+    fn lines_around_it_are_not_shown() {
+        let before = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"]\n}\n";
+        let after = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"],\n  \"hooks\": {}\n}\n";
+        assert_eq!(of_texts(before, after), "@@ -3 +3,2 @@\n+…,\n+  \"hooks\": {}\n");
+    }
+
+    #[test]
+    fn what_says_nothing_stays_readable() {
+        assert_eq!(
+            of_texts("{}\n", "{\n  \"hooks\": {}\n}\n"),
+            "@@ -1 +1,3 @@\n+{\n+  \"hooks\": {}\n+}\n"
+        );
+        assert_eq!(of_texts("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
+    }
+}
