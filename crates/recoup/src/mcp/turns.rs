@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::stdio::Burden;
 
 /// How many work at once.
-const WORKERS: usize = 8;
+const WORKERS: usize = 4;
 /// How many of these write: SQLite lets one at a time, and others wait for its lock.
 const WRITERS: usize = 2;
 /// How many threads there are: those who follow a resource look now and then, too.
