@@ -21,6 +21,28 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Entries that have all that is given; none where nothing is.
+    pub fn of(
+        paths: Option<&str>,
+        tag: Option<&str>,
+        operation: Option<&str>,
+    ) -> Result<Option<Self>> {
+        if paths.is_none() && tag.is_none() && operation.is_none() {
+            return Ok(None);
+        }
+        let mut selection = Self::default();
+        if let Some(glob) = paths {
+            selection = selection.with_paths(glob)?;
+        }
+        if let Some(tag) = tag {
+            selection = selection.with_tag(tag);
+        }
+        if let Some(operation) = operation {
+            selection = selection.with_operation(operation);
+        }
+        Ok(Some(selection))
+    }
+
     /// Entries with a source that matches `glob`, in which `*` also crosses `/`.
     pub fn with_paths(mut self, glob: &str) -> Result<Self> {
         let built = GlobBuilder::new(glob).literal_separator(false).build();

@@ -88,7 +88,11 @@ impl Receipt {
         if self.files.is_empty() {
             return fsx::remove(&path(own)).map(drop);
         }
-        let mut text = serde_json::to_vec_pretty(self).expect("a receipt always serializes");
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
+            let message = "a path in it is no UTF-8, so that it could not be noted what is to be \
+                           taken out again: nothing was written";
+            Error::new(ErrorKind::Invalid, message).with_source(error)
+        })?;
         text.push(b'\n');
         fsx::write_atomic(&path(own), &text)
     }

@@ -1,10 +1,10 @@
 //! What was done, for people and programs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recoup_core::Error;
 use recoup_core::memory::mirror::INDEX;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::register::Sort;
 
@@ -14,6 +14,7 @@ pub(crate) struct Report {
     /// Files that were written or removed.
     pub(crate) changes: Vec<Change>,
     /// Files of ours that somebody has changed: they are as they were.
+    #[serde(serialize_with = "all_shown")]
     pub(crate) left: Vec<PathBuf>,
     /// Why something was not done that was asked for.
     pub(crate) remarks: Vec<String>,
@@ -24,6 +25,7 @@ pub(crate) struct Report {
 /// A place that could not be brought in step, or not wholly.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fault {
+    #[serde(serialize_with = "shown")]
     pub(crate) dir: PathBuf,
     pub(crate) why: String,
 }
@@ -37,6 +39,7 @@ impl Fault {
 /// One file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Change {
+    #[serde(serialize_with = "shown")]
     pub(crate) path: PathBuf,
     pub(crate) did: Did,
     #[serde(skip)]
@@ -84,4 +87,13 @@ impl Report {
         (!parts.is_empty())
             .then(|| format!("in step for Claude Code: {} changed", parts.join(" and ")))
     }
+}
+
+/// A path as it can be told, also where it is no UTF-8.
+fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn all_shown<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }

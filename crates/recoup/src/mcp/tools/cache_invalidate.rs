@@ -69,19 +69,8 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
 impl Arguments {
     fn selection(&self) -> Result<Selection> {
         let Self { paths, tag, operation, key: _ } = self;
-        if paths.is_none() && tag.is_none() && operation.is_none() {
-            return Err(Error::usage("which results? Give paths, a tag, an operation or a key"));
-        }
-        let mut selection = Selection::default();
-        if let Some(glob) = paths {
-            selection = selection.with_paths(glob)?;
-        }
-        if let Some(tag) = tag {
-            selection = selection.with_tag(tag);
-        }
-        if let Some(operation) = operation {
-            selection = selection.with_operation(operation);
-        }
-        Ok(selection)
+        let selection = Selection::of(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
+        selection
+            .ok_or_else(|| Error::usage("which results? Give paths, a tag, an operation or a key"))
     }
 }

@@ -1,10 +1,12 @@
 //! What can't be read or written: said clearly, and nothing is touched.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::{CLAUDE, Machine, SETTINGS};
-use crate::support::RECOUP;
+use crate::support::{RECOUP, finish};
 
 #[test]
 fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
@@ -47,6 +49,19 @@ fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
         }
         assert_eq!(machine.read(SETTINGS), settings);
     }
+}
+
+#[test]
+fn a_project_whose_name_is_no_text_is_refused_and_nothing_is_touched() {
+    let machine = Machine::new();
+    let root = machine.path("").join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir_all(root.join(".git")).unwrap();
+    fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let before = machine.files();
+    let args = [&["init", "--project", "--yes"], &CLAUDE[..]].concat();
+    let output = finish(machine.command(&args).current_dir(&root)).expect(1);
+    assert!(output.stderr.contains("no UTF-8"), "{}", output.stderr);
+    assert!(machine.files() == before);
 }
 
 #[test]

@@ -130,11 +130,7 @@ fn wrong_types_are_named_to_the_model() {
 #[test]
 fn a_client_that_stops_reading_is_not_kept_in_memory() {
     let home = Home::new();
-    let mut client = Client::greeted(&home);
-    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
-    let mut store = named.clone();
-    store["result"] = json!("y".repeat(1 << 20));
-    client.data("cache_store", store);
+    let named = a_large_result(&home);
     // 150 MB of answers, if they were all made; nobody reads any of them for a while.
     let mut deaf = Deaf::start(&home);
     for id in 0..150 {
@@ -151,11 +147,7 @@ fn a_client_that_stops_reading_is_not_kept_in_memory() {
 #[test]
 fn a_client_that_leaves_without_reading_is_not_waited_for() {
     let home = Home::new();
-    let mut client = Client::greeted(&home);
-    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
-    let mut store = named.clone();
-    store["result"] = json!("y".repeat(1 << 20));
-    client.data("cache_store", store);
+    let named = a_large_result(&home);
     let mut deaf = Deaf::start(&home);
     for id in 0..40 {
         deaf.say(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
@@ -233,6 +225,15 @@ fn it_ends_with_its_stdin_while_another_has_the_database() {
     let begun = Instant::now();
     assert_eq!(client.leave().0, Some(0));
     assert!(begun.elapsed() < PATIENT, "15 times 10 s is how long they would wait");
+}
+
+/// Keeps a megabyte; returns what to ask for.
+fn a_large_result(home: &Home) -> Value {
+    let named = json!({ "paths": "a", "query": "q", "operation": "o" });
+    let mut store = named.clone();
+    store["result"] = json!("y".repeat(1 << 20));
+    Client::greeted(home).data("cache_store", store);
+    named
 }
 
 /// What a line of a process's status says, in kB.

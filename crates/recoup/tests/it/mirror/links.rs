@@ -1,10 +1,26 @@
 //! Folders that lead elsewhere, or can't be written to.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::{RULES, SKILLS, Scene, on_testing};
 use crate::support::tree;
+
+#[test]
+fn a_project_whose_name_is_no_text_is_told_as_far_as_it_can_be() {
+    let scene = Scene::asking(&[RULES, SKILLS]);
+    let root = scene.home.path("").join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&root).unwrap();
+    for text in ["write a test first", "run all tests", "no test may sleep"] {
+        scene.run_in(&root, &["memory", "add", text]).expect(0);
+    }
+    let report = scene.run_in(&root, &["memory", "sync", "--json"]).expect(1).json();
+    let fault = &report["faults"][0];
+    assert!(fault["dir"].as_str().unwrap().contains("caf"), "{report}");
+    assert!(fault["why"].as_str().unwrap().contains("no UTF-8"), "{report}");
+}
 
 #[test]
 fn a_linked_folder_is_not_followed() {

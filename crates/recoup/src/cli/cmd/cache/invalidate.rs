@@ -45,21 +45,9 @@ impl InvalidateArgs {
 
     fn selection(&self) -> Result<Selection> {
         let Self { paths, tag, operation, json: _ } = self;
-        if paths.is_none() && tag.is_none() && operation.is_none() {
-            return Err(Error::usage(
+        let selection = Selection::of(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
+        selection.ok_or_else(|| Error::usage(
                 "which entries? Give --paths GLOB, --tag TAG or --operation NAME; `recoup cache clear` forgets all",
-            ));
-        }
-        let mut selection = Selection::default();
-        if let Some(glob) = paths {
-            selection = selection.with_paths(glob)?;
-        }
-        if let Some(tag) = tag {
-            selection = selection.with_tag(tag);
-        }
-        if let Some(operation) = operation {
-            selection = selection.with_operation(operation);
-        }
-        Ok(selection)
+            ))
     }
 }
