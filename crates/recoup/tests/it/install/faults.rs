@@ -165,7 +165,7 @@ fn usage_is_checked() {
     machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
     machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove there by hand");
     let mut command = machine.command(&["init", "--yes"]);
-    let output = crate::support::finish(command.env_remove("HOME")).expect(2);
+    let output = finish(command.env_remove("HOME")).expect(2);
     assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);
     let output = machine.run(&["init", "--yes"]).expect(1);
     assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
