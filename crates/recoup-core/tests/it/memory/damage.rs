@@ -68,7 +68,11 @@ fn told(scene: &Scene) -> Vec<String> {
         context: "one".to_owned(),
         scope: project('a'),
     };
-    scene.memory().turn(&occasion, |turn| turn.told()).unwrap().unwrap()
+    let lines = scene.memory().turn(&occasion, |turn| {
+        let lines = turn.told()?;
+        Ok(lines)
+    });
+    lines.unwrap().expect("nothing is paused")
 }
 
 #[test]

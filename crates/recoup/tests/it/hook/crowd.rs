@@ -96,7 +96,9 @@ fn twenty_statements_at_once_under_load_are_all_remembered_from_an_empty_home() 
         assert_eq!(remembered(&home, "active"), expected, "{}", super::log(&home));
     }
     over.store(true, Ordering::Relaxed);
-    load.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in load {
+        thread.join().unwrap();
+    }
 }
 
 #[test]
