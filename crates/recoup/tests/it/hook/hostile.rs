@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -177,6 +177,34 @@ fn a_damaged_database_is_set_aside_and_the_client_does_not_notice() {
     let talk = Talk::new(&home, "one");
     talk.tell("SessionStart-startup");
     talk.says("from now on use yarn");
+}
+
+#[test]
+fn a_memory_without_its_beginning_is_given_all_the_same_and_the_user_is_told_once() {
+    for length in [100, 4096] {
+        let home = Home::new();
+        add(&home, &["use pnpm"]);
+        add(&home, &["never push to main"]);
+        let path = home.recoup().join("memory.db");
+        let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.write_all_at(&vec![0; length], 0).unwrap();
+        let reply = Talk::new(&home, "one").tell("SessionStart-startup");
+        reply.has_rules(&["use pnpm", "never push to main"]);
+        let told = "recoup: memory.db was damaged: 2 memories could be saved; what it was is in ";
+        assert!(reply.notice.starts_with(told), "{}", reply.notice);
+        assert_eq!(Talk::new(&home, "two").tell("SessionStart-startup").notice, "");
+    }
+}
+
+#[test]
+fn a_memory_that_was_emptied_is_told_and_what_is_said_is_kept() {
+    let home = Home::new();
+    add(&home, &["never push to main"]);
+    fs::write(home.recoup().join("memory.db"), "").unwrap();
+    let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
+    assert!(notice.starts_with("recoup: memory.db was damaged: 1 memory could be "), "{notice}");
+    assert!(notice.ends_with("; will remember: use yarn"), "{notice}");
+    assert_eq!(remembered(&home, "active"), ["never push to main", "use yarn"]);
 }
 
 #[test]
