@@ -14,7 +14,8 @@ use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::{Layout, fault};
 use crate::error::{Error, Result};
 
-/// What memory's database is. What is deleted there is overwritten: `forget` means it.
+/// What memory's database is. What is deleted there is overwritten: `forget` means it. Readers
+/// keep half a megabyte of pages: a hook reads few of them twice.
 pub(super) static LAYOUT: Layout = Layout {
     name: "memory",
     elsewhere: "set RECOUP_HOME to another directory",
@@ -22,7 +23,7 @@ pub(super) static LAYOUT: Layout = Layout {
     version: VERSION,
     first: FIRST,
     oldest: VERSION,
-    pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
+    pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA cache_size = -512;",
     backs_up: true,
     tables: &[TABLES, SECOND, RANK, search::WORDS],
     migrate,

@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
@@ -18,7 +19,7 @@ use recoup_core::memory::{Memory, Note, NoteId, NoteKind, NoteScope, Source, Sta
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::measure::{Ratio, Size, compare, medians};
+use crate::measure::{Ratio, Size, compare, fast};
 use crate::retrieval;
 use crate::scene::NoFaults;
 
@@ -35,6 +36,9 @@ const FLAT: f64 = 1.5;
 /// How often memory is looked at, and how much it may be.
 const LOOKS: usize = 20;
 const PEAK: u64 = 12 << 20;
+/// What a pipe has room for, and when a process that has not grown waits for more.
+const PIPE: usize = 64 << 10;
+const SETTLED: Duration = Duration::from_millis(200);
 
 /// What is fired, by what it is called: the `n`th of its kind.
 type Fired = (&'static str, fn(usize) -> Value);
@@ -80,7 +84,7 @@ impl Hooks {
     fn measure(&mut self, (name, event): Fired, scenes: &[Scene; 3]) {
         let [few, more, most] = scenes;
         let fire = |scene: &Scene| scene.fire(&event(scene.next()));
-        let times = medians(
+        let times = fast(
             ROUNDS,
             &mut [
                 &mut || few.start(TRUE, &[], "{}"),
@@ -246,37 +250,49 @@ impl Scene {
     }
 
     fn start(&self, program: &str, args: &[&str], stdin: &str) {
-        let mut child = self.spawn(program, args);
+        let mut child = self.spawn(program, args, Stdio::null());
         // `true` does not read it.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         assert!(child.wait().unwrap().success());
     }
 
-    /// The most memory that a hook had while it ran, as often as it can be looked at.
+    /// The most memory that a hook had. What it says at its end has no room in its pipe, so
+    /// that it can be looked at; where it says nothing, it is looked at while it runs.
     fn peak(&self, event: &Value) -> u64 {
-        let mut child = self.spawn(RECOUP, &["hook"]);
-        let status = format!("/proc/{}/status", child.id());
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(&vec![0; PIPE]).unwrap();
+        let mut child = self.spawn(RECOUP, &["hook"], writer.into());
         let _ = child.stdin.take().unwrap().write_all(self.payload(event).as_bytes());
-        let mut peak = 0;
-        while child.try_wait().unwrap().is_none() {
-            let status = fs::read_to_string(&status).unwrap_or_default();
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let size = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
-            peak = size.unwrap_or(0_u64).max(peak);
+        let (mut peak, mut grown) = (0, Instant::now());
+        while child.try_wait().unwrap().is_none() && grown.elapsed() < SETTLED {
+            let now = resident(child.id());
+            if now > peak {
+                (peak, grown) = (now, Instant::now());
+            }
         }
-        peak << 10
+        drop(reader);
+        assert!(child.wait().unwrap().success());
+        peak
     }
 
-    fn spawn(&self, program: &str, args: &[&str]) -> Child {
+    fn spawn(&self, program: &str, args: &[&str], stdout: Stdio) -> Child {
         Command::new(program)
             .args(args)
             .current_dir(self.project())
             .env("RECOUP_HOME", self.home())
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null())
             .spawn()
             .unwrap()
     }
+}
+
+/// The most memory that a process has had so far; 0 once it is gone.
+fn resident(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() << 10
 }

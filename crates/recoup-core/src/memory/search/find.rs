@@ -13,9 +13,7 @@ use super::{Hit, Query};
 use crate::database::fault::explain;
 use crate::error::Result;
 
-/// How many notes are ranked by what they say.
-const RANKED: usize = 64;
-/// How many are looked at to find those.
+/// How many notes are looked at to find those that are ranked.
 const LOOKED_AT: usize = 1_000;
 
 /// All notes that were ranked for a query, best first. Everything is read from one state of
@@ -43,7 +41,7 @@ fn search(connection: &Connection, query: &Query<'_>, effort: Effort) -> Result<
     let mut walk = Walk::new(connection, &scopes, effort)?;
     let weights = walk.all(&terms)?;
     let ranker = Ranker::new(&terms, &weights);
-    let mut hits = Vec::with_capacity(RANKED);
+    let mut hits = Vec::with_capacity(effort.ranked);
     for row in walk.promising(LOOKED_AT) {
         let Some(tie) = admit(connection, query, &scopes, row)? else { continue };
         let Some(stored) = index::forms(connection, row)? else { continue };
@@ -51,7 +49,7 @@ fn search(connection: &Connection, query: &Query<'_>, effort: Effort) -> Result<
         if answer.score > 0.0 {
             hits.push((Hit { row, score: answer.score, fit: answer.fit }, tie));
         }
-        if hits.len() == RANKED {
+        if hits.len() == effort.ranked {
             break;
         }
     }

@@ -26,19 +26,34 @@ type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 pub(super) struct Effort {
     /// How many rows of every word are walked: one that has more is common.
     probe: usize,
+    /// How many of another form of a word.
+    other: usize,
     /// How many more rows of a common word are walked, and of all of them together.
     each: usize,
     all: usize,
+    /// A word that has so many times as many rows is not walked further: that would not come far.
+    far: f32,
     /// How many are gone through to find some that have several things: all that have one of
     /// them, whether many have the others or none.
     steps: f32,
+    /// How many notes are ranked by what they say.
+    pub(super) ranked: usize,
 }
 
 impl Effort {
     /// For somebody who asked.
-    pub(super) const ASKED: Self = Self { probe: 128, each: 1_000, all: 2_000, steps: 20_000.0 };
+    pub(super) const ASKED: Self = Self {
+        probe: 128,
+        other: 256,
+        each: 1_000,
+        all: 2_000,
+        far: f32::INFINITY,
+        steps: 20_000.0,
+        ranked: 64,
+    };
     /// Where nobody did, and a client waits.
-    pub(super) const UNASKED: Self = Self { probe: 48, each: 100, all: 200, steps: 500.0 };
+    pub(super) const UNASKED: Self =
+        Self { probe: 48, other: 48, each: 100, all: 200, far: 8.0, steps: 500.0, ranked: 32 };
 }
 
 /// What is known of rows.
@@ -139,7 +154,7 @@ impl<'a> Walk<'a> {
 
     fn other(&mut self, form: &str, weight: f32) -> Result<()> {
         let asked = Asked { forms: &[form], ..Asked::default() };
-        let list = index::rows(self.connection, &asked, self.effort.probe * 2)?;
+        let list = index::rows(self.connection, &asked, self.effort.other)?;
         self.add(&list, weight);
         Ok(())
     }
@@ -174,10 +189,12 @@ impl<'a> Walk<'a> {
             let form = format!("{SCOPE}{scope}");
             let asked = Asked { forms: &[&form], ..Asked::default() };
             let list = index::rows(self.connection, &asked, self.effort.probe)?;
+            let reach = list.last().map_or(1, |last| self.newest - last + 1);
             let all = list.len() < self.effort.probe;
-            dense += if all { count(&list) } else { self.estimate(&asked, &list)? };
+            let notes = if all { number(self.newest) } else { number(reach) };
+            dense += count(&list) / notes.max(1.0);
         }
-        self.scopes.dense = (dense / number(self.newest).max(1.0)).min(1.0);
+        self.scopes.dense = dense.min(1.0);
         if self.scopes.dense > MOST_NOTES {
             self.scopes = Scopes { names: &[], dense: 0.0 };
         }
@@ -198,7 +215,7 @@ impl<'a> Walk<'a> {
         let above = self.down_from(self.newest, first.dense + second.dense + self.scopes.dense);
         let scopes = self.scopes.names;
         let asked = Asked { forms: &both, scopes, above, ..Asked::default() };
-        for row in index::rows(self.connection, &asked, self.effort.probe * 2)? {
+        for row in index::rows(self.connection, &asked, self.effort.other)? {
             let known = self.rows.entry(row).or_default();
             *known = known.max(weight);
         }
@@ -210,6 +227,11 @@ impl<'a> Walk<'a> {
         let mut budget = self.effort.all;
         for n in 0..self.common.len() {
             let Common { form, open, weight, dense, seen } = self.common[n];
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            let near = (self.effort.probe + self.effort.each) as f32 * self.effort.far;
+            if dense * number(self.newest) > near {
+                continue;
+            }
             let forms = [form];
             let above = self.down_from(seen, dense + self.scopes.dense);
             let scopes = self.scopes.names;
