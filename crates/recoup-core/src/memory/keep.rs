@@ -5,16 +5,13 @@ use rusqlite::{Connection, params};
 
 use super::inject::estimate;
 use super::rows::{self, Kept};
-use super::search::{self, Query};
+use super::search;
 use super::statement::{Statement, said};
-use super::topic::{overturns, topic};
+use super::topic::{around, overturns, topic};
 use super::{Note, NoteId, Status, Trust};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
-
-/// How many that are alike are looked at for whether one is the opposite.
-const ALIKE: usize = 16;
 
 /// What became of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,26 +191,21 @@ pub(super) fn take_the_topic(
 /// opposite where their words alone say what they are about.
 pub(super) fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
     let place = Place::of_note(&kept.note);
-    let mut rivals = rows::many(
-        connection,
-        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-        params![place.scope, place.paths, kept.note.topic, kept.row],
-    )?;
-    if !by_its_words(&kept.note) {
-        return Ok(rivals);
-    }
-    let scopes = std::slice::from_ref(&kept.note.scope);
-    let alike = Query { scopes, limit: ALIKE, ..Query::new(&kept.note.text) };
-    for hit in search::find(connection, &alike)? {
-        let Some(other) = rows::one(connection, "row = ?1", [hit.row])? else { continue };
-        if by_its_words(&other.note)
-            && other.row != kept.row
-            && other.note.paths == kept.note.paths
-            && rivals.iter().all(|rival| rival.row != other.row)
-            && overturns(&kept.note.text, &other.note.text)
-        {
-            rivals.push(other);
-        }
+    let said = by_its_words(&kept.note);
+    let topics =
+        if said { around(&kept.note.text) } else { kept.note.topic.iter().cloned().collect() };
+    let mut rivals = Vec::new();
+    for topic in topics {
+        let there = rows::many(
+            connection,
+            "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
+            params![place.scope, place.paths, topic, kept.row],
+        )?;
+        let same_topic = kept.note.topic == Some(topic);
+        rivals.extend(there.into_iter().filter(|other| {
+            same_topic
+                || (by_its_words(&other.note) && overturns(&kept.note.text, &other.note.text))
+        }));
     }
     Ok(rivals)
 }

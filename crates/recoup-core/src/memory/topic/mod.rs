@@ -44,6 +44,22 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     same_topic || same_words
 }
 
+/// Every topic that a statement with the same words may be on, whatever it asks for and
+/// whatever it rules out: what a statement overturns is filed under one of these. Facts are
+/// facts either way, and so have their own topic only.
+pub fn around(statement: &str) -> Vec<String> {
+    let words = words::of(statement);
+    let (family, _) = family(&words).unzip();
+    let mut topics: Vec<String> = topic(statement).into_iter().collect();
+    topics.extend(of_words(&words));
+    topics.extend(family.map(|family| in_family(family, &words)));
+    let said: Vec<&str> = meant(&words).collect();
+    topics.extend(said.windows(2).map(|pair| choice([pair[0], pair[1]], &words)));
+    topics.sort_unstable();
+    topics.dedup();
+    topics
+}
+
 /// What a statement is about by its words alone, whether they are asked for or ruled out:
 /// two that share it are the same, or opposites.
 pub(in crate::memory) fn by_words(statement: &str) -> Option<String> {
@@ -59,15 +75,9 @@ pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
     one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
 }
 
-/// The one family that all named values are of.
+/// A choice within a family.
 fn of_family(words: &[Word]) -> Option<String> {
-    let named: Vec<&Word> =
-        words.iter().filter(|word| FAMILIES.iter().any(|it| it.has(&word.text))).collect();
-    let all_of = |family: &&Family| named.iter().all(|word| family.has(&word.text));
-    let mut families = FAMILIES.iter().filter(all_of);
-    let (family, None) = (families.next().filter(|_| !named.is_empty())?, families.next()) else {
-        return None;
-    };
+    let (family, named) = family(words)?;
     // Where there are many to choose from, ruling out one of them chooses none.
     let chooses = named.iter().any(|word| word.polarity == Polarity::Asked);
     if !chooses && !family.is_either_or {
@@ -77,8 +87,24 @@ fn of_family(words: &[Word]) -> Option<String> {
     if words.iter().any(|it| it.is_compared) && named.len() == 1 && !family.is_either_or {
         return None;
     }
+    Some(in_family(family, words))
+}
+
+/// The one family that all named values are of, and these.
+fn family(words: &[Word]) -> Option<(&'static Family, Vec<&Word>)> {
+    let is_value = |word: &&Word| FAMILIES.iter().any(|it| it.has(&word.text));
+    let named: Vec<&Word> = words.iter().filter(is_value).collect();
+    let all_of = |family: &&Family| named.iter().all(|word| family.has(&word.text));
+    let mut families = FAMILIES.iter().filter(all_of);
+    let (family, None) = (families.next().filter(|_| !named.is_empty())?, families.next()) else {
+        return None;
+    };
+    Some((family, named))
+}
+
+fn in_family(family: &Family, words: &[Word]) -> String {
     let beyond = rest(words, |word| family.has(word) || family.owns(word));
-    Some(with_rest(family.name, &beyond))
+    with_rest(family.name, &beyond)
 }
 
 /// "Use A, not B": the same whichever of the two is chosen.
@@ -87,27 +113,31 @@ fn of_choice(words: &[Word]) -> Option<String> {
     let meaning = |word: &&Word| word.has_meaning();
     let chosen = words[..at].iter().rev().find(meaning)?;
     let other = words[at..].iter().find(meaning)?;
-    let mut both = [chosen.text.as_str(), other.text.as_str()];
+    Some(choice([&chosen.text, &other.text], words))
+}
+
+fn choice(mut both: [&str; 2], words: &[Word]) -> String {
     both.sort_unstable();
     let beyond = rest(words, |word| both.contains(&word));
-    Some(with_rest(&format!("choice:{}|{}", both[0], both[1]), &beyond))
+    with_rest(&format!("choice:{}|{}", both[0], both[1]), &beyond)
 }
 
 /// All words that have a meaning, in their order, whether they are asked for or ruled out.
 fn of_words(words: &[Word]) -> Option<String> {
-    let said: Vec<&str> =
-        words.iter().filter(|word| word.has_meaning()).map(|word| word.text.as_str()).collect();
-    // "Use" is understood: `no default exports`.
-    let said: Vec<&str> = said.into_iter().filter(|word| *word != "use").collect();
+    let said: Vec<&str> = meant(words).collect();
     let few = !said.is_empty() && said.len() <= 8;
     few.then(|| format!("say:{}", said.join(" ")))
 }
 
+/// The words that have a meaning. "Use" is understood: `no default exports`.
+fn meant(words: &[Word]) -> impl Iterator<Item = &str> {
+    let meaning = words.iter().filter(|word| word.has_meaning() && word.text != "use");
+    meaning.map(|word| word.text.as_str())
+}
+
 /// What is said beyond a topic's own words, sorted.
 fn rest(words: &[Word], is_own: impl Fn(&str) -> bool) -> Vec<&str> {
-    let beyond = words.iter().filter(|word| word.has_meaning() && word.text != "use");
-    let mut beyond: Vec<&str> =
-        beyond.map(|word| word.text.as_str()).filter(|word| !is_own(word)).collect();
+    let mut beyond: Vec<&str> = meant(words).filter(|word| !is_own(word)).collect();
     beyond.sort_unstable();
     beyond.dedup();
     beyond
