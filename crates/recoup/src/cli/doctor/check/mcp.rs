@@ -4,14 +4,17 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::memory::hooked::Call;
 use serde_json::{Value, json};
 
+use super::hooks::switch_on;
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use crate::cli::doctor::finding::{Fact, Finding};
+use crate::cli::doctor::fix::offering;
 use crate::cli::doctor::probe::{self, Failed, Process};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program};
-use crate::install::{Call, Installation, Server};
+use crate::install::{Installation, Level, Server};
 
 const CHECK: &str = "mcp";
 
@@ -54,11 +57,13 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
     };
     if let Some((why, code)) = unusable {
         let shown = around.places.shown(&of.path);
-        let what = format!("{name}: {} {why}; {shown} has it", server.call.program);
-        let finding = Finding::fail(CHECK, code, what)
-            .remedy("`recoup doctor --fix` (or `recoup init`) puts this program there")
-            .fix(Fix::Install(of.client, of.level));
-        return vec![said(finding)];
+        let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
+        let finding = Finding::fail(CHECK, code, what);
+        return vec![said(if server.call.wrapped {
+            finding.remedy("somebody wrote this entry by hand: mend it there")
+        } else {
+            offering(finding, of, around, "puts this program there")
+        })];
     }
     let Some(call) = callable(&server.call, of, around) else {
         let what = format!("{name}: not started: its command comes with the repository");
@@ -77,7 +82,8 @@ fn beside_hooks(
     around: &Around,
 ) -> Option<Finding> {
     let has_flag = server.call.args.iter().any(|arg| arg == "--with-hooks");
-    let has_hooks = of.client.with_hooks().is_some_and(|client| around.has_our_hooks(client));
+    let has_hooks = of.client.with_hooks().is_some_and(|client| around.has_our_hooks(client))
+        && of.client.hooks_off(of.level, &around.places).is_none();
     let (code, what) = match (has_hooks, has_flag) {
         (true, false) => (
             "without-flag",
@@ -89,10 +95,13 @@ fn beside_hooks(
         ),
         _ => return None,
     };
-    let finding = Finding::warn(CHECK, code, what)
-        .remedy("`recoup doctor --fix` (or `recoup init`) makes the two agree");
-    let can_fix = of.client.with_hooks().is_some();
-    Some(if can_fix { finding.fix(Fix::Install(of.client, of.level)) } else { finding })
+    let finding = Finding::warn(CHECK, code, what);
+    let offered = offering(finding, of, around, "makes the two agree");
+    let off = of.client.hooks_off(Level::Project, &around.places);
+    Some(match off.filter(|_| offered.fix.is_none()) {
+        Some(by) => offered.remedy(switch_on(of.client, &around.places.shown(&by))),
+        None => offered,
+    })
 }
 
 /// How a server presents itself.
