@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, toml, tree};
+use super::entries::servers::{self, SERVER};
 use super::extension;
 use super::places::Places;
 
@@ -20,6 +21,8 @@ pub(crate) struct Installation {
     pub(crate) path: PathBuf,
     pub(crate) hooks: Vec<HookCommand>,
     pub(crate) servers: Vec<Server>,
+    /// Another server has our name there, in words.
+    pub(crate) taken: Option<String>,
     /// Why the client can't read the file, where it can't: then nothing counts that is in it.
     pub(crate) fault: Option<String>,
 }
@@ -61,6 +64,7 @@ pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
         path: slot.path.clone(),
         hooks: Vec::new(),
         servers: Vec::new(),
+        taken: None,
         fault: None,
     };
     match content(&slot.path).and_then(|text| text.map(|it| look(slot, &it)).transpose()) {
@@ -68,17 +72,19 @@ pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
         Ok(Some(seen)) => {
             found.hooks = seen.hooks;
             found.servers = seen.servers;
+            found.taken = seen.taken;
         }
         Err(why) => found.fault = Some(why),
     }
     let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
-    (!nothing).then_some(found)
+    (!nothing || found.taken.is_some()).then_some(found)
 }
 
 #[derive(Default)]
 struct Seen {
     hooks: Vec<HookCommand>,
     servers: Vec<Server>,
+    taken: Option<String>,
 }
 
 fn content(path: &Path) -> Result<Option<String>, String> {
@@ -96,19 +102,17 @@ fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
     Ok(match &slot.holds {
         Holds::Hooks(_) => {
             let root = parsed(Dialect::Strict)?;
-            Seen { hooks: root.get("hooks").map(hooks_in).unwrap_or_default(), servers: Vec::new() }
+            in_hooks(root.get("hooks"))
         }
-        Holds::Servers(servers) => {
-            let root = parsed(servers.dialect)?;
-            let all = servers.at.iter().try_fold(&root, |value, name| value.get(name));
-            Seen { servers: all.map(servers_in).unwrap_or_default(), hooks: Vec::new() }
+        Holds::Servers(known) => {
+            let root = parsed(known.dialect)?;
+            let all = known.at.iter().try_fold(&root, |value, name| value.get(name));
+            in_servers(all)
         }
         Holds::TomlServers => {
             let root = toml::value(text).map_err(|fault| fault.to_string())?;
-            Seen {
-                hooks: root.get("hooks").map(hooks_in).unwrap_or_default(),
-                servers: root.get("mcp_servers").map(servers_in).unwrap_or_default(),
-            }
+            let hooks = in_hooks(root.get("hooks")).hooks;
+            Seen { hooks, ..in_servers(root.get("mcp_servers")) }
         }
         Holds::Extension => {
             let call = extension::program(text).map(|program| {
@@ -121,13 +125,13 @@ fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
                 call,
                 timeout: None,
             };
-            Seen { hooks: call.into_iter().map(hook).collect(), servers: Vec::new() }
+            Seen { hooks: call.into_iter().map(hook).collect(), ..Seen::default() }
         }
     })
 }
 
 /// All calls of ours at events.
-fn hooks_in(hooks: &Value) -> Vec<HookCommand> {
+fn in_hooks(hooks: Option<&Value>) -> Seen {
     let command = |(event, it): (&str, hooked::Placed<'_>)| HookCommand {
         event: Some(event.to_owned()),
         limit: it.limit.map(str::to_owned),
@@ -135,10 +139,14 @@ fn hooks_in(hooks: &Value) -> Vec<HookCommand> {
         timeout: it.hook.get("timeout").and_then(Value::as_u64),
         call: it.call,
     };
-    hooked::at_events(hooks).map(command).collect()
+    let hooks = hooks.into_iter().flat_map(hooked::at_events).map(command).collect();
+    Seen { hooks, ..Seen::default() }
 }
 
-fn servers_in(servers: &Value) -> Vec<Server> {
-    let all = servers.as_object().into_iter().flatten();
-    all.filter_map(|(_, entry)| Some(Server { call: hooked::server(entry)? })).collect()
+fn in_servers(servers: Option<&Value>) -> Seen {
+    let all = servers.and_then(Value::as_object).into_iter().flatten();
+    let ours: Vec<Server> =
+        all.filter_map(|(_, entry)| Some(Server { call: hooked::server(entry)? })).collect();
+    let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
+    Seen { taken: other.map(servers::is_taken), servers: ours, ..Seen::default() }
 }

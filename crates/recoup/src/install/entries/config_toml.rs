@@ -5,19 +5,25 @@
 use recoup_core::memory::hooked::{self, Call};
 use serde_json::Value;
 
-use super::Done;
 use super::hooks::{listed, own_line};
 use super::servers::{self, SERVER, Start};
+use super::{Done, Emptied};
 use crate::install::edit::{Fault, toml};
 
 const SERVERS: &str = "mcp_servers";
 const NOTIFY: &str = "notify";
 
+/// Stands among what we made for the end of a last line that had none.
+const LINE_END: &str = "\n";
+
 /// Sees to it that our server is there once, and that no hook is heard twice. `notify` is all
 /// there is where no hook runs (`hooks_run`), and stays then.
 pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(String, Done), Fault> {
     let mut done = Done::default();
-    let text = without_calls(text, hooks_run, &mut done)?;
+    let (text, gone) = without_calls(text, hooks_run, &mut done)?;
+    if !gone.is_empty() {
+        done.said.push(format!("out goes what was written by hand: {}", listed(&gone)));
+    }
     let root = toml::value(&text)?;
     let known = ours_in(&root);
     if known.is_empty() {
@@ -28,11 +34,14 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
         if root.get(SERVERS).is_none() {
             done.created.push(vec![SERVERS.to_owned()]);
         }
+        if !text.is_empty() && !text.ends_with('\n') {
+            done.created.push(vec![LINE_END.to_owned()]);
+        }
         done.said.push(format!("server “{SERVER}”"));
         let after = toml::put_server(&text, SERVER, start.program, &start.args(&[]))?;
         return Ok((after, done));
     }
-    done.had_ours = true;
+    done.had_ours |= known.iter().any(|(_, call)| !call.wrapped);
     let mut after = text;
     for (name, call) in known {
         if call.wrapped {
@@ -48,9 +57,10 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
     Ok((after, done))
 }
 
-/// Takes all of it out; `empty` tells whether the table of servers may go when it is.
-pub(crate) fn take(text: &str, empty: bool) -> Result<(String, Done), Fault> {
+/// Takes all of it out; of what is empty then, what may go.
+pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), Fault> {
     let mut done = Done::default();
+    let empty = emptied.may_go(&[SERVERS.into()]);
     let mut left = text.to_owned();
     for (name, call) in ours_in(&toml::value(text)?) {
         if call.wrapped {
@@ -60,7 +70,14 @@ pub(crate) fn take(text: &str, empty: bool) -> Result<(String, Done), Fault> {
         left = toml::remove_server(&left, &name, empty)?;
         done.said.push(format!("server “{name}”"));
     }
-    left = without_calls(&left, true, &mut done)?;
+    let (mut left, gone) = without_calls(&left, true, &mut done)?;
+    if matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
+        let bare = left.strip_suffix('\n').unwrap_or(&left);
+        left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
+    }
+    if !gone.is_empty() {
+        done.said.push(format!("what was written by hand: {}", listed(&gone)));
+    }
     Ok((left, done))
 }
 
@@ -72,15 +89,19 @@ pub(crate) fn own_events(text: &str) -> Vec<String> {
     own.collect()
 }
 
-/// Without the calls that nobody has written in a way of their own.
-fn without_calls(text: &str, notify_goes: bool, done: &mut Done) -> Result<String, Fault> {
+/// Without the calls that nobody has written in a way of their own; and where these were.
+fn without_calls(
+    text: &str,
+    notify_goes: bool,
+    done: &mut Done,
+) -> Result<(String, Vec<String>), Fault> {
     let root = toml::value(text)?;
     let mut left = text.to_owned();
     let mut gone: Vec<String> = Vec::new();
     for (event, it) in root.get("hooks").into_iter().flat_map(hooked::at_events) {
         done.had_ours = true;
         if it.call.wrapped {
-            done.note(own_line(&format!("its config.toml at {event}"), &it.call));
+            done.note(own_line(&format!("config.toml at {event}"), &it.call));
         } else if gone.last().is_none_or(|last| last != event) {
             gone.push(event.to_owned());
         }
@@ -88,21 +109,20 @@ fn without_calls(text: &str, notify_goes: bool, done: &mut Done) -> Result<Strin
     if !gone.is_empty() {
         let is_plain = |hook: &Value| hooked::hook(hook).is_some_and(|call| !call.wrapped);
         left = toml::without_hooks(&left, is_plain)?;
-        done.said.push(format!("out go hooks written by hand: {}", listed(&gone)));
     }
     match hooked::notify(&root) {
         Some(call) if call.wrapped => {
             done.had_ours = true;
-            done.note(own_line("its notify", &call));
+            done.note(own_line("notify in config.toml", &call));
         }
         Some(_) if notify_goes => {
             done.had_ours = true;
             left = toml::without_key(&left, NOTIFY)?;
-            done.said.push(format!("out goes `{NOTIFY}`, which hooks make needless"));
+            gone.push(NOTIFY.to_owned());
         }
         _ => {}
     }
-    Ok(left)
+    Ok((left, gone))
 }
 
 fn ours_in(root: &Value) -> Vec<(String, Call)> {

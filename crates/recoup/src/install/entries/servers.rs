@@ -59,12 +59,13 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
     let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
     let mut done = Done::default();
-    for (name, call) in ours_in(&all) {
-        done.had_ours = true;
+    let known: Vec<(&String, Call)> = ours_in(&all).collect();
+    for (name, call) in &known {
         if call.wrapped {
-            done.note(own(name, &call));
+            done.note(own(name, call));
             continue;
         }
+        done.had_ours = true;
         let path = [&at[..], &[name.as_str().into()]].concat();
         let before = json.bytes();
         for (field, value) in entry(servers.shape, start, &start.args(&call.args)) {
@@ -77,7 +78,7 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
             done.said.push(format!("server “{name}” brought up to date"));
         }
     }
-    if done.had_ours {
+    if !known.is_empty() {
         return Ok(done);
     }
     if let Some(other) = all.get(SERVER) {
@@ -118,19 +119,22 @@ fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, Call)> {
 
 /// That somebody starts our server in a way of their own, which nobody else may change.
 pub(crate) fn own(name: &str, call: &Call) -> String {
-    format!("its server “{name}” starts ours through {:?}, which stays", call.started())
+    format!("the server “{name}” starts ours through {:?}, which stays", call.started())
+}
+
+/// That another server has our name, and what comes of it.
+pub(crate) fn stays(other: &Value) -> String {
+    format!("{}, which stays; ours is not added", is_taken(other))
 }
 
 /// That another server has our name. Its arguments, its variables and its address may be
 /// secret: only its program is named.
-pub(crate) fn stays(other: &Value) -> String {
+pub(crate) fn is_taken(other: &Value) -> String {
     let program = match other.get("command") {
         Some(Value::Array(words)) => words.first().and_then(Value::as_str),
         command => command.and_then(Value::as_str),
     };
     let program = program.and_then(|line| line.split_whitespace().next());
     let program = program.map_or("it has an address".to_owned(), |it| format!("{it:?}"));
-    format!(
-        "a server “{SERVER}” is there that is not ours ({program}), which stays; ours is not added"
-    )
+    format!("a server “{SERVER}” is there that is not ours ({program})")
 }

@@ -62,8 +62,9 @@ fn json(
 fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    let may_go = entry.is_none_or(|entry| !entry.created.is_empty());
-    let (left, done) = config_toml::take(text, may_go)?;
+    // Who made the table of servers is known, also where calls of ours were there before.
+    let emptied = entry.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
+    let (left, done) = config_toml::take(text, emptied)?;
     let made = entry.is_some_and(|entry| entry.before == Before::Absent);
     let gone = made && left.trim().is_empty() && !done.said.is_empty();
     Ok(Taken { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })

@@ -105,6 +105,19 @@ fn codex_with_hooks_switched_off_has_a_server_that_gives_the_rules() {
     assert_eq!(said.0["repairs"], json!([]));
 }
 
+#[test]
+fn another_server_of_our_name() {
+    let machine = Machine::new();
+    let other = r#"{"mcpServers": {"recoup": {"command": "docker", "args": ["run", "secret"]}}}"#;
+    machine.write(".claude.json", other);
+    let said = report(&machine, &["--fix"]);
+    let found = said.has("mcp", "name-taken", "warn");
+    assert_eq!((&found["fixable"], &said.0["repairs"]), (&json!(false), &json!([])));
+    let text = found.to_string();
+    assert!(text.contains("docker") && text.contains("give it another name in ~/.claude.json"));
+    assert!(!text.contains("secret"), "{found:#}");
+}
+
 /// A program called `npx` that starts what it is told.
 fn npx(machine: &Machine) {
     let text = "#!/bin/sh\n[ \"$1\" = -y ] && shift 2\nexec \"$RECOUP_HERE\" \"$@\"\n";

@@ -10,7 +10,12 @@ const CONFIG: &str = ".codex/config.toml";
 const CODEX: [&str; 2] = ["--client", "codex"];
 
 /// A file with calls of ours in it, and the same without.
-const FORMS: [(&str, &str); 5] = [
+const FORMS: [(&str, &str); 7] = [
+    (
+        "[features]\r\nweb = true\r\n\r\n[[hooks.Stop]]\r\n[[hooks.Stop.hooks]]\r\ncommand = 'recoup hook'\r\n[z]\r\na = 1",
+        "[features]\r\nweb = true\r\n\r\n[z]\r\na = 1",
+    ),
+    ("notify = [\"recoup\", \"hook\"]\na = 1", "a = 1"),
     (
         "# mine\nnotify = [\"recoup\", \"hook\", \"--client\", \"codex\"] # at the end\nmodel = \"gpt\" # best\n",
         "# mine\nmodel = \"gpt\" # best\n",
@@ -41,7 +46,7 @@ fn each_event_is_heard_once_and_the_rest_stays() {
         let output = machine.init(&CODEX);
         let is_out = |line: &str| line.starts_with('-') && line.contains("recoup");
         assert!(output.text().lines().any(is_out), "it is shown: {}", output.text());
-        assert!(output.stderr.contains("out go"), "{}", output.stderr);
+        assert!(output.stderr.contains("written by hand"), "{}", output.stderr);
         let after = machine.text(CONFIG);
         assert!(!after.contains("recoup hook") && !after.contains("\"hook\""), "{after}");
         let server = after.find("[mcp_servers.recoup]").unwrap();
@@ -85,7 +90,7 @@ fn what_others_are_told_is_left_alone() {
     machine.write(CONFIG, before);
     let output = machine.init(&CODEX);
     assert!(machine.text(CONFIG).starts_with(before));
-    assert!(!output.stderr.contains("out go"), "{}", output.stderr);
+    assert!(!output.stderr.contains("written by hand"), "{}", output.stderr);
     machine.uninstall(&[]);
     assert_eq!(machine.text(CONFIG), before);
 }
@@ -101,7 +106,7 @@ fn a_command_of_ones_own_stays_and_is_the_one() {
     );
     let output = machine.init(&CODEX);
     assert!(machine.text(CONFIG).starts_with(own), "{}", machine.text(CONFIG));
-    for place in ["its notify", "its config.toml at Stop"] {
+    for place in ["notify in config.toml", "config.toml at Stop"] {
         let words = format!("{place} has a command of your own that calls recoup, which stays");
         assert!(output.stderr.contains(&words), "{}", output.stderr);
     }
@@ -112,7 +117,7 @@ fn a_command_of_ones_own_stays_and_is_the_one() {
     machine.init(&CODEX);
     assert!(machine.files() == files, "a second time");
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("its config.toml at Stop has"), "{}", output.stderr);
+    assert!(output.stderr.contains("config.toml at Stop has"), "{}", output.stderr);
     assert_eq!(machine.text(CONFIG), own);
 }
 
@@ -125,7 +130,7 @@ fn a_server_that_something_else_starts_stays_and_is_the_one() {
     machine.write(CONFIG, toml);
     for client in [CLAUDE, CODEX] {
         let output = machine.init(&client);
-        let words = "its server “mine” starts ours through \"npx\", which stays";
+        let words = "the server “mine” starts ours through \"npx\", which stays";
         assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     let output = machine.uninstall(&[]);

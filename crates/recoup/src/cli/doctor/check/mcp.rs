@@ -26,6 +26,10 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(super) fn find(around: &Around) -> Vec<Finding> {
     let all = around.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
     let servers: Vec<(&Installation, &Server)> = all.collect();
+    let taken: Vec<Finding> = around.installed.iter().filter_map(|of| taken(of, around)).collect();
+    if servers.is_empty() && !taken.is_empty() {
+        return taken;
+    }
     if servers.is_empty() {
         return vec![
             Finding::skipped(CHECK, "none", "no client has our MCP server")
@@ -42,7 +46,17 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
             ];
         }
     };
-    servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around)).collect()
+    let found = servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around));
+    found.chain(taken).collect()
+}
+
+/// Another server has our name: `recoup init` leaves it, and adds none.
+fn taken(of: &Installation, around: &Around) -> Option<Finding> {
+    let (name, shown) = (of.client.title(), around.places.shown(&of.path));
+    let what = format!("{name} ({}): {}", of.level.as_str(), of.taken.as_ref()?);
+    let remedy = format!("give it another name in {shown}, and run `recoup init`");
+    let finding = Finding::warn(CHECK, "name-taken", what).remedy(remedy);
+    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
 }
 
 fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
