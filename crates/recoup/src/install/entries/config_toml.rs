@@ -83,6 +83,8 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
 
 /// The events at which somebody calls us there in a way of their own.
 pub(crate) fn own_events(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // What is wrong with the file is said when it is this one's turn.
     let root = toml::value(text).unwrap_or_default();
     let hooks = root.get("hooks").into_iter().flat_map(hooked::at_events);
     let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());

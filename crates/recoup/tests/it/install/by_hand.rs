@@ -97,7 +97,7 @@ fn what_others_are_told_is_left_alone() {
 
 #[test]
 fn a_command_of_ones_own_stays_and_is_the_one() {
-    let own = "notify = [\"sh\", \"-c\", \"recoup hook \\\"$1\\\" 2>>/tmp/log\"]\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"npx -y recoup hook\"\ntimeout = 5\n";
+    let own = "notify = [\"sh\", \"-c\", \"recoup hook \\\"$1\\\" 2>>/tmp/log\"]\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"env A=1 recoup hook\"\ntimeout = 5\n";
     let machine = Machine::new();
     machine.write(CONFIG, own);
     machine.write(
@@ -116,6 +116,14 @@ fn a_command_of_ones_own_stays_and_is_the_one() {
     let files = machine.files();
     machine.init(&CODEX);
     assert!(machine.files() == files, "a second time");
+    let doctor = machine.run(&["doctor", "--json"]).expect(0).json();
+    let found: Vec<&str> = doctor["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["code"].as_str().unwrap())
+        .collect();
+    assert!(!found.contains(&"events-missing") && !found.contains(&"twice"), "{doctor:#}");
     let output = machine.uninstall(&[]);
     assert!(output.stderr.contains("config.toml at Stop has"), "{}", output.stderr);
     assert_eq!(machine.text(CONFIG), own);
