@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::os::fd::AsFd as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::YES;
@@ -79,14 +80,28 @@ pub(super) fn line(text: impl Display) -> Result<(), Failure> {
 
 /// JSON for a script: two spaces, as people can read it too.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let json = serde_json::to_vec_pretty(value).expect("our own reports always serialize");
-    data(&[&json, b"\n"])
+    data(&[&written_out(serde_json::to_vec_pretty(value))?, b"\n"])
 }
 
 /// JSON for a script on one line.
 pub(super) fn compact_json(value: &impl Serialize) -> Result<(), Failure> {
-    let json = serde_json::to_vec(value).expect("our own reports always serialize");
-    data(&[&json, b"\n"])
+    data(&[&written_out(serde_json::to_vec(value))?, b"\n"])
+}
+
+/// JSON has no way to say a path that is no UTF-8.
+fn written_out(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
+    json.map_err(|error| {
+        let message = "this can't be told as JSON: a path in it is no UTF-8; ask without --json";
+        Error::new(ErrorKind::Invalid, message).with_source(error)
+    })
+}
+
+/// A path as JSON can tell it, also where it is no UTF-8.
+pub(super) fn shown_paths<S: Serializer>(
+    paths: &[PathBuf],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }
 
 /// A text for people on stdout, with colours where it is a terminal.

@@ -1,30 +1,20 @@
 //! Pi's extension: one file of ours, with the path of the program put in.
 
+use recoup_core::memory::hooked;
+
 /// The extension, which finds the program on the PATH.
 const SOURCE: &str = include_str!("../../assets/pi/recoup.ts");
-
-/// What stands before the program in it, and behind.
-const BEFORE: &str = "const PROGRAM = process.env.RECOUP_BIN ?? ";
-const BEHIND: &str = ";";
 
 /// The extension with the program's path; the bare name for a file that others get as well.
 pub(crate) fn with_program(program: &str) -> String {
     let literal = serde_json::to_string(program).expect("a text always serializes");
-    let (start, end) = place(SOURCE).expect("the extension says where the program is");
-    [&SOURCE[..start], &literal, &SOURCE[end..]].concat()
+    let place = hooked::extension_program(SOURCE).expect("ours says where the program is");
+    [&SOURCE[..place.start], &literal, &SOURCE[place.end..]].concat()
 }
 
 /// The program that an extension starts; none where it is not ours.
 pub(crate) fn program(text: &str) -> Option<String> {
-    let (start, end) = place(text)?;
-    serde_json::from_str(&text[start..end]).ok()
-}
-
-/// Where the program stands.
-fn place(text: &str) -> Option<(usize, usize)> {
-    let start = text.find(BEFORE)? + BEFORE.len();
-    let line = text[start..].lines().next()?;
-    Some((start, start + line.rfind(BEHIND)?))
+    serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
 }
 
 #[cfg(test)]
@@ -40,5 +30,7 @@ mod tests {
         }
         assert_eq!(program(SOURCE).as_deref(), Some("recoup"));
         assert_eq!(program("export default 1;"), None);
+        let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
+        assert_eq!(program(line), None, "it calls nobody");
     }
 }

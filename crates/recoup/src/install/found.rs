@@ -3,18 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::our_words;
+pub(crate) use recoup_core::memory::hooked::LARGEST;
+use recoup_core::memory::hooked::{self, Call};
 use serde_json::Value;
 
 use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, toml, tree};
-use super::entries::hooks;
+use super::entries::servers::{self, SERVER};
 use super::extension;
-use super::ours::{self, Call};
 use super::places::Places;
-
-/// No settings file of a person is larger. Claude Code's own file grows with every project.
-pub(crate) const LARGEST: u64 = 64 << 20;
 
 /// What of ours is in one file.
 #[derive(Debug, Clone)]
@@ -24,8 +21,8 @@ pub(crate) struct Installation {
     pub(crate) path: PathBuf,
     pub(crate) hooks: Vec<HookCommand>,
     pub(crate) servers: Vec<Server>,
-    /// The client is told there to run no hooks at all.
-    pub(crate) hooks_off: bool,
+    /// Another server has our name there, in words.
+    pub(crate) taken: Option<String>,
     /// Why the client can't read the file, where it can't: then nothing counts that is in it.
     pub(crate) fault: Option<String>,
 }
@@ -67,7 +64,7 @@ pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
         path: slot.path.clone(),
         hooks: Vec::new(),
         servers: Vec::new(),
-        hooks_off: false,
+        taken: None,
         fault: None,
     };
     match content(&slot.path).and_then(|text| text.map(|it| look(slot, &it)).transpose()) {
@@ -75,32 +72,19 @@ pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
         Ok(Some(seen)) => {
             found.hooks = seen.hooks;
             found.servers = seen.servers;
-            found.hooks_off = seen.hooks_off;
+            found.taken = seen.taken;
         }
         Err(why) => found.fault = Some(why),
     }
     let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
-    (!nothing).then_some(found)
-}
-
-/// Whether Codex's `config.toml` calls us at events, as somebody has written by hand.
-pub(crate) fn calls_by_hand(root: &Value) -> bool {
-    let words = root.get("notify").and_then(Value::as_array).into_iter().flatten();
-    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
-    our_words(&words).is_some() || root.get("hooks").is_some_and(|it| !hooks_in(it).is_empty())
-}
-
-/// Whether the client is told in that file to run no hooks at all.
-pub(crate) fn hooks_are_off(slot: &Slot) -> bool {
-    let text = content(&slot.path).ok().flatten();
-    text.and_then(|text| look(slot, &text).ok()).is_some_and(|seen| seen.hooks_off)
+    (!nothing || found.taken.is_some()).then_some(found)
 }
 
 #[derive(Default)]
 struct Seen {
     hooks: Vec<HookCommand>,
     servers: Vec<Server>,
-    hooks_off: bool,
+    taken: Option<String>,
 }
 
 fn content(path: &Path) -> Result<Option<String>, String> {
@@ -116,27 +100,23 @@ fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
         Ok::<_, String>(root.map(|root| root.value(text)).unwrap_or_default())
     };
     Ok(match &slot.holds {
-        Holds::Hooks(_) => in_settings(&parsed(Dialect::Strict)?),
-        Holds::Servers(servers) => {
-            let root = parsed(servers.dialect)?;
-            let all = servers.at.iter().try_fold(&root, |value, name| value.get(name));
-            Seen { servers: all.map(servers_in).unwrap_or_default(), ..Seen::default() }
+        Holds::Hooks(_) => {
+            let root = parsed(Dialect::Strict)?;
+            in_hooks(root.get("hooks"))
+        }
+        Holds::Servers(known) => {
+            let root = parsed(known.dialect)?;
+            let all = known.at.iter().try_fold(&root, |value, name| value.get(name));
+            in_servers(all)
         }
         Holds::TomlServers => {
             let root = toml::value(text).map_err(|fault| fault.to_string())?;
-            let servers = root.get("mcp_servers").map(servers_in).unwrap_or_default();
-            let off = ["hooks", "codex_hooks"].iter().any(|name| {
-                root.get("features").and_then(|it| it.get(name)) == Some(&false.into())
-            });
-            let hooks = root.get("hooks").map(hooks_in).unwrap_or_default();
-            Seen { hooks, servers, hooks_off: off }
+            let hooks = in_hooks(root.get("hooks")).hooks;
+            Seen { hooks, ..in_servers(root.get("mcp_servers")) }
         }
         Holds::Extension => {
-            let call = extension::program(text).map(|program| Call {
-                program,
-                args: ["hook", "--client", "pi"].map(str::to_owned).to_vec(),
-                line: None,
-                wrapped: false,
+            let call = extension::program(text).map(|program| {
+                Call::plain(program, ["hook", "--client", "pi"].map(str::to_owned).to_vec())
             });
             let hook = |call| HookCommand {
                 event: None,
@@ -150,37 +130,23 @@ fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
     })
 }
 
-fn in_settings(root: &Value) -> Seen {
-    Seen {
-        hooks: root.get("hooks").map(hooks_in).unwrap_or_default(),
-        servers: Vec::new(),
-        hooks_off: root.get("disableAllHooks") == Some(&Value::Bool(true)),
-    }
+/// All calls of ours at events.
+fn in_hooks(hooks: Option<&Value>) -> Seen {
+    let command = |(event, it): (&str, hooked::Placed<'_>)| HookCommand {
+        event: Some(event.to_owned()),
+        limit: it.limit.map(str::to_owned),
+        in_background: it.hook.get("async") == Some(&Value::Bool(true)),
+        timeout: it.hook.get("timeout").and_then(Value::as_u64),
+        call: it.call,
+    };
+    let hooks = hooks.into_iter().flat_map(hooked::at_events).map(command).collect();
+    Seen { hooks, ..Seen::default() }
 }
 
-/// All calls of ours in `{EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}`.
-fn hooks_in(hooks: &Value) -> Vec<HookCommand> {
-    let mut found = Vec::new();
-    for (event, groups) in hooks.as_object().into_iter().flatten() {
-        for group in groups.as_array().into_iter().flatten() {
-            let limit = hooks::limit(group);
-            let hooks = group.get("hooks").and_then(Value::as_array);
-            for hook in hooks.into_iter().flatten() {
-                let Some(call) = ours::hook(hook) else { continue };
-                found.push(HookCommand {
-                    event: Some(event.clone()),
-                    limit: limit.map(str::to_owned),
-                    in_background: hook.get("async") == Some(&Value::Bool(true)),
-                    call,
-                    timeout: hook.get("timeout").and_then(Value::as_u64),
-                });
-            }
-        }
-    }
-    found
-}
-
-fn servers_in(servers: &Value) -> Vec<Server> {
-    let all = servers.as_object().into_iter().flatten();
-    all.filter_map(|(_, entry)| Some(Server { call: ours::server(entry)? })).collect()
+fn in_servers(servers: Option<&Value>) -> Seen {
+    let all = servers.and_then(Value::as_object).into_iter().flatten();
+    let ours: Vec<Server> =
+        all.filter_map(|(_, entry)| Some(Server { call: hooked::server(entry)? })).collect();
+    let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
+    Seen { taken: other.map(servers::is_taken), servers: ours, ..Seen::default() }
 }

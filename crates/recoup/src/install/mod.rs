@@ -17,7 +17,6 @@ mod extension;
 mod found;
 mod held;
 mod inside;
-mod ours;
 mod peers;
 mod places;
 mod plan;
@@ -30,7 +29,6 @@ pub(crate) use apply::{put_in, take_out};
 pub(crate) use change::Change;
 pub(crate) use client::{Client, Holds, Level};
 pub(crate) use found::{HookCommand, Installation, Server, installed};
-pub(crate) use ours::Call;
 pub(crate) use peers::Peer;
 pub(crate) use places::{Places, is_program};
 pub(crate) use plan::{Plan, Wish};
@@ -38,11 +36,11 @@ pub(crate) use program::path as program_path;
 pub(crate) use undo::{Undo, Wanted};
 
 use edit::Fresh;
-use entries::servers::{Start, entry};
+use entries::servers::{SERVER, Start, entry};
 
 /// The configuration that any client of MCP takes, ready to be pasted.
 pub(crate) fn for_any_client(program: &str) -> String {
     let start = Start { program, with_hooks: false };
     let ours = Fresh::Object(entry(client::Shape::Plain, &start, &start.args(&[])));
-    Fresh::Object(vec![("mcpServers", Fresh::Object(vec![(ours::SERVER, ours)]))]).pretty("")
+    Fresh::Object(vec![("mcpServers", Fresh::Object(vec![(SERVER, ours)]))]).pretty("")
 }

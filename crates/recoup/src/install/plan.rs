@@ -2,18 +2,16 @@
 
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
-use serde_json::Value;
 
-use super::change::{Change, Party};
+use super::change::{Change, Party, read};
 use super::client::{Client, Holds, Level, Slot};
-use super::edit::{Dialect, Fault, Json, toml};
+use super::edit::{Dialect, Fault, Json};
 use super::entries::servers::Start;
-use super::entries::{Done, hooks, servers};
+use super::entries::{Done, config_toml, hooks, servers};
 use super::held::Held;
-use super::ours::SERVER;
 use super::peers::{self, Peer};
 use super::places::Places;
-use super::{exclude, extension, found, inside, ours};
+use super::{exclude, extension, inside};
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +47,7 @@ impl Plan {
     /// The same behind others that are carried out before: two clients may have one file.
     pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
         let slots = client.slots(wish.level, wish.places);
-        // What the user has switched off is off in every project.
-        let mut of_user = client.slots(Level::User, wish.places).into_iter();
-        let hooks_off = of_user.any(|slot| found::hooks_are_off(&slot))
-            || slots.iter().any(found::hooks_are_off);
+        let hooks_off = client.hooks_off(wish.level, wish.places).is_some();
         let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());
         let mut plan = Self { client, changes, notes, peers, hooks_off };
         if slots.is_empty() {
@@ -84,12 +79,16 @@ impl Plan {
         let with_hooks = self.client.with_hooks().is_some() && !self.hooks_off;
         let start = Start { program, with_hooks };
         let edited = match &slot.holds {
-            Holds::Hooks(wanted) => self
-                .json(&mut change, Dialect::Strict, wish, |json| hooks::put(json, wanted, program)),
+            Holds::Hooks(wanted) => {
+                let elsewhere = own_elsewhere(self.client, wish);
+                self.json(&mut change, Dialect::Strict, wish, |json| {
+                    hooks::put(json, wanted, program, &elsewhere)
+                })
+            }
             Holds::Servers(all) => {
                 self.json(&mut change, all.dialect, wish, |json| servers::put(json, all, &start))
             }
-            Holds::TomlServers => toml_server(&mut change, &start),
+            Holds::TomlServers => put_in_toml(&mut change, &start),
             Holds::Extension => put_extension(&mut change, program),
         };
         edited.map_err(|fault| {
@@ -183,40 +182,23 @@ impl Plan {
     }
 }
 
-fn toml_server(change: &mut Change, start: &Start<'_>) -> Result<(), Fault> {
+/// The events at which the other file of a client calls us in a way of somebody's own.
+fn own_elsewhere(client: Client, wish: &Wish<'_>) -> Vec<String> {
+    let slots = client.slots(wish.level, wish.places).into_iter();
+    let others = slots.filter(|slot| matches!(slot.holds, Holds::TomlServers));
+    let text = |slot: Slot| String::from_utf8(read(&slot.path).ok()??).ok();
+    others.filter_map(text).flat_map(|text| config_toml::own_events(&text)).collect()
+}
+
+fn put_in_toml(change: &mut Change, start: &Start<'_>) -> Result<(), Fault> {
     let bytes = change.before.clone().unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |rest| ("\u{feff}", rest));
-    let root = toml::value(text)?;
-    if found::calls_by_hand(&root) {
-        change.done.note(
-            "its config.toml calls recoup in `notify` or [hooks] as well, written by hand: take that \
-             out, or it is called twice",
-        );
+    let (after, done) = config_toml::put(text, start, start.with_hooks)?;
+    change.done = done;
+    if after != text {
+        change.after = Some(format!("{bom}{after}").into_bytes());
     }
-    let all = root.get("mcp_servers").and_then(Value::as_object);
-    let mut all = all.into_iter().flatten();
-    let known = all.find_map(|(name, entry)| Some((name.clone(), ours::server(entry)?)));
-    let taken = root.get("mcp_servers").and_then(|all| all.get(SERVER));
-    if let (None, Some(other)) = (&known, taken) {
-        change.done.note(ours::stays(other));
-        return Ok(());
-    }
-    let (name, args) = match &known {
-        Some((name, call)) => (name.as_str(), start.args(&call.args)),
-        None => (SERVER, start.args(&[])),
-    };
-    let after =
-        format!("{bom}{}", toml::put_server(text, name, start.program, &args)?).into_bytes();
-    if change.before.as_ref() != Some(&after) {
-        let what = if known.is_some() { " brought up to date" } else { "" };
-        change.done.said.push(format!("server “{name}”{what}"));
-        if root.get("mcp_servers").is_none() {
-            change.done.created.push(vec!["mcp_servers".to_owned()]);
-        }
-        change.after = Some(after);
-    }
-    change.done.had_ours = known.is_some();
     Ok(())
 }
 

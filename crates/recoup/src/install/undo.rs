@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
+use recoup_core::memory::hooked;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use super::change::{Change, Party, read, real};
 use super::client::{Client, Level};
 use super::held::Held;
-use super::ours;
 use super::places::Places;
 use super::receipt::{Before, Entry, Receipt};
 use take::take;
@@ -237,7 +237,7 @@ fn local_roots(places: &Places) -> Vec<PathBuf> {
     let projects = known.get("projects").and_then(Value::as_object).into_iter().flatten();
     let has_ours = |project: &Value| {
         let servers = project.get("mcpServers").and_then(Value::as_object);
-        servers.is_some_and(|all| all.values().any(|it| ours::server(it).is_some()))
+        servers.is_some_and(|all| all.values().any(|it| hooked::server(it).is_some()))
     };
     projects.filter(|(_, project)| has_ours(project)).map(|(root, _)| root.into()).collect()
 }

@@ -37,6 +37,9 @@ use self::turns::Turns;
 
 pub(crate) use http::{Http, serve as serve_http};
 
+/// The file with the token of the HTTP server, in our own directory.
+pub(crate) const TOKEN_FILE: &str = "mcp-token";
+
 pub(crate) use stdio::{Streams, serve as serve_stdio};
 
 /// What the server works with, and what only those above it can say.

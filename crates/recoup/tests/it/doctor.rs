@@ -8,6 +8,7 @@ mod healthy;
 mod hooks;
 mod hostile;
 mod mcp;
+mod offers;
 mod queue;
 mod servers;
 
@@ -44,6 +45,20 @@ fn doctor(home: &Home, args: &[&str]) -> Output {
 #[track_caller]
 fn report(home: &Home, code: i32) -> Report {
     Report(doctor(home, &["--json"]).expect(code).json())
+}
+
+/// The same of a program in a place that lasts: hooks are not led to a build's directory.
+#[track_caller]
+fn report_installed(home: &Home, code: i32) -> Report {
+    let dir = home.path("lasting");
+    fs::create_dir_all(&dir).unwrap();
+    let link = dir.join("recoup");
+    if !link.exists() {
+        std::os::unix::fs::symlink(RECOUP, link).unwrap();
+    }
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", dir.display()));
+    Report(finish(&mut command).expect(code).json())
 }
 
 #[derive(Debug)]

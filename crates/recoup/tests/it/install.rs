@@ -1,6 +1,7 @@
 //! `recoup init` and `recoup uninstall`: what becomes of other programs' files.
 
 mod answers;
+mod by_hand;
 mod clients;
 mod faults;
 mod hostile;

@@ -1,10 +1,12 @@
 //! `recoup memory`: what is remembered, for its owner to see and to change.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::Value;
 
-use crate::support::{Home, Output};
+use crate::support::{Home, Output, finish};
 
 fn memory(home: &Home, args: &[&str]) -> Output {
     home.run(&[&["memory"], args].concat())
@@ -285,4 +287,21 @@ fn an_edited_memory_is_on_the_topic_of_its_new_words() {
     let id = add(&home, &["--topic", "style", "be kind"]);
     let note = memory(&home, &["edit", "--json", &id, "be", "brief"]).expect(0).json();
     assert_eq!((&note["topic"], &note["text"]), (&"style".into(), &"be brief".into()));
+}
+
+/// JSON can't say such a path as it is; what was done is told all the same.
+#[test]
+fn what_is_forgotten_in_a_home_whose_name_is_no_text_is_told() {
+    let home = Home::new();
+    let own = home.path("").join(OsStr::from_bytes(b"caf\xe9"));
+    let run = |args: &[&str]| finish(home.command(args).env("RECOUP_HOME", &own)).expect(0);
+    let note = run(&["memory", "add", "--json", "use pnpm"]).json();
+    let id = note["id"].as_str().unwrap();
+    let damaged = own.join("memory.db.damaged-x");
+    fs::create_dir(&damaged).unwrap();
+    fs::write(damaged.join("memory.db"), "use pnpm").unwrap();
+    let said = run(&["memory", "forget", "--yes", "--json", id]).json();
+    assert_eq!(said["forgotten"], serde_json::json!([id]));
+    let left = said["unreached"][0].as_str().unwrap();
+    assert!(left.contains("caf\u{fffd}/memory.db.damaged-x"), "{said}");
 }

@@ -16,7 +16,7 @@ pub(super) fn of(sentence: &str) -> Option<String> {
     let (text, turned) = turned(text);
     let text = closed(&text);
     let text = without_ever(text);
-    let words = text.split_whitespace().count();
+    let words = text.split_whitespace().filter(|it| is_word(it)).count();
     let chars = text.chars().count();
     let is_long_enough =
         words >= 2 || text.chars().filter(|c| super::concepts::is_cjk(*c)).count() >= 4;
@@ -25,6 +25,12 @@ pub(super) fn of(sentence: &str) -> Option<String> {
         return None;
     }
     Some(if turned { text } else { small_first(&text) })
+}
+
+/// Something that is said, and no sign alone; in code a sign is a name.
+fn is_word(text: &str) -> bool {
+    let is_code = || text.starts_with('`') && text.contains(|c| c != '`');
+    text.contains(char::is_alphanumeric) || is_code()
 }
 
 /// Where it comes to the point.

@@ -1,5 +1,6 @@
 //! The extensions of Pi: programs, not settings. One that has the words `recoup` and
-//! `hook` in it calls us; that it may only talk about us does no harm.
+//! `hook` in it calls us; that it may only talk about us does no harm. Ours is one that does
+//! and says in a line of its own which program it starts.
 //!
 //! ```text
 //! DIR/extensions/NAME.ts                      DIR is ~/.pi/agent or .pi of the project
@@ -11,12 +12,17 @@
 //! Packages that Pi fetches itself (`packages` in its settings) are not looked into.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use serde_json::Value;
 
 use super::{HOOK, PROGRAM, content, json};
+
+/// What stands before the program in ours, and behind.
+const BEFORE: &str = "const PROGRAM = process.env.RECOUP_BIN ?? ";
+const BEHIND: char = ';';
 
 /// So many entries of a folder are looked at.
 const MOST: usize = 1_000;
@@ -77,6 +83,13 @@ fn is_aside(path: &Path) -> bool {
 fn is_script(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ["ts", "js", "mts", "mjs", "cts", "cjs"].contains(&ending))
+}
+
+/// Where in an extension of ours the program stands, as a literal; none where it is not ours.
+pub fn program(text: &str) -> Option<Range<usize>> {
+    let start = text.find(BEFORE)? + BEFORE.len();
+    let line = text[start..].lines().next()?;
+    names_us(text.as_bytes()).then_some(start..start + line.rfind(BEHIND)?)
 }
 
 fn names_us(text: &[u8]) -> bool {

@@ -7,12 +7,12 @@
 //! Pi           the extensions of the user and of the project, and those that settings.json lists
 //! ```
 //!
-//! A client has our hooks when one of its hooks is a command whose program is `recoup`
-//! and whose first argument is `hook`. A file that is not there, not readable, too large
+//! A client has our hooks when one of its hooks is a call of ours (`call.rs`). A file that is not there, not readable, too large
 //! or not what it should be says no, as it does to the client. Where clients differ in
 //! what they read, any reading that has our hooks says yes: a rule too many in a key
 //! costs a run, one too few gives out an answer that was made without it.
 
+mod call;
 mod client;
 mod extension;
 mod letters;
@@ -23,18 +23,24 @@ use std::path::{Path, PathBuf};
 
 use crate::base::fsx;
 
+pub use call::{Call, How, Placed, at_event, at_events, hook, limit, notify, server};
 pub use client::{Client, is_wrapper};
+pub use extension::program as extension_program;
 pub use letters::with_whole_letters;
-pub use shell::{calls_us, commands, is_us, our_words};
+pub use settings::switched_off;
+pub use shell::commands;
 
-/// No settings file of a person is larger.
-const LARGEST: u64 = 16 << 20;
+/// No settings file of a person is larger. Claude Code's own file grows with every project.
+pub const LARGEST: u64 = 64 << 20;
 
 /// The name of our program, whatever the path to it.
 const PROGRAM: &str = "recoup";
 
 /// The argument that makes it a hook.
 const HOOK: &str = "hook";
+
+/// The argument that makes it a server.
+const SERVER: &str = "mcp";
 
 /// Where clients keep their settings. The directories of the clients are what their
 /// variables say (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `PI_CODING_AGENT_DIR`): without

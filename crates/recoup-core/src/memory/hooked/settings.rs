@@ -5,74 +5,90 @@
 //! {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "args": […]}]}]}}
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::shell;
-use super::{content, json};
+use super::{Client, call, content, json};
 
 /// How deep hooks lie in a file: event, groups, group, hooks, hook, arguments.
 const DEPTH: usize = 8;
 
+/// The file that tells a client to run no hooks at all, with the user's settings in `user` and,
+/// where a project counts as well, those in its root. The strongest file that says anything
+/// about it decides.
+pub fn switched_off(client: Client, user: &Path, root: Option<&Path>) -> Option<PathBuf> {
+    let project = |name: &str| root.map(|root| root.join(name)).into_iter();
+    let files: Vec<PathBuf> = match client {
+        Client::ClaudeCode => {
+            let project = project(".claude").flat_map(|dir| of_claude_code(&dir));
+            project.chain([user.join("settings.json")]).collect()
+        }
+        Client::Codex => {
+            let dirs = project(".codex").chain([user.to_owned()]);
+            dirs.map(|dir| dir.join("config.toml")).collect()
+        }
+        Client::Pi => Vec::new(),
+    };
+    let is_on = |path: &Path| match client {
+        Client::Codex => features_have_hooks(path),
+        _ => hooks_are_on(&json(path)?),
+    };
+    let said = files.into_iter().find_map(|path| is_on(&path).map(|on| (path, on)));
+    said.filter(|(_, on)| !on).map(|(path, _)| path)
+}
+
+/// A project's settings of Claude Code, the strongest first.
+fn of_claude_code(project: &Path) -> [PathBuf; 2] {
+    [project.join("settings.local.json"), project.join("settings.json")]
+}
+
+fn hooks_are_on(settings: &Value) -> Option<bool> {
+    settings.get("disableAllHooks")?.as_bool().map(|off| !off)
+}
+
+/// `codex_hooks` is the older name.
+fn features_have_hooks(path: &Path) -> Option<bool> {
+    let features = toml(path, "features")?;
+    ["hooks", "codex_hooks"].iter().find_map(|name| features.get(name)?.as_bool())
+}
+
 /// Claude Code with the project's settings in `project` and the user's in `user`. The
 /// strongest file that says so may switch all hooks off.
 pub(super) fn claude_code(project: &Path, user: &Path) -> bool {
-    let strongest_first = [
-        project.join("settings.local.json"),
-        project.join("settings.json"),
-        user.join("settings.json"),
-    ];
-    let found: Vec<Value> = strongest_first.iter().filter_map(|path| json(path)).collect();
-    let off = found.iter().find_map(|it| it.get("disableAllHooks")?.as_bool()).unwrap_or(false);
-    !off && found.iter().filter_map(|settings| settings.get("hooks")).any(call_us)
+    let strongest_first = of_claude_code(project).into_iter().chain([user.join("settings.json")]);
+    let found: Vec<Value> = strongest_first.filter_map(|path| json(&path)).collect();
+    let on = found.iter().find_map(hooks_are_on).unwrap_or(true);
+    on && found.iter().filter_map(|settings| settings.get("hooks")).any(call_us)
 }
 
 /// Codex with settings in `dir`. Its switch for all hooks is not looked at: profiles and
 /// flags may turn them on again.
 pub(super) fn codex(dir: &Path) -> bool {
     let in_json = || json(&dir.join("hooks.json"))?.get("hooks").map(call_us);
-    let in_toml = || toml_hooks(&dir.join("config.toml")).as_ref().map(call_us);
+    let in_toml = || toml(&dir.join("config.toml"), "hooks").as_ref().map(call_us);
     in_json().unwrap_or(false) || in_toml().unwrap_or(false)
 }
 
 fn call_us(hooks: &Value) -> bool {
-    let Some(events) = hooks.as_object() else { return false };
-    let groups = events.values().filter_map(Value::as_array).flatten();
-    let hooks = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
-    hooks.into_iter().any(is_ours)
+    call::at_events(hooks).next().is_some()
 }
 
-fn is_ours(hook: &Value) -> bool {
-    let is_command = hook.get("type").is_none_or(|kind| kind == "command");
-    let Some(command) = hook.get("command").and_then(Value::as_str) else { return false };
-    is_command
-        && match hook.get("args") {
-            // The exec form: no shell reads it.
-            Some(Value::Array(args)) => {
-                let args = args.iter().filter_map(Value::as_str);
-                let words: Vec<String> =
-                    std::iter::once(command).chain(args).map(str::to_owned).collect();
-                shell::our_words(&words).is_some()
-            }
-            _ => shell::calls_us(command),
-        }
-}
-
-/// The table `hooks` of a TOML file, as JSON would have it.
-fn toml_hooks(path: &Path) -> Option<Value> {
+/// What a TOML file has by that name, as JSON would have it.
+fn toml(path: &Path, name: &str) -> Option<Value> {
     let content = content(path)?;
     let text = std::str::from_utf8(&content).ok()?;
     let table = DeTable::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-    Some(as_json(table.get_ref().get("hooks")?.get_ref(), DEPTH))
+    Some(as_json(table.get_ref().get(name)?.get_ref(), DEPTH))
 }
 
-/// Texts, arrays and tables; nothing else is asked for.
+/// Texts, switches, arrays and tables; nothing else is asked for.
 fn as_json(value: &DeValue<'_>, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
     match value {
         DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(truth) => Value::Bool(*truth),
         DeValue::Array(items) => {
             Value::Array(items.iter().map(|item| as_json(item.get_ref(), depth)).collect())
         }

@@ -1,22 +1,26 @@
 //! As much of a shell's syntax as tells the commands of a line.
 
+use super::PROGRAM;
 use super::client::is_wrapper;
-use super::{HOOK, PROGRAM};
 use std::path::Path;
 
 /// Whether a program is ours.
-pub fn is_us(program: &str) -> bool {
+fn is_us(program: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == PROGRAM)
 }
 
-/// Whether one of the commands in a line is ours.
-pub fn calls_us(line: &str) -> bool {
-    commands(line).iter().any(|words| our_words(words).is_some())
+/// A call of our program among the words of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ours {
+    /// Our program and what it is told.
+    pub(super) words: Vec<String>,
+    /// The program that starts it, where that is another one.
+    pub(super) starter: Option<String>,
 }
 
-/// Our program and what it is told, where a command calls it as a hook: at once, or through one
-/// that is known to start others, such as `npx -y recoup hook` and `sh -c 'recoup hook'`.
-pub fn our_words(words: &[String]) -> Option<Vec<String>> {
+/// How a command calls us with the argument `told`: at once, or through a program that is known
+/// to start others, such as `npx -y recoup hook` and `sh -c 'recoup hook'`.
+pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
     // `NAME=value command` sets a variable for it.
     let is_assignment = |word: &String| {
         word.split_once('=').is_some_and(|(name, _)| {
@@ -25,24 +29,27 @@ pub fn our_words(words: &[String]) -> Option<Vec<String>> {
     };
     let start = words.iter().position(|word| !is_assignment(word) && word != "exec")?;
     let words = &words[start..];
-    if is_call(words) {
-        return Some(words.to_vec());
+    if is_call(words, told) {
+        return Some(Ours { words: words.to_vec(), starter: None });
     }
     if !is_wrapper(Path::new(&words[0])) {
         return None;
     }
+    let within = |line: &String| {
+        is_line(line).then(|| commands(line).iter().find_map(|words| ours(words, told)))?
+    };
     let mut tails = (1..words.len()).map(|at| &words[at..]);
-    tails.find_map(|tail| {
-        let line = || commands(&tail[0]).iter().find_map(|words| our_words(words));
-        if is_call(tail) { Some(tail.to_vec()) } else { is_line(&tail[0]).then(line).flatten() }
-    })
+    let found = tails.find_map(|tail| {
+        if is_call(tail, told) { Some(tail.to_vec()) } else { Some(within(&tail[0])?.words) }
+    })?;
+    Some(Ours { words: found, starter: Some(words[0].clone()) })
 }
 
 /// `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`.
-fn is_call(words: &[String]) -> bool {
+fn is_call(words: &[String], told: &str) -> bool {
     let [program, argument, ..] = words else { return false };
     let name = program.split_once('@').map_or(program.as_str(), |(name, _)| name);
-    is_us(name) && argument == HOOK
+    is_us(name) && argument == told
 }
 
 /// Something for a shell, and not one word.
@@ -84,21 +91,28 @@ fn close(all: &mut [Vec<String>], word: &mut Option<String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::HOOK;
     use super::*;
+
+    fn found(line: &str) -> Option<Ours> {
+        commands(line).iter().find_map(|words| ours(words, HOOK))
+    }
 
     #[test]
     fn programs_that_start_others_are_seen_through() {
-        for ours in [
-            "recoup hook",
-            "A=1 exec /x/recoup hook --client codex",
-            "npx -y recoup hook",
-            "npx --yes recoup@latest hook",
-            "env RECOUP_HOME=/x recoup hook",
-            "timeout 10 /x/recoup hook",
-            "sh -c 'cd /x && recoup hook'",
-            "bash -lc \"exec timeout 5 recoup hook\"",
+        for (line, starter) in [
+            ("recoup hook", None),
+            ("A=1 exec /x/recoup hook --client codex", None),
+            ("npx -y recoup hook", Some("npx")),
+            ("npx --yes recoup@latest hook", Some("npx")),
+            ("env RECOUP_HOME=/x recoup hook", Some("env")),
+            ("A=1 /usr/bin/timeout 10 /x/recoup hook", Some("/usr/bin/timeout")),
+            ("sh -c 'cd /x && recoup hook'", Some("sh")),
+            ("cd /x && bash -lc \"exec timeout 5 recoup hook\"", Some("bash")),
         ] {
-            assert!(calls_us(ours), "{ours}");
+            let found = found(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(found.starter.as_deref(), starter, "{line}");
+            assert_eq!(found.words[1], HOOK, "{line}");
         }
         for other in [
             "echo recoup hook",
@@ -110,7 +124,7 @@ mod tests {
             "exec",
             "A=1",
         ] {
-            assert!(!calls_us(other), "{other}");
+            assert_eq!(found(other), None, "{other}");
         }
     }
 }

@@ -286,6 +286,17 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..25).prop_map(|all| all.join(" "))
 }
 
+/// What opens a sentence is no word of it, and neither is a sign.
+#[test]
+fn a_beginning_alone_says_nothing() {
+    for prompt in ["from now on please \" .", "from now on please => {", "please, please ' !"] {
+        let read = classify(prompt);
+        assert_eq!((read.sayings, read.doubtful), (Vec::new(), Vec::new()), "{prompt}");
+    }
+    let said = classify("from now on always use `&&`").sayings;
+    assert_eq!(said.len(), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 

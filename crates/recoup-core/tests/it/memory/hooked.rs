@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use recoup_core::memory::hooked::{Client, Places, has_our_hooks};
+use recoup_core::memory::hooked::{self, Client, Places, has_our_hooks, switched_off};
+use serde_json::json;
 
 struct Scene {
     dir: tempfile::TempDir,
@@ -140,6 +141,78 @@ fn whoever_switches_all_hooks_off_has_none() {
     assert!(both.has(Client::ClaudeCode));
 }
 
+/// One answer for whoever asks: which file switches them off, and for whom.
+#[test]
+fn the_strongest_file_that_says_so_switches_hooks_off() {
+    let off = r#"{"disableAllHooks": true}"#;
+    let on = r#"{"disableAllHooks": false}"#;
+    let by = |scene: &Scene, client, dir: &str, in_project: bool| {
+        let (user, root) =
+            (scene.dir.path().join("home").join(dir), scene.dir.path().join("project"));
+        let path = switched_off(client, &user, in_project.then_some(&*root))?;
+        Some(path.strip_prefix(scene.dir.path()).unwrap().display().to_string())
+    };
+    let scene = Scene::new().with("home/.claude/settings.json", off);
+    let user = Some("home/.claude/settings.json".to_owned());
+    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", false), user);
+    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), user);
+    let scene = scene.with("project/.claude/settings.json", on);
+    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", false), user, "elsewhere it is off");
+    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), None);
+    let scene = scene.with("project/.claude/settings.local.json", off);
+    let local = Some("project/.claude/settings.local.json".to_owned());
+    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), local);
+
+    let codex = Some("home/.codex/config.toml".to_owned());
+    for switch in ["hooks = false", "codex_hooks = false", "hooks = false\ncodex_hooks = true"] {
+        let text = format!("[features]\n{switch}\n");
+        let scene = Scene::new().with("home/.codex/config.toml", text);
+        assert_eq!(by(&scene, Client::Codex, ".codex", true), codex, "{switch}");
+        let scene = scene.with("project/.codex/config.toml", "features.hooks = true\n");
+        assert_eq!(by(&scene, Client::Codex, ".codex", true), None, "{switch}");
+        assert_eq!(by(&scene, Client::Codex, ".codex", false), codex, "{switch}");
+    }
+}
+
+#[test]
+fn a_call_of_ours_is_known_whatever_starts_it() {
+    let hook = |command: &str, args: Option<&[&str]>| {
+        let mut hook = json!({"type": "command", "command": command});
+        if let Some(args) = args {
+            hook["args"] = json!(args);
+        }
+        hooked::hook(&hook)
+    };
+    for (call, started, wrapped) in [
+        (hook("/x/recoup hook --client codex", None), "/x/recoup", false),
+        (hook("recoup", Some(&["hook"])), "recoup", false),
+        (hook("recoup", Some(&["hook", "--client", "pi"])), "recoup", false),
+        (hook("recoup", Some(&["hook", "--more"])), "recoup", true),
+        (hook("recoup hook 2>>/tmp/log", None), "recoup", true),
+        (hook("cd /x && recoup hook", None), "recoup", true),
+        (hook("npx", Some(&["-y", "recoup", "hook"])), "npx", true),
+        (hook("/usr/bin/env A=1 timeout 5 recoup hook", None), "/usr/bin/env", true),
+        (hook("sh", Some(&["-c", "cd /x; exec recoup hook"])), "sh", true),
+        (hooked::notify(&json!({"notify": ["recoup", "hook"]})), "recoup", false),
+        (hooked::notify(&json!({"notify": ["sh", "-c", "recoup hook \"$1\""]})), "sh", true),
+        (hooked::server(&json!({"command": "recoup", "args": ["mcp", "--x"]})), "recoup", false),
+        (hooked::server(&json!({"command": ["/x/recoup", "mcp"]})), "/x/recoup", false),
+        (hooked::server(&json!({"command": "npx", "args": ["-y", "recoup", "mcp"]})), "npx", true),
+    ] {
+        let call = call.unwrap();
+        assert_eq!((call.started(), call.wrapped), (started, wrapped), "{call:?}");
+    }
+    for other in [
+        hooked::notify(&json!({"notify": ["notify-send", "recoup", "hook"]})),
+        hooked::notify(&json!({"notify": "recoup hook"})),
+        hooked::server(&json!({"command": "docker", "args": ["run", "recoup", "mcp"]})),
+        hooked::server(&json!({"url": "https://recoup.example/mcp"})),
+        hook("npx", Some(&["recoup", "mcp"])),
+    ] {
+        assert_eq!(other, None);
+    }
+}
+
 #[test]
 fn a_moved_directory_takes_the_place_of_the_usual_one() {
     let scene = Scene::new()
@@ -236,6 +309,19 @@ fn pi_has_extensions() {
     }
 }
 
+/// Whoever only says where the program is does not call it.
+#[test]
+fn an_extension_with_our_line_alone_calls_nobody() {
+    let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
+    let path = "project/.pi/extensions/recoup.ts";
+    assert!(!Scene::new().with(path, line).has(Client::Pi));
+    assert_eq!(hooked::extension_program(line), None);
+    let whole = format!("{line}{EXTENSION}");
+    assert!(Scene::new().with(path, &whole).has(Client::Pi));
+    assert_eq!(&whole[hooked::extension_program(&whole).unwrap()], "\"recoup\"");
+    assert_eq!(hooked::extension_program(EXTENSION), None, "somebody's own");
+}
+
 #[test]
 fn pi_lists_extensions_in_its_settings() {
     for (settings, list) in [
@@ -318,7 +404,8 @@ fn a_command_is_a_client_behind_wrappers_too() {
 #[test]
 fn what_is_broken_says_no() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let huge = format!("{}{}", " ".repeat(17 << 20), string_form("recoup hook"));
+    let blanks = usize::try_from(hooked::LARGEST).unwrap();
+    let huge = format!("{}{}", " ".repeat(blanks), string_form("recoup hook"));
     let contents: [&[u8]; 10] = [
         b"",
         b"{",

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Around;
 use super::finding::{Finding, Fix};
 use crate::hooks::worker::{self, backlog};
-use crate::install::{self, Client, Level, Plan, Wish};
+use crate::install::{self, Client, Installation, Level, Plan, Wish};
 
 /// For the first of what was left behind.
 const TO_BEGIN: Duration = Duration::from_secs(3);
@@ -78,10 +78,36 @@ fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
 
 /// What `recoup init` does for that client, with its copies of what was there.
 fn install(client: Client, level: Level, around: &Around) -> Result<()> {
+    let plan = planned(client, level, around)?;
+    install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
+}
+
+/// Offers that for a file in which something is wrong, if it can be done and would change that
+/// file; otherwise says what stands in the way. `does` is what would come of it.
+pub(super) fn offering(
+    finding: Finding,
+    of: &Installation,
+    around: &Around,
+    does: &str,
+) -> Finding {
+    match planned(of.client, of.level, around) {
+        Err(error) => finding.remedy(error.to_string()),
+        Ok(plan) if plan.changes.iter().any(|it| it.is_any() && it.path == of.path) => finding
+            .remedy(format!("`recoup doctor --fix` (or `recoup init`) {does}"))
+            .fix(Fix::Install(of.client, of.level)),
+        Ok(plan) => {
+            let shown = around.places.shown(&of.path);
+            let stays = plan.notes.first().map_or(String::new(), |note| format!(": {note}"));
+            finding.remedy(format!("`recoup init` would change nothing in {shown}{stays}"))
+        }
+    }
+}
+
+/// What would change; an error where nothing can.
+fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &around.places)?.display().to_string();
     let wish = Wish { places: &around.places, level, program: &program, replace_peers: false };
-    let plan = Plan::make(client, &wish)?;
-    install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
+    Plan::make(client, &wish)
 }

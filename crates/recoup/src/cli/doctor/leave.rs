@@ -4,10 +4,13 @@
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
+use recoup_core::base::clock::Deadline;
 use recoup_core::base::fsx;
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -15,6 +18,10 @@ use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
 
 use crate::process::signals::Ignored;
+
+/// Longer than anybody takes who was killed.
+const TO_REMOVE: Duration = Duration::from_secs(2);
+const STEP: Duration = Duration::from_millis(5);
 
 /// What there is at the moment.
 #[derive(Debug)]
@@ -30,9 +37,30 @@ fn made() -> MutexGuard<'static, Made> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process group was started.
-pub(super) fn started(group: Pid) {
-    made().groups.push(group);
+/// The same for one who does not wait for ever: a disk may hang while something is made.
+fn made_within(time: Duration) -> Option<MutexGuard<'static, Made>> {
+    let deadline = Deadline::after(time);
+    loop {
+        match MADE.try_lock() {
+            Ok(made) => return Some(made),
+            Err(TryLockError::Poisoned(made)) => return Some(made.into_inner()),
+            Err(TryLockError::WouldBlock) if deadline.passed() => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
+        }
+    }
+}
+
+/// Starts a process group. Whoever is interrupted meanwhile knows of it, or it is not started.
+pub(super) fn starting<E>(start: impl FnOnce() -> Result<Child, E>) -> Result<Child, E> {
+    let mut made = made();
+    let child = start()?;
+    made.groups.extend(group_of(&child));
+    Ok(child)
+}
+
+/// The group that a process leads has its number.
+pub(super) fn group_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 /// It is over: whatever is left of it is ended.
@@ -41,14 +69,33 @@ pub(super) fn end(group: Pid) {
     let _ = kill_process_group(group, Signal::KILL);
 }
 
-/// A directory was made.
-pub(super) fn began(dir: &Path) {
-    made().dirs.push(dir.to_owned());
+/// Makes a directory, with `fill` all that is in it at first. Whoever is interrupted meanwhile
+/// waits for that: what is made behind its back would stay.
+pub(super) fn making<T, E>(
+    begin: impl FnOnce() -> Result<T, E>,
+    dir: impl Fn(&T) -> &Path,
+    fill: impl FnOnce(&T) -> Result<(), E>,
+) -> Result<T, E> {
+    let mut made = made();
+    let it = begin()?;
+    fill(&it)?;
+    made.dirs.push(dir(&it).to_owned());
+    Ok(it)
 }
 
-/// It is gone.
-pub(super) fn removed(dir: &Path) {
-    made().dirs.retain(|other| other != dir);
+/// Removes it again.
+pub(super) fn unmaking(dir: &Path) {
+    let mut made = made();
+    remove(dir);
+    made.dirs.retain(|other| other != dir);
+}
+
+/// Who was just killed may have written something meanwhile.
+fn remove(dir: &Path) {
+    let deadline = Deadline::after(TO_REMOVE);
+    while fsx::remove_tree(dir).is_err() && !deadline.passed() {
+        thread::sleep(STEP);
+    }
 }
 
 /// From now on a signal that asks us to end does so once all is put away. Where that can't
@@ -68,14 +115,54 @@ pub(super) fn when_interrupted() {
     thread::spawn(move || {
         // The pipe stays open in the handlers, so that this waits for a signal.
         let _ = wake.read(&mut [0]);
-        let made = made();
-        for group in &made.groups {
+        // From here on nothing more is started or made.
+        let made = made_within(TO_REMOVE);
+        for group in made.iter().flat_map(|made| &made.groups) {
             let _ = kill_process_group(*group, Signal::KILL);
         }
-        for dir in &made.dirs {
-            let _ = fsx::remove_tree(dir);
-        }
+        made.iter().flat_map(|made| &made.dirs).for_each(|dir| remove(dir));
         let signal = i32::try_from(last.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
         let _ = emulate_default_handler(signal);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn what_is_started_is_known_before_anybody_puts_things_away() {
+        let mut look = None;
+        let child = starting(|| {
+            look = Some(thread::spawn(|| made_within(LONG).unwrap().groups.clone()));
+            thread::sleep(STEP * 10);
+            Command::new("/bin/sleep").arg("60").process_group(0).spawn()
+        });
+        let mut child = child.unwrap();
+        let group = group_of(&child).unwrap();
+        assert!(look.unwrap().join().unwrap().contains(&group));
+        end(group);
+        assert!(!made().groups.contains(&group));
+        assert!(child.wait().unwrap().code().is_none(), "it was killed");
+    }
+
+    #[test]
+    fn what_is_made_is_known_and_whole_before_anybody_puts_things_away() {
+        let mut look = None;
+        let dir = making(tempfile::tempdir, tempfile::TempDir::path, |dir| {
+            look = Some(thread::spawn(|| made_within(LONG).unwrap().dirs.clone()));
+            thread::sleep(STEP * 10);
+            fsx::write_whole(&dir.path().join("x"), b"").map_err(std::io::Error::other)
+        });
+        let dir = dir.unwrap();
+        assert!(look.unwrap().join().unwrap().contains(&dir.path().to_owned()));
+        assert!(dir.path().join("x").exists());
+        unmaking(dir.path());
+        assert!(!dir.path().exists() && !made().dirs.contains(&dir.path().to_owned()));
+    }
 }

@@ -10,10 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use rustix::process::Pid;
+use recoup_core::memory::hooked::{Call, How};
 
 use super::leave;
-use crate::install::Call;
 
 /// No sound answer is longer.
 const LONGEST: u64 = 1 << 20;
@@ -41,14 +40,17 @@ pub(super) enum Failed {
 /// The command that a client would start, in a place of its own: nothing of the user's is
 /// touched, and no model asked.
 pub(super) fn command(call: &Call, home: &Path, cwd: &Path) -> Command {
-    let mut command = if let Some(line) = &call.line {
-        let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(line);
-        shell
-    } else {
-        let mut command = Command::new(&call.program);
-        command.args(&call.args);
-        command
+    let mut command = match &call.how {
+        How::Line(line) => {
+            let mut shell = Command::new("/bin/sh");
+            shell.arg("-c").arg(line);
+            shell
+        }
+        How::Words(words) => {
+            let mut command = Command::new(words.first().unwrap_or(&call.program));
+            command.args(words.iter().skip(1));
+            command
+        }
     };
     command.current_dir(cwd).env("RECOUP_HOME", home).env("RECOUP_JUDGE_ENABLED", "false");
     command
@@ -98,16 +100,9 @@ pub(super) struct Process {
 impl Process {
     /// Starts it in a process group of its own.
     pub(super) fn start(command: &mut Command) -> Result<Self, Failed> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(Failed::NotStarted)?;
-        if let Some(group) = group_of(&child) {
-            leave::started(group);
-        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.process_group(0);
+        let mut child = leave::starting(|| command.spawn()).map_err(Failed::NotStarted)?;
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (answer, answers) = mpsc::channel();
         if let Some(mut pipe) = child.stdin.take() {
@@ -170,15 +165,10 @@ impl Process {
     }
 }
 
-/// The group that a process leads has its number.
-fn group_of(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-}
-
 impl Drop for Process {
     fn drop(&mut self) {
         // What it has started is in the same group, unless it did not want to be.
-        if let Some(group) = group_of(&self.child) {
+        if let Some(group) = leave::group_of(&self.child) {
             leave::end(group);
         }
         let _ = self.child.wait();

@@ -1,7 +1,7 @@
 //! A home and a project that are there for one probe: whatever a hook writes goes there. In
 //! its memory there is one rule, by which it is seen whether rules arrive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
 use recoup_core::memory::{NoteKind, NoteScope, Source, Statement};
@@ -13,6 +13,9 @@ use crate::cli::app::memory_in;
 
 /// What nobody would say by chance.
 pub(super) const RULE: &str = "use the lantern of the recoup doctor";
+
+const HOME: &str = "home";
+const PROJECT: &str = "project";
 
 /// A place of its own; gone when this is.
 #[derive(Debug)]
@@ -26,27 +29,25 @@ impl Sandbox {
     pub(super) fn new() -> Result<Self> {
         let failed =
             |error| Error::new(ErrorKind::Io, "making a temporary directory").with_source(error);
-        let dir = tempfile::Builder::new().prefix("recoup-doctor-").tempdir().map_err(failed)?;
-        leave::began(dir.path());
-        let (home, project) = (dir.path().join("home"), dir.path().join("project"));
-        fsx::ensure_private_dir(&home)?;
-        // With a root of its own, so that no directory above it is taken for one.
-        fsx::ensure_private_dir(&project)?;
-        fsx::write_whole(&project.join("recoup.toml"), b"")?;
-        let rule = Statement::new(
-            NoteKind::Preference,
-            RULE.to_owned(),
-            Source::Manual,
-            NoteScope::Universal,
-        );
-        memory_in(&home).record(&rule)?;
-        Ok(Self { home, project, dir })
+        let make = || tempfile::Builder::new().prefix("recoup-doctor-").tempdir().map_err(failed);
+        let dir = leave::making(make, TempDir::path, |dir| fill(dir.path()))?;
+        Ok(Self { home: dir.path().join(HOME), project: dir.path().join(PROJECT), dir })
     }
 }
 
-/// The directory itself goes after this.
+fn fill(dir: &Path) -> Result<()> {
+    let (home, project) = (dir.join(HOME), dir.join(PROJECT));
+    fsx::ensure_private_dir(&home)?;
+    // With a root of its own, so that no directory above it is taken for one.
+    fsx::ensure_private_dir(&project)?;
+    fsx::write_whole(&project.join("recoup.toml"), b"")?;
+    let rule =
+        Statement::new(NoteKind::Preference, RULE.to_owned(), Source::Manual, NoteScope::Universal);
+    memory_in(&home).record(&rule).map(drop)
+}
+
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        leave::removed(self.dir.path());
+        leave::unmaking(self.dir.path());
     }
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{self, Call};
 
 use super::Around;
 use super::probe;
-use crate::install::{Call, Installation, Level, is_program};
+use crate::install::{Installation, Level, is_program};
 
 /// A program says its version at once.
 const FOR_VERSION: Duration = Duration::from_secs(3);
@@ -26,11 +26,12 @@ pub(super) enum Program {
     NotExecutable,
 }
 
-/// The program of a call, as the system would find it.
+/// The program that a client starts for a call, as the system would find it: ours, or the one
+/// that starts it. What `npx` runs is nowhere before it does.
 pub(super) fn program(call: &Call, around: &Around) -> Program {
-    let named = Path::new(&call.program);
-    if !call.program.contains('/') {
-        return around.places.program(&call.program).map_or(Program::Missing, Program::Here);
+    let named = call.started();
+    if !named.contains('/') {
+        return around.places.program(named).map_or(Program::Missing, Program::Here);
     }
     let path = around.places.root.join(named);
     match (is_program(&path), path.exists()) {
@@ -53,11 +54,8 @@ pub(super) fn callable(call: &Call, of: &Installation, around: &Around) -> Optio
     let Program::Here(path) = program(call, around) else { return None };
     let real = path.canonicalize().ok()?;
     let is_known = known(around).into_iter().any(|known| known == real);
-    (is_known && !call.wrapped && is_as_installed(&call.args)).then(|| Call {
-        program: path.display().to_string(),
-        line: None,
-        ..call.clone()
-    })
+    (is_known && !call.wrapped && is_as_installed(&call.args))
+        .then(|| Call::plain(path.display().to_string(), call.args.clone()))
 }
 
 /// Whether a program of ours is told just what `init` writes. With more it may listen to the
@@ -74,7 +72,7 @@ fn is_as_installed(args: &[String]) -> bool {
 /// Whether a bare name leads into the repository, because a directory of it is on the PATH.
 fn is_misled(call: &Call, around: &Around) -> bool {
     let Program::Here(path) = program(call, around) else { return false };
-    !call.program.contains('/') && is_of_repository(&path, around)
+    !call.started().contains('/') && is_of_repository(&path, around)
 }
 
 /// Whether a program came with the repository that we were started in: it is not run. Whoever
@@ -97,13 +95,11 @@ fn known(around: &Around) -> Vec<PathBuf> {
         let hooks = it.hooks.iter().map(|hook| &hook.call);
         hooks.chain(it.servers.iter().map(|server| &server.call))
     });
-    let installed =
-        calls.filter(|call| !is_misled(call, around)).filter_map(|call| {
-            match program(call, around) {
-                Program::Here(path) => Some(path),
-                _ => None,
-            }
-        });
+    let ours = calls.filter(|call| call.starter.is_none() && !is_misled(call, around));
+    let installed = ours.filter_map(|call| match program(call, around) {
+        Program::Here(path) => Some(path),
+        _ => None,
+    });
     let all = around.program.clone().into_iter().chain(on_path).chain(installed);
     all.filter_map(|path| path.canonicalize().ok()).collect()
 }

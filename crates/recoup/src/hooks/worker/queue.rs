@@ -57,7 +57,10 @@ impl Queue {
             let message = format!("{MOST} jobs wait already in {}", self.dir.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
-        let json = serde_json::to_vec(job).expect("texts and numbers always serialize");
+        let json = serde_json::to_vec(job).map_err(|error| {
+            let message = "a job can't be kept: a path in it is no UTF-8";
+            Error::new(ErrorKind::Invalid, message).with_source(error)
+        })?;
         // A client waits for us, and the disk may take its time.
         fsx::write_whole(&self.dir.join(format!("{}.0.json", ids::fresh(clock))), &json)
     }

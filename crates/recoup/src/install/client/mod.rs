@@ -164,6 +164,19 @@ impl Client {
         hooked::Client::ALL.into_iter().find(|client| client.as_str() == self.as_str())
     }
 
+    /// The file that tells it to run no hooks at all: whatever its user does, or in the project.
+    /// What is off for the user is off in every project that does not switch it on.
+    pub(crate) fn hooks_off(self, level: Level, places: &Places) -> Option<PathBuf> {
+        let known = self.with_hooks()?;
+        let user = match known {
+            hooked::Client::ClaudeCode => &places.claude,
+            hooked::Client::Codex => &places.codex,
+            hooked::Client::Pi => &places.pi,
+        };
+        let root = (level == Level::Project).then_some(&*places.root);
+        hooked::switched_off(known, user, root)
+    }
+
     /// Whether it is on this machine: its directory is there, or its program.
     pub(crate) fn is_here(self, places: &Places) -> bool {
         let (dirs, programs) = self.signs(places);

@@ -1,18 +1,25 @@
 //! TOML: what is in a file, and what is put in and taken out.
 
+mod cut;
+mod hooks;
+
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value as Inline};
 
 use super::Fault;
+pub(crate) use cut::without_key;
+pub(crate) use hooks::without_hooks;
 
 /// The document that a text is.
 fn parse(text: &str) -> Result<DocumentMut, Fault> {
-    text.parse().map_err(|error: TomlError| {
-        let byte = error.span().map_or(0, |span| span.start);
-        let what = error.message().lines().next().unwrap_or("not TOML");
-        Fault::at(text, byte, what)
-    })
+    text.parse().map_err(|error| fault(text, &error))
+}
+
+fn fault(text: &str, error: &TomlError) -> Fault {
+    let byte = error.span().map_or(0, |span| span.start);
+    let what = error.message().lines().next().unwrap_or("not TOML");
+    Fault::at(text, byte, what)
 }
 
 /// What it amounts to, as JSON has it: texts, numbers, lists and tables.

@@ -1,11 +1,11 @@
 //! Hooks: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}}`.
 
+use recoup_core::memory::hooked::{self, Call, limit};
 use serde_json::Value;
 
 use super::{Done, Emptied, ensure_objects, remove_empty};
 use crate::install::client::{Form, Hooks};
 use crate::install::edit::{Fault, Fresh, Json, Step};
-use crate::install::ours::{self, Call};
 
 const HOOKS: &str = "hooks";
 
@@ -16,13 +16,20 @@ pub(crate) struct Spot {
     hook: usize,
 }
 
-/// Sees to it that every event calls `program` once, in this version's words.
-pub(crate) fn put(json: &mut Json, wanted: &Hooks, program: &str) -> Result<Done, Fault> {
+/// Sees to it that every event calls `program` once, in this version's words. At the events
+/// `elsewhere` another file has a command of the user's own that calls us, and that is the one.
+pub(crate) fn put(
+    json: &mut Json,
+    wanted: &Hooks,
+    program: &str,
+    elsewhere: &[String],
+) -> Result<Done, Fault> {
     let mut done = Done { created: ensure_objects(json, &[HOOKS])?, ..Done::default() };
     let (mut added, mut changed) = (Vec::new(), Vec::new());
     for (event, ours) in calls(json) {
         done.had_ours = true;
-        if wanted.events.iter().all(|(name, _)| *name != event) {
+        let is_wanted = wanted.events.iter().any(|(name, _)| *name == event);
+        if !is_wanted || elsewhere.contains(&event) {
             let plain: Vec<Spot> = ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
             if !plain.is_empty() {
                 cut(json, &event, &plain, Emptied::Any);
@@ -30,7 +37,8 @@ pub(crate) fn put(json: &mut Json, wanted: &Hooks, program: &str) -> Result<Done
             }
         }
     }
-    for (event, seconds) in wanted.events {
+    let is_here = |(event, _): &&(&str, u64)| elsewhere.iter().all(|other| other != event);
+    for (event, seconds) in wanted.events.iter().filter(is_here) {
         let hook = hook(wanted, program, *seconds);
         let before = json.at(&at(event)).map(|value| value.to_string());
         let ours = calls_at(json, event);
@@ -75,7 +83,7 @@ pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
 }
 
 /// Their names, or how many there are.
-fn listed(events: &[String]) -> String {
+pub(super) fn listed(events: &[String]) -> String {
     match events.len() {
         0..=4 => events.join(", "),
         count => format!("{count} events"),
@@ -83,8 +91,8 @@ fn listed(events: &[String]) -> String {
 }
 
 /// Its line may hold what is nobody else's: only the program is named.
-fn own_line(event: &str, call: &Call) -> String {
-    format!("{event} has a command of your own that calls {}, which stays", call.program)
+pub(super) fn own_line(place: &str, call: &Call) -> String {
+    format!("{place} has a command of your own that calls {}, which stays", call.program)
 }
 
 /// Every event that has one of ours, and where.
@@ -100,8 +108,8 @@ fn calls_at(json: &Json, event: &str) -> Vec<(Spot, Call)> {
 }
 
 fn ours_in(groups: &Value) -> Vec<(Spot, Call)> {
-    let all = spots(groups);
-    all.into_iter().filter_map(|(spot, hook)| Some((spot, ours::hook(hook)?))).collect()
+    let ours = hooked::at_event(groups);
+    ours.map(|it| (Spot { group: it.group, hook: it.at }, it.call)).collect()
 }
 
 /// All hooks of an event.
@@ -197,12 +205,6 @@ fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh
     for name in there.filter(|name| hook.iter().all(|(known, _)| known != name)) {
         json.remove(&[path, &[name.as_str().into()]].concat());
     }
-}
-
-/// Which tools or sources a group of hooks is limited to; none where it is for all.
-pub(crate) fn limit(group: &Value) -> Option<&str> {
-    let matcher = group.get("matcher").and_then(Value::as_str);
-    matcher.filter(|matcher| !matches!(*matcher, "" | "*" | ".*"))
 }
 
 /// Takes hooks out, and with them groups in which nothing is left.

@@ -1,5 +1,6 @@
 //! What of ours goes into a client's file, and comes out of it again.
 
+pub(crate) mod config_toml;
 pub(crate) mod hooks;
 pub(crate) mod servers;
 

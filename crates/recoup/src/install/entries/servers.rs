@@ -1,11 +1,14 @@
 //! Servers: an object with one entry for each, in the shape that the client knows.
 
+use recoup_core::memory::hooked::{self, Call};
 use serde_json::{Map, Value};
 
 use super::{Done, Emptied, ensure_objects, remove_empty};
 use crate::install::client::{Servers, Shape};
 use crate::install::edit::{Fault, Fresh, Json, Step};
-use crate::install::ours::{self, SERVER};
+
+/// The name of our server in every client.
+pub(crate) const SERVER: &str = "recoup";
 
 /// The flag for clients whose hooks give the rules already.
 const WITH_HOOKS: &str = "--with-hooks";
@@ -56,7 +59,12 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
     let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
     let mut done = Done::default();
-    for (name, call) in ours_in(&all) {
+    let known: Vec<(&String, Call)> = ours_in(&all).collect();
+    for (name, call) in &known {
+        if call.wrapped {
+            done.note(own(name, call));
+            continue;
+        }
         done.had_ours = true;
         let path = [&at[..], &[name.as_str().into()]].concat();
         let before = json.bytes();
@@ -70,11 +78,11 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
             done.said.push(format!("server “{name}” brought up to date"));
         }
     }
-    if done.had_ours {
+    if !known.is_empty() {
         return Ok(done);
     }
     if let Some(other) = all.get(SERVER) {
-        done.note(ours::stays(other));
+        done.note(stays(other));
         return Ok(done);
     }
     done.created = ensure_objects(json, &names)?;
@@ -88,7 +96,11 @@ pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> 
     let at: Vec<Step> = servers.at.iter().map(|name| name.as_str().into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
     let mut done = Done::default();
-    for (name, _) in ours_in(&all) {
+    for (name, call) in ours_in(&all) {
+        if call.wrapped {
+            done.note(own(name, &call));
+            continue;
+        }
         json.remove(&[&at[..], &[name.as_str().into()]].concat());
         done.had_ours = true;
         done.said.push(format!("server “{name}”"));
@@ -101,6 +113,28 @@ pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> 
     done
 }
 
-fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, ours::Call)> {
-    all.iter().filter_map(|(name, entry)| Some((name, ours::server(entry)?)))
+fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, Call)> {
+    all.iter().filter_map(|(name, entry)| Some((name, hooked::server(entry)?)))
+}
+
+/// That somebody starts our server in a way of their own, which nobody else may change.
+pub(crate) fn own(name: &str, call: &Call) -> String {
+    format!("the server “{name}” starts ours through {:?}, which stays", call.started())
+}
+
+/// That another server has our name, and what comes of it.
+pub(crate) fn stays(other: &Value) -> String {
+    format!("{}, which stays; ours is not added", is_taken(other))
+}
+
+/// That another server has our name. Its arguments, its variables and its address may be
+/// secret: only its program is named.
+pub(crate) fn is_taken(other: &Value) -> String {
+    let program = match other.get("command") {
+        Some(Value::Array(words)) => words.first().and_then(Value::as_str),
+        command => command.and_then(Value::as_str),
+    };
+    let program = program.and_then(|line| line.split_whitespace().next());
+    let program = program.map_or("it has an address".to_owned(), |it| format!("{it:?}"));
+    format!("a server “{SERVER}” is there that is not ours ({program})")
 }

@@ -1,13 +1,12 @@
 //! A file without what is ours, where what it was before can't be brought back.
 
 use recoup_core::base::digest::Digest;
-use serde_json::Value;
 
-use crate::install::edit::{Dialect, Fault, Json, toml};
-use crate::install::entries::{Done, Emptied, hooks, servers};
+use crate::install::edit::{Dialect, Fault, Json};
+use crate::install::entries::{Done, Emptied, config_toml, hooks, servers};
 use crate::install::held::Held;
 use crate::install::receipt::{Before, Entry};
-use crate::install::{exclude, extension, ours};
+use crate::install::{exclude, extension};
 
 /// A file without what is ours.
 pub(super) struct Taken {
@@ -63,16 +62,9 @@ fn json(
 fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    let root = toml::value(text)?;
-    let all = root.get("mcp_servers").and_then(Value::as_object).into_iter().flatten();
-    let ours: Vec<_> = all.filter(|(_, it)| ours::server(it).is_some()).map(|it| it.0).collect();
-    let mut done = Done::default();
-    let mut left = text.to_owned();
-    let may_go = entry.is_none_or(|entry| !entry.created.is_empty());
-    for name in ours {
-        left = toml::remove_server(&left, name, may_go)?;
-        done.said.push(format!("server “{name}”"));
-    }
+    // Who made the table of servers is known, also where calls of ours were there before.
+    let emptied = entry.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
+    let (left, done) = config_toml::take(text, emptied)?;
     let made = entry.is_some_and(|entry| entry.before == Before::Absent);
     let gone = made && left.trim().is_empty() && !done.said.is_empty();
     Ok(Taken { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{RECOUP, report, script, with_hooks, write};
+use super::{RECOUP, report, report_installed, script, with_hooks, write};
 use crate::support::Home;
 
 fn server(home: &Home, program: impl serde::Serialize, args: &[&str]) {
@@ -39,7 +39,7 @@ fn one_that_ends_at_once_and_one_that_is_gone() {
     server(&home, &program, &["mcp"]);
     report(&home, 1).has("mcp", "wrong-answer", "fail");
     std::fs::remove_file(program).unwrap();
-    let second = report(&home, 1);
+    let second = report_installed(&home, 1);
     assert_eq!(second.has("mcp", "program-missing", "fail")["fixable"], true);
 }
 

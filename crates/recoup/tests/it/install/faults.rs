@@ -61,6 +61,9 @@ fn a_project_whose_name_is_no_text_is_refused_and_nothing_is_touched() {
     let args = [&["init", "--project", "--yes"], &CLAUDE[..]].concat();
     let output = finish(machine.command(&args).current_dir(&root)).expect(1);
     assert!(output.stderr.contains("no UTF-8"), "{}", output.stderr);
+    let args = [&["init", "--project", "--dry-run", "--json"], &CLAUDE[..]].concat();
+    let output = finish(machine.command(&args).current_dir(&root));
+    assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
     assert!(machine.files() == before);
 }
 

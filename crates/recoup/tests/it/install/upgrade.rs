@@ -114,23 +114,6 @@ fn hooks_through_another_program_are_known_and_not_doubled() {
 }
 
 #[test]
-fn what_codex_was_told_by_hand_is_named() {
-    for by_hand in [
-        "notify = [\"recoup\", \"hook\", \"--client\", \"codex\"]\n",
-        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"recoup hook\"\n",
-    ] {
-        let machine = Machine::new();
-        machine.write(".codex/config.toml", by_hand);
-        let output = machine.init(&["--client", "codex"]);
-        assert!(output.stderr.contains("or it is called twice"), "{}", output.stderr);
-    }
-    let machine = Machine::new();
-    machine.write(".codex/config.toml", "notify = [\"notify-send\", \"recoup\"]\n");
-    let output = machine.init(&["--client", "codex"]);
-    assert!(!output.stderr.contains("or it is called twice"), "{}", output.stderr);
-}
-
-#[test]
 fn every_server_of_ours_is_brought_up_to_date() {
     let machine = Machine::new();
     let old = json!({ "command": "/old/recoup", "args": ["mcp"] });

@@ -112,6 +112,7 @@ fn the_token_may_come_from_the_environment_or_a_file() {
     let home = Home::new();
     let mine = "0123456789abcdef";
     let file = home.write("token", format!("{mine}\n"));
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let file = file.to_str().unwrap();
     let servers = [
         Server::start_with(&home, &[], &[("RECOUP_MCP_TOKEN", mine)]),
@@ -126,6 +127,26 @@ fn the_token_may_come_from_the_environment_or_a_file() {
         assert_eq!(server.post(&[("Authorization", &right)], &hello()).0, 200);
     }
     assert!(!home.recoup().join("mcp-token").exists(), "none was needed");
+}
+
+#[test]
+fn a_token_that_others_may_read_is_refused() {
+    let home = Home::new();
+    drop(Server::start(&home));
+    let own = home.recoup().join("mcp-token");
+    let named = home.write("token", "0123456789abcdef\n");
+    for (file, args) in [
+        (&own, &["mcp", "--http", "0"][..]),
+        (&named, &["mcp", "--http", "0", "--token-file", named.to_str().unwrap()]),
+    ] {
+        for mode in [0o644, 0o640, 0o620] {
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let output = home.run(args).expect(1);
+            let remedy = format!("chmod 600 {}", file.display());
+            assert!(output.stderr.contains(&remedy), "{mode:o}: {}", output.stderr);
+            assert!(!output.stderr.contains("0123456789abcdef"), "{}", output.stderr);
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The token that clients of the HTTP server send: the user's own, or one that is made once
 //! and kept in a file that only the user can read.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,8 +11,8 @@ use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Ours, in our own directory.
-const NAME: &str = "mcp-token";
+use crate::mcp::TOKEN_FILE;
+
 /// Its length in bytes, before they are written as letters.
 const BYTES: usize = 32;
 /// What is shorter can be guessed.
@@ -24,16 +26,32 @@ pub(super) fn in_file(file: &Path) -> Result<String> {
     let Some(bytes) = fsx::read_regular(file, MOST)? else {
         return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
     };
+    demand_closed(file)?;
     let text = String::from_utf8(bytes).unwrap_or_default();
     checked(&name, &text)
+}
+
+/// Whoever can read a token may do what its owner may; whoever can write it chooses it.
+fn demand_closed(file: &Path) -> Result<()> {
+    let mode = fs::metadata(file).map_or(0, |found| found.mode() & 0o777);
+    let of_others = mode & 0o077;
+    if of_others == 0 {
+        return Ok(());
+    }
+    let name = file.display();
+    let message = format!(
+        "{name}: other users of this machine may use this token (its mode is {mode:o}): close it \
+         with `chmod 600 {name}`, and put another one in if somebody may have read it"
+    );
+    Err(Error::new(ErrorKind::Invalid, message))
 }
 
 /// Our own, made where there is none yet. Several servers may start at once.
 pub(super) fn own(home: &Path) -> Result<String> {
     fsx::ensure_private_dir(home)?;
-    let lock = fsx::with_suffix(&home.join(NAME), ".lock");
+    let lock = fsx::with_suffix(&home.join(TOKEN_FILE), ".lock");
     let _lock = FileLock::acquire(&lock, Deadline::after(Duration::from_secs(5)))?;
-    let file = home.join(NAME);
+    let file = home.join(TOKEN_FILE);
     if file.exists() {
         return in_file(&file);
     }

@@ -27,7 +27,9 @@ pub(super) struct ForgetArgs {
 #[derive(Serialize)]
 struct Gone {
     forgotten: Vec<String>,
+    #[serde(serialize_with = "ui::shown_paths")]
     copies: Vec<PathBuf>,
+    #[serde(serialize_with = "ui::shown_paths")]
     unreached: Vec<PathBuf>,
 }
 

@@ -4,14 +4,17 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::memory::hooked::Call;
 use serde_json::{Value, json};
 
+use super::hooks::switch_on;
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use crate::cli::doctor::finding::{Fact, Finding};
+use crate::cli::doctor::fix::offering;
 use crate::cli::doctor::probe::{self, Failed, Process};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program};
-use crate::install::{Call, Installation, Server};
+use crate::install::{Installation, Level, Server};
 
 const CHECK: &str = "mcp";
 
@@ -23,6 +26,10 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(super) fn find(around: &Around) -> Vec<Finding> {
     let all = around.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
     let servers: Vec<(&Installation, &Server)> = all.collect();
+    let taken: Vec<Finding> = around.installed.iter().filter_map(|of| taken(of, around)).collect();
+    if servers.is_empty() && !taken.is_empty() {
+        return taken;
+    }
     if servers.is_empty() {
         return vec![
             Finding::skipped(CHECK, "none", "no client has our MCP server")
@@ -39,7 +46,17 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
             ];
         }
     };
-    servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around)).collect()
+    let found = servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around));
+    found.chain(taken).collect()
+}
+
+/// Another server has our name: `recoup init` leaves it, and adds none.
+fn taken(of: &Installation, around: &Around) -> Option<Finding> {
+    let (name, shown) = (of.client.title(), around.places.shown(&of.path));
+    let what = format!("{name} ({}): {}", of.level.as_str(), of.taken.as_ref()?);
+    let remedy = format!("give it another name in {shown}, and run `recoup init`");
+    let finding = Finding::warn(CHECK, "name-taken", what).remedy(remedy);
+    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
 }
 
 fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
@@ -54,11 +71,13 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
     };
     if let Some((why, code)) = unusable {
         let shown = around.places.shown(&of.path);
-        let what = format!("{name}: {} {why}; {shown} has it", server.call.program);
-        let finding = Finding::fail(CHECK, code, what)
-            .remedy("`recoup doctor --fix` (or `recoup init`) puts this program there")
-            .fix(Fix::Install(of.client, of.level));
-        return vec![said(finding)];
+        let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
+        let finding = Finding::fail(CHECK, code, what);
+        return vec![said(if server.call.wrapped {
+            finding.remedy("somebody wrote this entry by hand: mend it there")
+        } else {
+            offering(finding, of, around, "puts this program there")
+        })];
     }
     let Some(call) = callable(&server.call, of, around) else {
         let what = format!("{name}: not started: its command comes with the repository");
@@ -77,7 +96,8 @@ fn beside_hooks(
     around: &Around,
 ) -> Option<Finding> {
     let has_flag = server.call.args.iter().any(|arg| arg == "--with-hooks");
-    let has_hooks = of.client.with_hooks().is_some_and(|client| around.has_our_hooks(client));
+    let has_hooks = of.client.with_hooks().is_some_and(|client| around.has_our_hooks(client))
+        && of.client.hooks_off(of.level, &around.places).is_none();
     let (code, what) = match (has_hooks, has_flag) {
         (true, false) => (
             "without-flag",
@@ -89,10 +109,13 @@ fn beside_hooks(
         ),
         _ => return None,
     };
-    let finding = Finding::warn(CHECK, code, what)
-        .remedy("`recoup doctor --fix` (or `recoup init`) makes the two agree");
-    let can_fix = of.client.with_hooks().is_some();
-    Some(if can_fix { finding.fix(Fix::Install(of.client, of.level)) } else { finding })
+    let finding = Finding::warn(CHECK, code, what);
+    let offered = offering(finding, of, around, "makes the two agree");
+    let off = of.client.hooks_off(Level::Project, &around.places);
+    Some(match off.filter(|_| offered.fix.is_none()) {
+        Some(by) => offered.remedy(switch_on(of.client, &around.places.shown(&by))),
+        None => offered,
+    })
 }
 
 /// How a server presents itself.

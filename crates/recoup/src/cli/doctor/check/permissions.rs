@@ -11,6 +11,7 @@ use rustix::fs::{Access, access};
 use super::SHORT;
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Finding, Fix};
+use crate::mcp::TOKEN_FILE;
 
 const CHECK: &str = "permissions";
 
@@ -46,6 +47,21 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     let mut walk = Walk::new();
     walk.look_at(home, DEPTH);
     walk.findings(home, around)
+}
+
+/// The server does not start with a token that others may read.
+fn open_token(token: PathBuf, around: &Around) -> Finding {
+    let shown = around.shown(&token);
+    let what = format!(
+        "others on this machine may use the token of the MCP server, {shown}: it does not start \
+         with that"
+    );
+    Finding::fail(CHECK, "open-token", what)
+        .remedy(format!(
+            "`recoup doctor --fix` (or `chmod 600 {shown}`) closes it; delete it if somebody may \
+             have read it, and the next server makes another"
+        ))
+        .fix(Fix::MakePrivate(vec![token]))
 }
 
 /// What is open to others, somebody else's, or closed to ourselves.
@@ -93,8 +109,13 @@ impl Walk {
         }
     }
 
-    fn findings(self, home: &Path, around: &Around) -> Vec<Finding> {
+    fn findings(mut self, home: &Path, around: &Around) -> Vec<Finding> {
         let (shown, mut found) = (around.shown(home), Vec::new());
+        let token = home.join(TOKEN_FILE);
+        if self.open.contains(&token) {
+            self.open.retain(|path| *path != token);
+            found.push(open_token(token, around));
+        }
         let example = |paths: &[PathBuf]| match paths {
             [only] => around.shown(only),
             [first, rest @ ..] => format!("{} and {} more", around.shown(first), rest.len()),

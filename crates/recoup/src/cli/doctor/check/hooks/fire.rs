@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::{Call, Client, How};
 
 use super::payload::{self, payload};
 use super::reply::{self, Reply};
@@ -10,7 +10,7 @@ use crate::cli::doctor::Around;
 use crate::cli::doctor::probe::{self, Failed};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::callable;
-use crate::install::{Call, HookCommand, Installation};
+use crate::install::{HookCommand, Installation};
 
 /// As long as a client waits that was told nothing, and as long as we do at the most.
 const UNTOLD: u64 = 60;
@@ -71,7 +71,10 @@ pub(super) fn fire(client: Client, of: &Installation, sandbox: &Sandbox, around:
         if hanging.contains(&&hook.call) {
             continue;
         }
-        let sets_home = hook.call.line.as_ref().is_some_and(|line| line.contains("RECOUP_HOME"));
+        let sets_home = match &hook.call.how {
+            How::Line(line) => line.contains("RECOUP_HOME"),
+            How::Words(words) => words.iter().any(|word| word.contains("RECOUP_HOME")),
+        };
         let call = callable(&hook.call, of, around).filter(|_| !sets_home);
         let Some(call) = call else {
             fired.withheld += 1;

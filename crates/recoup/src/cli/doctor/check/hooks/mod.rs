@@ -10,12 +10,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use recoup_core::memory::hooked::Call;
+
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use crate::cli::doctor::finding::{Fact, Finding};
+use crate::cli::doctor::fix::offering;
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
 use crate::install::{Client, Holds, HookCommand, Installation};
 use fire::{Fault, Fired, fire};
+pub(super) use together::switch_on;
 
 const CHECK: &str = "hooks";
 
@@ -88,12 +92,14 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
         return vec![said(Finding::fail(CHECK, "malformed", what).remedy(remedy))];
     }
     let name = format!("{title} ({})", of.level.as_str());
-    let missing = missing_programs(of, around);
-    if let Some((path, why, code)) = missing {
-        let what = format!("{name}: {path} {why}; {shown} has it");
-        let finding = Finding::fail(CHECK, code, what)
-            .remedy("`recoup doctor --fix` (or `recoup init`) puts this program there");
-        return vec![said(finding.fix(Fix::Install(of.client, of.level)))];
+    if let Some((call, why, code)) = missing_program(of, around) {
+        let what = format!("{name}: {} {why}; {shown} has it", call.started());
+        let finding = Finding::fail(CHECK, code, what);
+        return vec![said(if call.wrapped {
+            finding.remedy("somebody wrote this command by hand: mend it there")
+        } else {
+            offering(finding, of, around, "puts this program there")
+        })];
     }
     let fired = fire(client, of, sandbox, around);
     let mut found = vec![said(told(&name, &fired, of, around))];
@@ -102,18 +108,16 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
     found
 }
 
-/// The first program that is not there, or can't be run.
-fn missing_programs(
-    of: &Installation,
+/// The first call whose program is not there, or can't be run.
+fn missing_program<'a>(
+    of: &'a Installation,
     around: &Around,
-) -> Option<(String, &'static str, &'static str)> {
-    of.hooks.iter().find_map(|hook| {
-        let named = hook.call.program.clone();
-        match program(&hook.call, around) {
-            Program::Here(_) => None,
-            Program::Missing => Some((named, "is not there", "program-missing")),
-            Program::NotExecutable => Some((named, "can't be run", "not-executable")),
-        }
+) -> Option<(&'a Call, &'static str, &'static str)> {
+    let mut calls = of.hooks.iter().map(|hook| &hook.call);
+    calls.find_map(|call| match program(call, around) {
+        Program::Here(_) => None,
+        Program::Missing => Some((call, "is not there", "program-missing")),
+        Program::NotExecutable => Some((call, "can't be run", "not-executable")),
     })
 }
 
@@ -149,7 +153,7 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
     } else {
         let noun = if *sound == 1 { "event" } else { "events" };
         let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
-        let program = of.hooks.first().map_or("", |hook| &hook.call.program);
+        let program = of.hooks.first().map_or("", |hook| hook.call.started());
         let program = around.shown(Path::new(program));
         Finding::ok(
             CHECK,
@@ -179,6 +183,8 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     let programs: BTreeSet<PathBuf> = of
         .hooks
         .iter()
+        // Which one another program would start, only that knows.
+        .filter(|hook| hook.call.starter.is_none())
         .filter_map(|hook| callable(&hook.call, of, around))
         .filter_map(|call| match program(&call, around) {
             Program::Here(path) => Some(path),
@@ -233,13 +239,16 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     Some(if by_hand {
         finding.remedy("somebody wrote these commands by hand: add what is missing there")
     } else {
-        let fix = Fix::Install(of.client, of.level);
-        finding.remedy("`recoup doctor --fix` (or `recoup init`) brings them up to date").fix(fix)
+        offering(finding, of, around, "brings them up to date")
     })
 }
 
+/// Those at which no file of that level has a hook of ours.
 fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
-    events(of, around).into_iter().filter(|event| at(of, event).next().is_none()).collect()
+    let is_beside = |it: &&Installation| it.client == of.client && it.level == of.level;
+    let beside: Vec<&Installation> = around.installed.iter().filter(is_beside).collect();
+    let is_missing = |event: &&str| beside.iter().all(|it| at(it, event).next().is_none());
+    events(of, around).into_iter().filter(is_missing).collect()
 }
 
 /// Those at which every hook of ours misses something.

@@ -4,17 +4,15 @@
 use std::collections::BTreeMap;
 
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{self, Call, LARGEST};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::CHECK;
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
-use crate::install::{Call, Client, Installation};
-
-/// No settings of a person are larger.
-const LARGEST: u64 = 4 << 20;
+use crate::cli::doctor::fix::offering;
+use crate::install::{Client, Installation, Level};
 
 pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -25,36 +23,38 @@ pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding>
             .filter(|it| it.client == client && !it.hooks.is_empty())
             .collect();
         let Some(known) = client.with_hooks().filter(|_| !of.is_empty()) else { continue };
-        let all =
-            [off(client, known, &of, around), twice(client, &of), unallowed(client, &of, around)];
+        let all = [
+            off(client, known, around),
+            twice(client, &of, around),
+            unallowed(client, &of, around),
+        ];
         found.extend(all.into_iter().flatten().map(|it| it.fact("client", client.as_str())));
     }
     found
 }
 
-/// All hooks are switched off, there or in another file.
-fn off(
-    client: Client,
-    known: hooked::Client,
-    of: &[&Installation],
-    around: &Around,
-) -> Option<Finding> {
-    if !of.iter().any(|it| it.hooks_off) && around.has_our_hooks(known) {
+/// All hooks are switched off, by whichever file has the last word.
+fn off(client: Client, known: hooked::Client, around: &Around) -> Option<Finding> {
+    let by = client.hooks_off(Level::Project, &around.places);
+    if by.is_none() && around.has_our_hooks(known) {
         return None;
     }
-    let title = client.title();
-    let what = format!("{title} is told to run no hooks: ours do not run either");
-    let remedy = match client {
-        Client::Codex => "take `hooks = false` out of [features] in its config.toml",
-        _ => {
-            "take `disableAllHooks` out of its settings (the user's, the project's, settings.local.json)"
-        }
-    };
+    let what = format!("{} is told to run no hooks: ours do not run either", client.title());
+    let place = by.map_or("its settings".to_owned(), |path| around.places.shown(&path));
+    let remedy = switch_on(client, &place);
     Some(Finding::warn(CHECK, "switched-off", what).remedy(remedy))
 }
 
+/// What its user has to do so that hooks run.
+pub(in super::super) fn switch_on(client: Client, place: &str) -> String {
+    match client {
+        Client::Codex => format!("take `hooks = false` out of [features] in {place} yourself"),
+        _ => format!("take `disableAllHooks` out of {place} yourself"),
+    }
+}
+
 /// Two different commands of ours at one event. Those that are alike Claude Code runs once.
-fn twice(client: Client, of: &[&Installation]) -> Option<Finding> {
+fn twice(client: Client, of: &[&Installation], around: &Around) -> Option<Finding> {
     let mut calls: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
     for hook in of.iter().flat_map(|it| &it.hooks) {
         calls.entry(hook.event.as_deref().unwrap_or_default()).or_default().push(&hook.call);
@@ -75,11 +75,17 @@ fn twice(client: Client, of: &[&Installation]) -> Option<Finding> {
         client.title(),
         levels.join(" and of the ")
     );
-    Some(
-        Finding::warn(CHECK, "twice", what)
-            .remedy("it counts once, and takes twice as long: take one out, with `recoup uninstall --project` or by hand")
-            .fact("events", events),
-    )
+    let found = Finding::warn(CHECK, "twice", what).fact("events", events);
+    // Of two files of one level, one has calls that somebody wrote by hand.
+    let doubled =
+        of.iter().filter(|it| of.iter().filter(|other| other.level == it.level).count() > 1);
+    let mut offered = doubled.map(|it| offering(found.clone(), it, around, "takes one out"));
+    Some(offered.find(|it| it.fix.is_some()).unwrap_or_else(|| {
+        found.remedy(
+            "it counts once, and takes twice as long: take one out, with `recoup uninstall \
+             --project` or by hand",
+        )
+    }))
 }
 
 /// Codex runs a hook only once its user has allowed it, and writes that down in its

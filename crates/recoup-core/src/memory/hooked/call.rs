@@ -1,0 +1,152 @@
+//! What in a client's settings is ours: a command whose program is `recoup` and whose first
+//! argument is `hook` or `mcp`, whatever the path to it, and whatever starts it. This is the one
+//! place that decides it: whoever puts hooks in, takes them out or looks at them asks here.
+//!
+//! ```text
+//! {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "args": […]}]}]}
+//! ```
+
+use serde_json::Value;
+
+use super::shell::{self, Ours};
+use super::{HOOK, SERVER};
+
+/// A call of our program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Our program, as it is named there.
+    pub program: String,
+    /// What it is told, `hook` or `mcp` first.
+    pub args: Vec<String>,
+    /// The whole line, where a shell reads it; otherwise the words.
+    pub how: How,
+    /// The program that starts ours, such as `npx` or `sh`.
+    pub starter: Option<String>,
+    /// Whether there is more to it than we would write: then it is somebody's own, and is never
+    /// changed.
+    pub wrapped: bool,
+}
+
+/// How a client starts a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// A shell reads this line.
+    Line(String),
+    /// These words, the program first.
+    Words(Vec<String>),
+}
+
+/// A hook of ours, and where it stands.
+#[derive(Debug, Clone)]
+pub struct Placed<'a> {
+    /// Which of the event's groups it is in.
+    pub group: usize,
+    /// Which of the group's hooks it is.
+    pub at: usize,
+    /// Which tools or sources the group is limited to; none where it is for all.
+    pub limit: Option<&'a str>,
+    /// The hook itself.
+    pub hook: &'a Value,
+    /// How it calls us.
+    pub call: Call,
+}
+
+impl Call {
+    /// One without a shell and without anything around it.
+    pub fn plain(program: String, args: Vec<String>) -> Self {
+        let words = std::iter::once(&program).chain(&args).cloned().collect();
+        Self { how: How::Words(words), program, args, starter: None, wrapped: false }
+    }
+
+    /// The program that a client starts for it.
+    pub fn started(&self) -> &str {
+        self.starter.as_deref().unwrap_or(&self.program)
+    }
+}
+
+/// How a hook calls us; none where it does not.
+pub fn hook(hook: &Value) -> Option<Call> {
+    let is_command = hook.get("type").is_none_or(|kind| kind == "command");
+    let command = hook.get("command").and_then(Value::as_str).filter(|_| is_command)?;
+    match hook.get("args") {
+        // The exec form: no shell reads it.
+        Some(Value::Array(args)) => {
+            let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
+            in_words(words, HOOK).map(only_as_told)
+        }
+        _ => in_line(command),
+    }
+}
+
+/// How Codex's `notify` calls us. It tells of the end of a turn and takes no answer: whoever has
+/// only that does not have our hooks.
+pub fn notify(settings: &Value) -> Option<Call> {
+    let words = settings.get("notify")?.as_array()?.iter().filter_map(Value::as_str);
+    in_words(words, HOOK).map(only_as_told)
+}
+
+/// How an entry for a server calls us; none where it does not.
+pub fn server(entry: &Value) -> Option<Call> {
+    let command = match entry.get("command")? {
+        // opencode has one list for both.
+        Value::Array(words) => words.as_slice(),
+        program => std::slice::from_ref(program),
+    };
+    let args = entry.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    in_words(command.iter().chain(args).filter_map(Value::as_str), SERVER)
+}
+
+/// The hooks of ours at one event, among all its groups.
+pub fn at_event(groups: &Value) -> impl Iterator<Item = Placed<'_>> {
+    let groups = groups.as_array().into_iter().flatten().enumerate();
+    groups.flat_map(|(group, it)| {
+        let hooks = it.get("hooks").and_then(Value::as_array).into_iter().flatten().enumerate();
+        let limit = limit(it);
+        hooks.filter_map(move |(at, value)| {
+            Some(Placed { group, at, limit, hook: value, call: hook(value)? })
+        })
+    })
+}
+
+/// The same at all events, with their names.
+pub fn at_events(hooks: &Value) -> impl Iterator<Item = (&str, Placed<'_>)> {
+    let events = hooks.as_object().into_iter().flatten();
+    events.flat_map(|(event, groups)| at_event(groups).map(move |it| (event.as_str(), it)))
+}
+
+/// Which tools or sources a group of hooks is limited to; none where it is for all.
+pub fn limit(group: &Value) -> Option<&str> {
+    let matcher = group.get("matcher").and_then(Value::as_str);
+    matcher.filter(|matcher| !matches!(*matcher, "" | "*" | ".*"))
+}
+
+fn in_words<'a>(words: impl Iterator<Item = &'a str>, told: &str) -> Option<Call> {
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    let ours = shell::ours(&words, told)?;
+    let wrapped = ours.words != words;
+    called(ours, How::Words(words), wrapped)
+}
+
+fn in_line(line: &str) -> Option<Call> {
+    let all = shell::commands(line);
+    let (words, ours) = all.iter().find_map(|words| Some((words, shell::ours(words, HOOK)?)))?;
+    let wrapped = ours.words != *words || all.len() > 1;
+    called(ours, How::Line(line.to_owned()), wrapped).map(only_as_told)
+}
+
+fn called(ours: Ours, how: How, wrapped: bool) -> Option<Call> {
+    let mut words = ours.words.into_iter();
+    let program = words.next()?;
+    Some(Call { program, args: words.collect(), how, starter: ours.starter, wrapped })
+}
+
+/// A hook is told that it is one, and which client calls; more is somebody's own.
+fn only_as_told(call: Call) -> Call {
+    let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
+    let known = match args[..] {
+        [_] | [_, "--client", _] => true,
+        [_, flag] => flag.starts_with("--client="),
+        _ => false,
+    };
+    Call { wrapped: call.wrapped || !known, ..call }
+}

@@ -1,0 +1,189 @@
+//! What is left when hooks go: every byte of the rest, whatever form they have.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::install::edit::toml::value;
+
+fn without(text: &str) -> String {
+    let ours = |hook: &Value| hook["command"] == "ours";
+    let left = without_hooks(text, ours).unwrap();
+    assert!(!left.contains("ours"), "{left}");
+    value(&left).unwrap_or_else(|fault| panic!("{fault} in\n{left}"));
+    assert_eq!(without_hooks(&left, ours).unwrap(), left, "twice");
+    left
+}
+
+#[test]
+fn tables_of_their_own() {
+    let ours = "[[hooks.Stop]]\nmatcher = \"\"\n\n[[hooks.Stop.hooks]]\n# quick\ntype = \"command\"\ncommand = \"ours\" # that\ntimeout = 5\n";
+    for (before, behind) in [
+        ("", ""),
+        ("", "[z]\na = 1\n"),
+        ("# me\nmodel = 'x' # best\n", ""),
+        ("model = 'x'\n\n# about hooks\n", "\n[z]\na = 1\n"),
+        ("[a]\nb = \"\"\"\n[[hooks.Stop]]\n\"\"\"\n\n", "# the end\n"),
+    ] {
+        let blank = if behind.is_empty() || before.is_empty() { "" } else { "\n" };
+        let before = before.trim_end();
+        let end = if before.is_empty() { "" } else { "\n" };
+        let text = format!("{before}{end}{blank}{ours}{behind}");
+        let left = without(&text);
+        let expected = format!("{before}{end}{blank}{behind}").replace("\n\n\n", "\n\n");
+        assert_eq!(left, expected, "{text}");
+        let crlf = text.replace('\n', "\r\n");
+        assert_eq!(without(&crlf), expected.replace('\n', "\r\n"));
+    }
+}
+
+#[test]
+fn others_beside_them_stay() {
+    let text = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = \"ours\"\n# theirs\n[[hooks.Stop.hooks]]\ncommand = \"make\"\n\n[[hooks.Start]]\nhooks = [{ command = \"ours\" }]\n\n[hooks.state.\"a:b\"]\nenabled = true\n";
+    let left = "[[hooks.Stop]]\n# theirs\n[[hooks.Stop.hooks]]\ncommand = \"make\"\n\n[hooks.state.\"a:b\"]\nenabled = true\n";
+    assert_eq!(without(text), left);
+}
+
+#[test]
+fn groups_of_one_event() {
+    let group =
+        |command: &str| format!("[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = \"{command}\"\n");
+    let text = [group("ours"), group("a"), group("ours"), group("b"), group("ours")].concat();
+    assert_eq!(without(&text), [group("a"), group("b")].concat());
+}
+
+#[test]
+fn lists_in_a_line() {
+    for (text, left) in [
+        ("hooks = { Stop = [{ hooks = [{ command = \"ours\" }] }] }\na = 1\n", "a = 1\n"),
+        (
+            "hooks = { Stop = [{ hooks = [{ command = \"ours\" }] }], End = [{ hooks = [{ command = \"x\" }] }] }\n",
+            "hooks = { End = [{ hooks = [{ command = \"x\" }] }] }\n",
+        ),
+        (
+            "hooks = { End = [{ hooks = [{ command = \"x\" }] }], Stop = [{ hooks = [{ command = \"ours\" }] }] }\n",
+            "hooks = { End = [{ hooks = [{ command = \"x\" }] }] }\n",
+        ),
+        (
+            "[hooks]\nStop = [{ hooks = [{ command = \"x\" }, { command = \"ours\" }] }] # both\n",
+            "[hooks]\nStop = [{ hooks = [{ command = \"x\" }] }] # both\n",
+        ),
+        (
+            "[hooks]\nStop = [{ hooks = [{ command = \"ours\" }, { command = \"x\" }] }]\n",
+            "[hooks]\nStop = [{ hooks = [{ command = \"x\" }] }]\n",
+        ),
+        ("[hooks]\nStop = [{ hooks = [{ command = \"ours\" }] }]\n\n[z]\n", "[z]\n"),
+        ("a = 1\nhooks.Stop = [{ hooks = [{ command = \"ours\" }] }]\nb = 2\n", "a = 1\nb = 2\n"),
+        (
+            "[hooks]\nStop = [\n  # first\n  { hooks = [{ command = \"x\" }] }, # x\n  # second\n  { hooks = [{ command = \"ours\" }] } # o\n]\n",
+            "[hooks]\nStop = [\n  # first\n  { hooks = [{ command = \"x\" }] }, # x\n  # second\n]\n",
+        ),
+        (
+            "[hooks]\nStop = [\n  { hooks = [{ command = \"ours\" }, { command = \"ours\" }] },\n  # second\n  { hooks = [{ command = \"x\" }] },\n]\n",
+            "[hooks]\nStop = [\n  # second\n  { hooks = [{ command = \"x\" }] },\n]\n",
+        ),
+    ] {
+        assert_eq!(without(text), left, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_hook_is_left_alone() {
+    for text in ["", "hooks = 3\n", "[hooks]\nStop = 'ours'\n", "[[hooks]]\ncommand = 'ours'\n"] {
+        assert_eq!(without_hooks(text, |_| true).unwrap(), text);
+    }
+    assert!(without_hooks("a = ", |_| true).is_err());
+}
+
+/// One hook, and what is said about it.
+fn hook() -> impl Strategy<Value = (&'static str, &'static str)> {
+    let command = prop::sample::select(vec!["ours", "ours", "lint", "make"]);
+    (command, prop::sample::select(vec!["", "", " # kept"]))
+}
+
+/// The groups of one event, in one of the forms that they may have.
+fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = String> {
+    let groups = prop::collection::vec(prop::collection::vec(hook(), 1..4), 1..4);
+    (groups, prop::sample::select(forms), any::<bool>()).prop_map(move |(groups, form, blank)| {
+        let line = |hooks: &[(&str, &str)]| {
+            let hooks = hooks.iter().map(|it| format!("{{ command = \"{}\" }}", it.0));
+            format!("[{}]", hooks.collect::<Vec<_>>().join(", "))
+        };
+        let gap = if blank { "\n" } else { "" };
+        let table = |hooks: &Vec<(&str, &str)>| match form {
+            0 => {
+                let hooks = hooks.iter().map(|(command, said)| {
+                    format!("{gap}# above\n[[hooks.{name}.hooks]]\ncommand = \"{command}\"{said}\n")
+                });
+                format!("{gap}[[hooks.{name}]]\nmatcher = \"x\"\n{}", hooks.collect::<String>())
+            }
+            1 => format!("{gap}[[hooks.{name}]]\nhooks = {}\n", line(hooks)),
+            2 => format!("  {{ hooks = {} }},\n  # above\n", line(hooks)),
+            _ => format!("{{ hooks = {} }}", line(hooks)),
+        };
+        let all: Vec<String> = groups.iter().map(table).collect();
+        match form {
+            0 | 1 => all.concat(),
+            2 => format!("{name} = [\n{}]\n", all.concat()),
+            _ => format!("{name} = [{}]\n", all.join(", ")),
+        }
+    })
+}
+
+/// The same as JSON has it, without the hooks that go.
+fn expected(root: &Value) -> Value {
+    let Some(events) = root["hooks"].as_object() else { return root.clone() };
+    let mut left = serde_json::Map::new();
+    for (event, groups) in events {
+        let Some(groups) = groups.as_array() else {
+            left.insert(event.clone(), groups.clone());
+            continue;
+        };
+        let mut kept = groups.clone();
+        for group in &mut kept {
+            let hooks = group["hooks"].as_array_mut().unwrap();
+            hooks.retain(|hook| hook["command"] != "ours");
+        }
+        kept.retain(|group| !group["hooks"].as_array().unwrap().is_empty());
+        if !kept.is_empty() {
+            left.insert(event.clone(), kept.into());
+        }
+    }
+    let mut root = root.clone();
+    if left.is_empty() {
+        root.as_object_mut().unwrap().remove("hooks");
+    } else {
+        root["hooks"] = left.into();
+    }
+    root
+}
+
+/// Comments that have a line of their own, outside of lists.
+fn comments(text: &str) -> usize {
+    text.lines().filter(|line| line.starts_with('#')).count()
+}
+
+proptest! {
+    /// What is left means the same without what went, in its own bytes, with all comments that
+    /// stand above something.
+    #[test]
+    fn nothing_else_changes(
+        tables in (event("Stop", &[0, 1]), event("End", &[0, 1])),
+        lines in (event("Start", &[2, 3]), event("Use", &[2, 3])),
+        as_tables in any::<bool>(),
+        crlf in any::<bool>(),
+    ) {
+        let hooks = if as_tables {
+            format!("{}{}", tables.0, tables.1)
+        } else {
+            format!("[hooks]\n{}{}", lines.0, lines.1)
+        };
+        let text = format!("# first\na = 1 # one\n{hooks}\n[z]\nb = 2\n");
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let left = without_hooks(&text, |hook| hook["command"] == "ours").unwrap();
+        prop_assert_eq!(value(&left).unwrap(), expected(&value(&text).unwrap()), "{}", left);
+        prop_assert_eq!(comments(&left), comments(&text), "{}", left);
+        prop_assert_eq!(left.matches('\r').count(), if crlf { left.matches('\n').count() } else { 0 });
+        prop_assert!(!left.contains("\n\n\n"), "{}", left);
+    }
+}

@@ -1,0 +1,133 @@
+//! Codex's `config.toml`: our server among others, and calls of ours that somebody wrote there
+//! by hand, in `[hooks]` or as `notify`. With our hooks in `hooks.json` these would be heard
+//! twice: Codex runs the hooks of both files, and `notify` tells what its hooks tell already.
+
+use recoup_core::memory::hooked::{self, Call};
+use serde_json::Value;
+
+use super::hooks::{listed, own_line};
+use super::servers::{self, SERVER, Start};
+use super::{Done, Emptied};
+use crate::install::edit::{Fault, toml};
+
+const SERVERS: &str = "mcp_servers";
+const NOTIFY: &str = "notify";
+
+/// Stands among what we made for the end of a last line that had none.
+const LINE_END: &str = "\n";
+
+/// Sees to it that our server is there once, and that no hook is heard twice. `notify` is all
+/// there is where no hook runs (`hooks_run`), and stays then.
+pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(String, Done), Fault> {
+    let mut done = Done::default();
+    let (text, gone) = without_calls(text, hooks_run, &mut done)?;
+    if !gone.is_empty() {
+        done.said.push(format!("out goes what was written by hand: {}", listed(&gone)));
+    }
+    let root = toml::value(&text)?;
+    let known = ours_in(&root);
+    if known.is_empty() {
+        if let Some(other) = root.get(SERVERS).and_then(|all| all.get(SERVER)) {
+            done.note(servers::stays(other));
+            return Ok((text, done));
+        }
+        if root.get(SERVERS).is_none() {
+            done.created.push(vec![SERVERS.to_owned()]);
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            done.created.push(vec![LINE_END.to_owned()]);
+        }
+        done.said.push(format!("server “{SERVER}”"));
+        let after = toml::put_server(&text, SERVER, start.program, &start.args(&[]))?;
+        return Ok((after, done));
+    }
+    done.had_ours |= known.iter().any(|(_, call)| !call.wrapped);
+    let mut after = text;
+    for (name, call) in known {
+        if call.wrapped {
+            done.note(servers::own(&name, &call));
+            continue;
+        }
+        let put = toml::put_server(&after, &name, start.program, &start.args(&call.args))?;
+        if put != after {
+            done.said.push(format!("server “{name}” brought up to date"));
+        }
+        after = put;
+    }
+    Ok((after, done))
+}
+
+/// Takes all of it out; of what is empty then, what may go.
+pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), Fault> {
+    let mut done = Done::default();
+    let empty = emptied.may_go(&[SERVERS.into()]);
+    let mut left = text.to_owned();
+    for (name, call) in ours_in(&toml::value(text)?) {
+        if call.wrapped {
+            done.note(servers::own(&name, &call));
+            continue;
+        }
+        left = toml::remove_server(&left, &name, empty)?;
+        done.said.push(format!("server “{name}”"));
+    }
+    let (mut left, gone) = without_calls(&left, true, &mut done)?;
+    if matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
+        let bare = left.strip_suffix('\n').unwrap_or(&left);
+        left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
+    }
+    if !gone.is_empty() {
+        done.said.push(format!("what was written by hand: {}", listed(&gone)));
+    }
+    Ok((left, done))
+}
+
+/// The events at which somebody calls us there in a way of their own.
+pub(crate) fn own_events(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // What is wrong with the file is said when it is this one's turn.
+    let root = toml::value(text).unwrap_or_default();
+    let hooks = root.get("hooks").into_iter().flat_map(hooked::at_events);
+    let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
+    own.collect()
+}
+
+/// Without the calls that nobody has written in a way of their own; and where these were.
+fn without_calls(
+    text: &str,
+    notify_goes: bool,
+    done: &mut Done,
+) -> Result<(String, Vec<String>), Fault> {
+    let root = toml::value(text)?;
+    let mut left = text.to_owned();
+    let mut gone: Vec<String> = Vec::new();
+    for (event, it) in root.get("hooks").into_iter().flat_map(hooked::at_events) {
+        done.had_ours = true;
+        if it.call.wrapped {
+            done.note(own_line(&format!("config.toml at {event}"), &it.call));
+        } else if gone.last().is_none_or(|last| last != event) {
+            gone.push(event.to_owned());
+        }
+    }
+    if !gone.is_empty() {
+        let is_plain = |hook: &Value| hooked::hook(hook).is_some_and(|call| !call.wrapped);
+        left = toml::without_hooks(&left, is_plain)?;
+    }
+    match hooked::notify(&root) {
+        Some(call) if call.wrapped => {
+            done.had_ours = true;
+            done.note(own_line("notify in config.toml", &call));
+        }
+        Some(_) if notify_goes => {
+            done.had_ours = true;
+            left = toml::without_key(&left, NOTIFY)?;
+            gone.push(NOTIFY.to_owned());
+        }
+        _ => {}
+    }
+    Ok((left, gone))
+}
+
+fn ours_in(root: &Value) -> Vec<(String, Call)> {
+    let all = root.get(SERVERS).and_then(Value::as_object).into_iter().flatten();
+    all.filter_map(|(name, entry)| Some((name.clone(), hooked::server(entry)?))).collect()
+}
