@@ -11,7 +11,7 @@ use super::entries::Emptied;
 use super::entries::hooks::{self, Spot};
 
 /// The programs that are known, by the word that their commands, servers and plug-ins have.
-const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
+pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
 
 /// Something of theirs in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) fn found(root: &Value) -> Vec<Peer> {
 }
 
 /// Takes it out. A plug-in is switched off, as its user would do it.
-pub(crate) fn take(json: &mut Json, peers: &[Peer]) {
+pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
     for peer in peers.iter().rev() {
         match &peer.place {
             Place::Hook(event, spot) => hooks::cut(json, event, &[*spot], Emptied::Any),

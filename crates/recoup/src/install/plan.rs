@@ -22,8 +22,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) level: Level,
     /// The path of our program.
     pub(crate) program: &'a str,
-    /// Other programs that remember are taken out.
-    pub(crate) replace_peers: bool,
+    /// Other programs that remember, of which these are taken out.
+    pub(crate) replace_peers: &'a [&'static str],
 }
 
 /// What becomes of one client's files.
@@ -50,9 +50,10 @@ impl Plan {
     pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
         let slots = client.slots(wish.level, wish.places);
         // What the user has switched off is off in every project.
-        let mut of_user = client.slots(Level::User, wish.places).into_iter();
-        let hooks_off = of_user.any(|slot| found::hooks_are_off(&slot))
-            || slots.iter().any(found::hooks_are_off);
+        let of_user = client.slots(Level::User, wish.places);
+        // No other file says so, and one of them may be large.
+        let has_say = |slot: &&Slot| matches!(slot.holds, Holds::Hooks(_) | Holds::TomlServers);
+        let hooks_off = of_user.iter().chain(&slots).filter(has_say).any(found::hooks_are_off);
         let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());
         let mut plan = Self { client, changes, notes, peers, hooks_off };
         if slots.is_empty() {
@@ -115,16 +116,14 @@ impl Plan {
         } else {
             Vec::new()
         };
-        if wish.replace_peers {
-            peers::take(&mut json, &peers);
-        }
+        let out: Vec<&Peer> =
+            peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name)).collect();
+        peers::take(&mut json, &out);
         let before = json.bytes();
         change.done = edit(&mut json)?;
-        if wish.replace_peers {
-            change.done.said.extend(peers.iter().map(|peer| format!("out goes {}", peer.what())));
-        }
-        self.peers.extend(peers.iter().cloned());
-        let touched = json.bytes() != before || (wish.replace_peers && !peers.is_empty());
+        change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.what())));
+        let touched = json.bytes() != before || !out.is_empty();
+        self.peers.extend(peers);
         if touched {
             change.after = Some(json.bytes());
         }

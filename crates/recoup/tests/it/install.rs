@@ -2,11 +2,14 @@
 
 mod answers;
 mod clients;
+mod copies;
 mod faults;
+mod for_programs;
 mod hostile;
 mod killed;
 mod laws;
 mod levels;
+mod meanwhile;
 mod peers;
 mod places;
 mod private;

@@ -81,7 +81,7 @@ fn install(client: Client, level: Level, around: &Around) -> Result<()> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &around.places)?.display().to_string();
-    let wish = Wish { places: &around.places, level, program: &program, replace_peers: false };
+    let wish = Wish { places: &around.places, level, program: &program, replace_peers: &[] };
     let plan = Plan::make(client, &wish)?;
     install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
 }
