@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use recoup_core::memory::hooked::{commands, is_wrapper};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::edit::{Fresh, Json, Step};
 use super::entries::Emptied;
@@ -39,22 +39,25 @@ impl Peer {
 }
 
 /// What of theirs is in a file, in the order in which it stands there.
-pub(crate) fn found(root: &Value) -> Vec<Peer> {
-    let fields = |name: &str| root.get(name).and_then(Value::as_object).into_iter().flatten();
+pub(crate) fn found(json: &Json) -> Vec<Peer> {
+    let fields = |name: &str| match json.at(&[name.into()]) {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
     let mut found = Vec::new();
     for (event, groups) in fields("hooks") {
-        for (spot, hook) in hooks::spots(groups) {
+        for (spot, hook) in hooks::spots(&groups) {
             let place = Place::Hook(event.clone(), spot);
             found.extend(peer_run_by(hook).map(|name| Peer { name, place }));
         }
     }
     for (server, entry) in fields("mcpServers") {
-        let called = PEERS.into_iter().find(|name| name == server);
-        let name = called.or_else(|| peer_run_by(entry));
+        let called = PEERS.into_iter().find(|name| *name == server);
+        let name = called.or_else(|| peer_run_by(&entry));
         found.extend(name.map(|name| Peer { name, place: Place::Server(server.clone()) }));
     }
     for (plugin, on) in fields("enabledPlugins") {
-        let name = peer_in(plugin).filter(|_| *on == Value::Bool(true));
+        let name = peer_in(&plugin).filter(|_| on == Value::Bool(true));
         found.extend(name.map(|name| Peer { name, place: Place::Plugin(plugin.clone()) }));
     }
     found

@@ -111,11 +111,8 @@ impl Plan {
         edit: impl FnOnce(&mut Json) -> Result<Done, Fault>,
     ) -> Result<(), Fault> {
         let mut json = Json::read(change.before.as_deref(), dialect)?;
-        let peers = if self.client == Client::ClaudeCode {
-            peers::found(&json.value())
-        } else {
-            Vec::new()
-        };
+        let peers =
+            if self.client == Client::ClaudeCode { peers::found(&json) } else { Vec::new() };
         let out: Vec<&Peer> =
             peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name)).collect();
         peers::take(&mut json, &out);

@@ -112,7 +112,7 @@ impl UninstallArgs {
         if self.json {
             ui::json(&report)?;
         } else if report.written {
-            tell_end(&report, &own.join(install::BACKUPS));
+            tell_end(&report, &own.join(install::BACKUPS), &places);
         } else if any && !possible && !self.dry_run {
             ui::say(
                 "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
@@ -257,7 +257,7 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell_end(report: &Report, backups: &Path) {
+fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
     for file in &report.files {
         ui::say(file.summary());
     }
@@ -265,7 +265,7 @@ fn tell_end(report: &Report, backups: &Path) {
         None if backups.is_dir() => ui::say(format_args!(
             "Done. What is remembered and kept stays in place, and so do the copies of clients' files in \
              {}: `recoup uninstall --purge` deletes all that.",
-            backups.display()
+            places.shown(backups)
         )),
         None => ui::say(
             "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",

@@ -67,9 +67,9 @@ impl Json {
         [bom.as_bytes(), self.document.text.as_bytes()].concat()
     }
 
-    /// What it amounts to.
-    pub(crate) fn value(&self) -> Value {
-        self.document.root.value(&self.document.text)
+    /// Whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.document.root.blank_inside().is_some()
     }
 
     /// What is at a place amounts to; none where there is nothing.
@@ -142,7 +142,8 @@ impl Json {
     /// Brackets that were emptied get the blanks back which they had in an earlier text, where
     /// there was nothing else in them either.
     pub(crate) fn restore_blanks(&mut self, earlier: &[u8]) {
-        let emptied = std::mem::take(&mut self.emptied);
+        let mut emptied = std::mem::take(&mut self.emptied);
+        emptied.retain(|path| self.find(path).and_then(Node::blank_inside).is_some());
         if emptied.is_empty() {
             return;
         }

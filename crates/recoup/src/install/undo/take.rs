@@ -63,7 +63,7 @@ fn json(
     let mut json = Json::read(Some(text), dialect)?;
     let done = take(&mut json);
     known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
-    let empty = json.value().as_object().is_some_and(serde_json::Map::is_empty);
+    let empty = json.is_empty();
     let made = known.entry.is_some_and(|entry| entry.before == Before::Absent);
     let text = (!(empty && made && !done.said.is_empty())).then(|| json.bytes());
     Ok(Taken { text, done })

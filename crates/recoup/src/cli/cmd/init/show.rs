@@ -9,7 +9,7 @@ use super::diff;
 use super::draft::{Draft, Failed};
 use crate::cli::failure::Failure;
 use crate::cli::ui;
-use crate::install::{Change, Copies, Peer, Plan, Wish};
+use crate::install::{BACKUPS, Change, Copies, Peer, Plan, Wish};
 
 /// The whole of it.
 #[derive(Serialize)]
@@ -25,6 +25,9 @@ pub(in crate::cli::cmd) struct Report {
     failed: Vec<FailedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Missing>,
+    /// Where copies are, as people write it.
+    #[serde(skip)]
+    backups: String,
 }
 
 /// The flag without which nothing can be done.
@@ -120,6 +123,7 @@ impl Report {
             settings: settings.is_any().then(|| file(settings)),
             failed: failed.iter().map(failure).collect(),
             missing: None,
+            backups: wish.places.shown(&wish.places.own.join(BACKUPS)),
         }
     }
 
@@ -158,8 +162,8 @@ impl Report {
         for file in self.changes() {
             ui::say(file.summary());
         }
-        if let Some(folder) = self.changes().find_map(|file| file.backup.as_deref()?.parent()) {
-            ui::say(format_args!("Copies of what was there are in {}", folder.display()));
+        if self.changes().any(|file| file.backup.is_some()) {
+            ui::say(format_args!("Copies of what was there are in {}", self.backups));
         }
         ui::say(if self.clients.iter().all(|client| client.hooks_off) {
             "Done. No hook runs until they are switched on: agents have the server's tools and rules."
