@@ -106,6 +106,12 @@ impl<'a> Turn<'a> {
         if let Some(path) = receipt.first_difference(&undo.receipt) {
             return Ok(Outcome::Outdated(path.to_owned()));
         }
+        // Also those in which there was nothing of ours: what is noted about them goes, too.
+        for (path, there) in &undo.looked {
+            if read(path)? != *there {
+                return Ok(Outcome::Outdated(path.clone()));
+            }
+        }
         if let Some(path) = outdated(&undo.changes)? {
             return Ok(Outcome::Outdated(path));
         }

@@ -3,7 +3,7 @@
 //! It is written before the files are. A file that did not become what the receipt says is
 //! then looked into like any other that was changed since.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
@@ -205,8 +205,12 @@ impl Receipt {
 
     /// Takes these out of the files that were looked into; returns those that hold nothing for
     /// anybody then.
-    pub(crate) fn without(&mut self, parties: &[Party], looked: &BTreeSet<PathBuf>) -> Vec<Entry> {
-        let is_looked = |entry: &Entry| looked.contains(&entry.file());
+    pub(crate) fn without(
+        &mut self,
+        parties: &[Party],
+        looked: &BTreeMap<PathBuf, Option<Vec<u8>>>,
+    ) -> Vec<Entry> {
+        let is_looked = |entry: &Entry| looked.contains_key(&entry.file());
         for entry in self.files.iter_mut().filter(|entry| is_looked(entry)) {
             entry.parties.retain(|party| !parties.contains(party));
             entry.holds.retain(|(party, _)| !parties.contains(party));

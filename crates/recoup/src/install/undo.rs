@@ -36,8 +36,8 @@ pub(crate) struct Undo {
     pub(crate) changes: Vec<Change>,
     /// For whom they hold nothing of ours then.
     pub(crate) parties: Vec<Party>,
-    /// The files that were looked into, by where links lead.
-    pub(crate) looked: BTreeSet<PathBuf>,
+    /// The files that were looked into, by where links lead, and what was there.
+    pub(crate) looked: BTreeMap<PathBuf, Option<Vec<u8>>>,
     pub(crate) notes: Vec<String>,
     /// Something is noted about them, whatever is in the files.
     pub(crate) is_noted: bool,
@@ -61,6 +61,8 @@ impl Undo {
         let receipt = Receipt::read(own)?;
         let mut this = Self::default();
         for (real, look) in this.looks(places, &receipt, wanted) {
+            // Before it is looked into: whoever writes in between is noticed.
+            let there = read(&real).ok().flatten();
             let restored = this.restored(&look, receipt.of(&real), own, places);
             let possible = restored.and_then(|change| {
                 change.iter().try_for_each(Change::demand_possible)?;
@@ -69,7 +71,7 @@ impl Undo {
             match possible {
                 Ok(change) => {
                     this.changes.extend(change);
-                    this.looked.insert(real);
+                    this.looked.insert(real, there);
                 }
                 Err(error) => this.faults.push(error),
             }
