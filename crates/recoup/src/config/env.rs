@@ -91,6 +91,8 @@ pub(super) const SKILLS_ENABLED: EnvVar =
     var("RECOUP_SKILLS_ENABLED", "true: what is remembered on a subject becomes a skill");
 pub(super) const SKILLS_PLACE: EnvVar =
     var("RECOUP_SKILLS_PLACE", "where skills go: project or user (default: project)");
+pub(super) const PEERS_KEEP: EnvVar =
+    var("RECOUP_PEERS_KEEP", "other programs that remember and stay: claude-recall, claude-mem");
 pub(super) const CAPTURE_HEADLESS: EnvVar = var(
     "RECOUP_CAPTURE_HEADLESS",
     "true: what is said in a run without a person is remembered as if by one",
@@ -102,7 +104,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 39] = [
+pub const VARIABLES: [EnvVar; 40] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -133,6 +135,7 @@ pub const VARIABLES: [EnvVar; 39] = [
     RULES_SYNC,
     SKILLS_ENABLED,
     SKILLS_PLACE,
+    PEERS_KEEP,
     LOA_ENABLED,
     LOA_MAX_SIZE_MB,
     LOA_TTL_DAYS,

@@ -3,6 +3,7 @@
 
 pub(super) mod judge;
 pub(super) mod mirror;
+pub(super) mod peers;
 
 use std::path::PathBuf;
 
@@ -72,7 +73,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 24] = [
+pub(crate) static KEYS: [&dyn AnyKey; 25] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -97,6 +98,7 @@ pub(crate) static KEYS: [&dyn AnyKey; 24] = [
     &mirror::RULES_SYNC,
     &mirror::SKILLS_ENABLED,
     &mirror::SKILLS_PLACE,
+    &peers::KEEP,
 ];
 
 /// The key of that name.

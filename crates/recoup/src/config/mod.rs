@@ -41,6 +41,7 @@ pub(crate) use origin::File;
 pub(crate) use places::Places;
 pub use prices::Prices;
 pub(crate) use problem::Problem;
+pub(crate) use value::peers_in_words;
 pub use value::{Megabytes, megabytes_in_bytes};
 
 /// Whether there is a key of that name.
@@ -89,6 +90,8 @@ pub struct Settings {
     pub keeps_headless: bool,
     /// What is put where Claude Code reads it.
     pub mirror: Wants,
+    /// Other programs that remember, and stay.
+    pub kept_peers: Vec<&'static str>,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -194,6 +197,7 @@ impl Gathered {
         let judge = self.judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
         let mirror = self.mirror();
+        let kept_peers = self.resolve(&keys::peers::KEEP);
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -211,6 +215,7 @@ impl Gathered {
             judge: judge?,
             keeps_headless: keeps_headless?,
             mirror: mirror?,
+            kept_peers: kept_peers?,
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })

@@ -14,8 +14,12 @@ use super::given::Raw;
 use super::origin::Origin;
 use super::problem::Problem;
 use super::scope::ScopeChoice;
+use crate::install::PEERS;
 use crate::llm::{BaseUrl, Provider};
 use crate::mirror::SkillsPlace;
+
+/// What is said where none of the programs that are known is meant.
+const NO_PEERS: &str = "none";
 
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
@@ -197,6 +201,22 @@ pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Pro
         _ => None,
     }
     .ok_or_else(|| context.refused(raw))
+}
+
+/// Names of other programs that remember, as `peers.keep` has them.
+pub(super) fn peers(raw: &Raw, context: &Context<'_>) -> Result<Vec<&'static str>, Problem> {
+    let refused = || context.refused(raw);
+    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(refused()) };
+    if text.trim() == NO_PEERS {
+        return Ok(Vec::new());
+    }
+    let known = |name: &str| PEERS.into_iter().find(|it| *it == name.trim()).ok_or_else(refused);
+    text.split(',').map(known).collect()
+}
+
+/// The same names as that key takes them.
+pub(crate) fn peers_in_words(peers: &[&str]) -> String {
+    if peers.is_empty() { NO_PEERS.to_owned() } else { peers.join(", ") }
 }
 
 pub(super) fn skills_place(raw: &Raw, context: &Context<'_>) -> Result<SkillsPlace, Problem> {

@@ -18,10 +18,10 @@ pub(crate) struct Answer {
 }
 
 /// What is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     Truth(bool),
-    Word(&'static str),
+    Word(String),
 }
 
 /// May a model read redacted candidates.
@@ -32,6 +32,9 @@ pub(crate) const SYNC: &str = "rules.sync";
 pub(crate) const SKILLS: &str = "skills.enabled";
 /// And where.
 pub(crate) const SKILLS_PLACE: &str = "skills.place";
+
+/// Which others that remember stay: a list that grows with every no.
+pub(crate) const PEERS_KEEP: &str = "peers.keep";
 
 /// The keys that the file at `path` has an answer for already.
 pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
@@ -52,7 +55,7 @@ pub(crate) fn written(path: &Path, answers: &[Answer], places: &Places) -> Resul
         let (table, name) = key.split_once('.').unwrap_or((key, ""));
         let (value, shown) = match value {
             Said::Truth(truth) => ((*truth).into(), truth.to_string()),
-            Said::Word(word) => ((*word).into(), format!("{word:?}")),
+            Said::Word(word) => (word.as_str().into(), format!("{word:?}")),
         };
         text = toml::set_key(&text, table, name, value).map_err(|it| named(path, places, &it))?;
         change.done.said.push(format!("{key} = {shown}"));

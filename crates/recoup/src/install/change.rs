@@ -22,8 +22,8 @@ const LINKS_MOST: usize = 40;
 /// For whom something is in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Party {
-    pub(crate) client: String,
-    pub(crate) level: String,
+    pub(crate) client: Client,
+    pub(crate) level: Level,
     /// The project that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Party {
     /// The one that a slot is for.
     pub(crate) fn of(client: Client, level: Level, places: &Places) -> Self {
         let root = (level == Level::Project).then(|| places.root.clone());
-        Self { client: client.as_str().to_owned(), level: level.as_str().to_owned(), root }
+        Self { client, level, root }
     }
 }
 
@@ -86,6 +86,12 @@ impl Change {
     /// Whether anything is to be written.
     pub(crate) fn is_any(&self) -> bool {
         self.before != self.after
+    }
+
+    /// Whether the file has another name somewhere (a hard link). A file is replaced in one step,
+    /// and that name stays with the old one.
+    pub(crate) fn splits_links(&self) -> bool {
+        self.is_any() && fs::metadata(real(&self.path)).is_ok_and(|found| found.nlink() > 1)
     }
 
     /// Says early what would only fail when half of the work is done.

@@ -12,24 +12,32 @@ const LINKS: usize = 40;
 
 /// Refuses a file of a project that is somewhere else in truth.
 pub(crate) fn demand_inside(path: &Path, places: &Places) -> Result<()> {
+    leads_out(path, places).map_or(Ok(()), |why| refused(path, places, &why))
+}
+
+/// How a file of a project is somewhere else in truth, if it is.
+pub(crate) fn leads_out(path: &Path, places: &Places) -> Option<String> {
     // Claude Code's own file is its user's, be it in a project or not.
     if !path.starts_with(&places.root) || path == places.claude_json {
-        return Ok(());
+        return None;
     }
-    let root = places.root.canonicalize().unwrap_or_else(|_| places.root.clone());
+    // The project itself may be gone by now.
+    let root = real(&places.root, LINKS).unwrap_or_else(|| places.root.clone());
     match real(path, LINKS) {
-        Some(real) if real.starts_with(&root) => Ok(()),
-        Some(real) => {
-            refused(path, places, &format!("is a link out of the project, to {}", real.display()))
-        }
-        None => refused(path, places, "is a link that leads nowhere"),
+        Some(real) if real.starts_with(&root) => None,
+        Some(real) => Some(format!("is a link out of the project, to {}", real.display())),
+        None => Some("is a link that leads nowhere".to_owned()),
     }
 }
 
 /// Git's list has to be a file where git has it.
 pub(crate) fn demand_plain(list: &Path, places: &Places) -> Result<()> {
-    let is_link = list.is_symlink() || list.parent().is_some_and(Path::is_symlink);
-    if is_link { refused(list, places, "is a link") } else { Ok(()) }
+    if is_plain(list) { Ok(()) } else { refused(list, places, "is a link") }
+}
+
+/// Whether neither the list nor its directory is a link.
+pub(crate) fn is_plain(list: &Path) -> bool {
+    !list.is_symlink() && !list.parent().is_some_and(Path::is_symlink)
 }
 
 fn refused(path: &Path, places: &Places, why: &str) -> Result<()> {

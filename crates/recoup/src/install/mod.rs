@@ -8,6 +8,7 @@
 
 pub(crate) mod answers;
 mod apply;
+mod backups;
 mod change;
 mod client;
 mod edit;
@@ -25,11 +26,12 @@ pub(crate) mod purge;
 mod receipt;
 mod undo;
 
-pub(crate) use apply::{put_in, take_out};
+pub(crate) use apply::{Copies, Turn, put_in, settle};
+pub(crate) use backups::DIR as BACKUPS;
 pub(crate) use change::Change;
 pub(crate) use client::{Client, Holds, Level};
 pub(crate) use found::{HookCommand, Installation, Server, installed};
-pub(crate) use peers::Peer;
+pub(crate) use peers::{PEERS, Peer};
 pub(crate) use places::{Places, is_program};
 pub(crate) use plan::{Plan, Wish};
 pub(crate) use program::path as program_path;

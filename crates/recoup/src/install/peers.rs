@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use recoup_core::memory::hooked::{commands, is_wrapper};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::edit::{Fresh, Json, Step};
 use super::entries::Emptied;
 use super::entries::hooks::{self, Spot};
 
 /// The programs that are known, by the word that their commands, servers and plug-ins have.
-const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
+pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
 
 /// Something of theirs in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,29 +39,32 @@ impl Peer {
 }
 
 /// What of theirs is in a file, in the order in which it stands there.
-pub(crate) fn found(root: &Value) -> Vec<Peer> {
-    let fields = |name: &str| root.get(name).and_then(Value::as_object).into_iter().flatten();
+pub(crate) fn found(json: &Json) -> Vec<Peer> {
+    let fields = |name: &str| match json.at(&[name.into()]) {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
     let mut found = Vec::new();
     for (event, groups) in fields("hooks") {
-        for (spot, hook) in hooks::spots(groups) {
+        for (spot, hook) in hooks::spots(&groups) {
             let place = Place::Hook(event.clone(), spot);
             found.extend(peer_run_by(hook).map(|name| Peer { name, place }));
         }
     }
     for (server, entry) in fields("mcpServers") {
-        let called = PEERS.into_iter().find(|name| name == server);
-        let name = called.or_else(|| peer_run_by(entry));
+        let called = PEERS.into_iter().find(|name| *name == server);
+        let name = called.or_else(|| peer_run_by(&entry));
         found.extend(name.map(|name| Peer { name, place: Place::Server(server.clone()) }));
     }
     for (plugin, on) in fields("enabledPlugins") {
-        let name = peer_in(plugin).filter(|_| *on == Value::Bool(true));
+        let name = peer_in(&plugin).filter(|_| on == Value::Bool(true));
         found.extend(name.map(|name| Peer { name, place: Place::Plugin(plugin.clone()) }));
     }
     found
 }
 
 /// Takes it out. A plug-in is switched off, as its user would do it.
-pub(crate) fn take(json: &mut Json, peers: &[Peer]) {
+pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
     for peer in peers.iter().rev() {
         match &peer.place {
             Place::Hook(event, spot) => hooks::cut(json, event, &[*spot], Emptied::Any),

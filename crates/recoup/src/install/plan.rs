@@ -20,8 +20,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) level: Level,
     /// The path of our program.
     pub(crate) program: &'a str,
-    /// Other programs that remember are taken out.
-    pub(crate) replace_peers: bool,
+    /// Other programs that remember, of which these are taken out.
+    pub(crate) replace_peers: &'a [&'static str],
 }
 
 /// What becomes of one client's files.
@@ -109,21 +109,16 @@ impl Plan {
         edit: impl FnOnce(&mut Json) -> Result<Done, Fault>,
     ) -> Result<(), Fault> {
         let mut json = Json::read(change.before.as_deref(), dialect)?;
-        let peers = if self.client == Client::ClaudeCode {
-            peers::found(&json.value())
-        } else {
-            Vec::new()
-        };
-        if wish.replace_peers {
-            peers::take(&mut json, &peers);
-        }
+        let peers =
+            if self.client == Client::ClaudeCode { peers::found(&json) } else { Vec::new() };
+        let out: Vec<&Peer> =
+            peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name)).collect();
+        peers::take(&mut json, &out);
         let before = json.bytes();
         change.done = edit(&mut json)?;
-        if wish.replace_peers {
-            change.done.said.extend(peers.iter().map(|peer| format!("out goes {}", peer.what())));
-        }
-        self.peers.extend(peers.iter().cloned());
-        let touched = json.bytes() != before || (wish.replace_peers && !peers.is_empty());
+        change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.what())));
+        let touched = json.bytes() != before || !out.is_empty();
+        self.peers.extend(peers);
         if touched {
             change.after = Some(json.bytes());
         }

@@ -3,7 +3,7 @@
 //! It is written before the files are. A file that did not become what the receipt says is
 //! then looked into like any other that was changed since.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
@@ -23,6 +23,12 @@ pub(crate) struct Receipt {
     version: u32,
     #[serde(default)]
     pub(crate) files: Vec<Entry>,
+}
+
+/// The one thing that a receipt of any version has.
+#[derive(Deserialize)]
+struct Numbered {
+    version: u32,
 }
 
 /// One file.
@@ -65,6 +71,15 @@ impl Entry {
     pub(crate) fn at(&self) -> &Path {
         self.real.as_deref().unwrap_or(&self.path)
     }
+
+    /// The file that this is about, through links. One of a project that has become a link out of
+    /// it is not followed: what it leads to now is another file.
+    pub(crate) fn file(&self) -> PathBuf {
+        let file = real(self.at());
+        let mut roots = self.parties.iter().filter_map(|party| party.root.as_deref());
+        let leads_out = |root: &Path| self.at().starts_with(root) && !file.starts_with(real(root));
+        if roots.any(leads_out) { self.at().to_owned() } else { file }
+    }
 }
 
 impl Receipt {
@@ -72,15 +87,20 @@ impl Receipt {
     pub(crate) fn read(own: &Path) -> Result<Self> {
         let path = path(own);
         let Some(text) = fsx::read_regular(&path, LARGEST)? else { return Ok(Self::default()) };
-        let receipt: Self = serde_json::from_slice(&text).map_err(|error| {
-            let message = format!("{} can't be read: move it away, and try again", path.display());
-            Error::new(ErrorKind::Invalid, message).with_source(error)
-        })?;
-        if receipt.version > VERSION {
-            let message = format!("{} was written by a newer recoup: upgrade", path.display());
-            return Err(Error::new(ErrorKind::Invalid, message));
+        // What is newer may be laid out otherwise: its number is looked at first.
+        let number = serde_json::from_slice(&text).map_or(0, |Numbered { version }| version);
+        if number > VERSION {
+            return Err(Error::new(ErrorKind::Invalid, newer(&path)));
         }
-        Ok(receipt)
+        serde_json::from_slice(&text).map_err(|error| {
+            // A client, or something in its files, that this version has never heard of.
+            let message = if error.is_data() && number == VERSION {
+                newer(&path)
+            } else {
+                format!("{} can't be read: move it away, and try again", path.display())
+            };
+            Error::new(ErrorKind::Invalid, message).with_source(error)
+        })
     }
 
     /// Writes it down; nothing in it is no file.
@@ -99,7 +119,24 @@ impl Receipt {
 
     /// What is known about a file, by where links lead.
     pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
-        self.files.iter().find(|entry| real(entry.at()) == path)
+        self.files.iter().find(|entry| entry.file() == path)
+    }
+
+    /// The first file about which something else is noted there.
+    pub(crate) fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a Path> {
+        let unknown = |here: &'a Self, there: &Self| {
+            here.files.iter().find(|entry| !there.files.contains(entry))
+        };
+        let different = unknown(self, other).or_else(|| unknown(other, self));
+        different.map(|entry| &*entry.path)
+    }
+
+    /// The copies that are needed to bring files back, from our own directory.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter_map(|entry| match &entry.before {
+            Before::Copy(copy) => Some(&**copy),
+            Before::Absent | Before::Unknown => None,
+        })
     }
 
     /// The projects in which something was put.
@@ -113,7 +150,7 @@ impl Receipt {
     pub(crate) fn note(&mut self, change: &Change, copy: Option<PathBuf>, dirs: Vec<PathBuf>) {
         let (Some(party), Some(after)) = (&change.party, &change.after) else { return };
         let file = real(&change.path);
-        let known = self.files.iter().position(|entry| real(entry.at()) == file);
+        let known = self.files.iter().position(|entry| entry.file() == file);
         let known = known.map(|at| self.files.remove(at));
         let now = change.before.as_deref().map(Digest::of);
         let fresh = match (&change.before, copy) {
@@ -153,7 +190,7 @@ impl Receipt {
     pub(crate) fn forget(&mut self, change: &Change) {
         let file = real(&change.path);
         let before = change.before.as_deref().map(Digest::of);
-        for entry in self.files.iter_mut().filter(|entry| real(entry.at()) == file) {
+        for entry in self.files.iter_mut().filter(|entry| entry.file() == file) {
             let after = Digest::of(change.after.as_deref().unwrap_or_default());
             match entry.before {
                 _ if before == Some(entry.after) => entry.after = after,
@@ -168,8 +205,12 @@ impl Receipt {
 
     /// Takes these out of the files that were looked into; returns those that hold nothing for
     /// anybody then.
-    pub(crate) fn without(&mut self, parties: &[Party], looked: &BTreeSet<PathBuf>) -> Vec<Entry> {
-        let is_looked = |entry: &Entry| looked.contains(&real(entry.at()));
+    pub(crate) fn without(
+        &mut self,
+        parties: &[Party],
+        looked: &BTreeMap<PathBuf, Option<Vec<u8>>>,
+    ) -> Vec<Entry> {
+        let is_looked = |entry: &Entry| looked.contains_key(&entry.file());
         for entry in self.files.iter_mut().filter(|entry| is_looked(entry)) {
             entry.parties.retain(|party| !parties.contains(party));
             entry.holds.retain(|(party, _)| !parties.contains(party));
@@ -188,6 +229,10 @@ impl Default for Receipt {
     fn default() -> Self {
         Self { version: VERSION, files: Vec::new() }
     }
+}
+
+fn newer(path: &Path) -> String {
+    format!("{} was written by a newer recoup: upgrade; nothing was changed", path.display())
 }
 
 fn path(own: &Path) -> PathBuf {

@@ -17,9 +17,10 @@ use serde_json::Value;
 use super::change::{Change, Party, read, real};
 use super::client::{Client, Level};
 use super::held::Held;
+use super::inside;
 use super::places::Places;
 use super::receipt::{Before, Entry, Receipt};
-use take::take;
+use take::{Known, take};
 
 /// What is to come out.
 #[derive(Debug, Clone, Default)]
@@ -36,13 +37,15 @@ pub(crate) struct Undo {
     pub(crate) changes: Vec<Change>,
     /// For whom they hold nothing of ours then.
     pub(crate) parties: Vec<Party>,
-    /// The files that were looked into, by where links lead.
-    pub(crate) looked: BTreeSet<PathBuf>,
+    /// The files that were looked into, by where links lead, and what was there.
+    pub(crate) looked: BTreeMap<PathBuf, Option<Vec<u8>>>,
     pub(crate) notes: Vec<String>,
     /// Something is noted about them, whatever is in the files.
     pub(crate) is_noted: bool,
     /// Files that can't be read as their client would, or not be written, and why.
     pub(crate) faults: Vec<Error>,
+    /// What was noted when this was worked out.
+    pub(crate) receipt: Receipt,
 }
 
 /// A file, and what of it is to come out.
@@ -59,6 +62,8 @@ impl Undo {
         let receipt = Receipt::read(own)?;
         let mut this = Self::default();
         for (real, look) in this.looks(places, &receipt, wanted) {
+            // Before it is looked into: whoever writes in between is noticed.
+            let there = read(&real).ok().flatten();
             let restored = this.restored(&look, receipt.of(&real), own, places);
             let possible = restored.and_then(|change| {
                 change.iter().try_for_each(Change::demand_possible)?;
@@ -67,12 +72,13 @@ impl Undo {
             match possible {
                 Ok(change) => {
                     this.changes.extend(change);
-                    this.looked.insert(real);
+                    this.looked.insert(real, there);
                 }
                 Err(error) => this.faults.push(error),
             }
         }
         this.is_noted = receipt.knows(&this.parties);
+        this.receipt = receipt;
         Ok(this)
     }
 
@@ -90,6 +96,10 @@ impl Undo {
     ) -> BTreeMap<PathBuf, Look> {
         let mut looks: BTreeMap<PathBuf, Look> = BTreeMap::new();
         let mut add = |path: &Path, held: Held, party: &Party| {
+            // What init would not have followed either has nothing of ours.
+            if stray(path, &held, party, places).is_some() {
+                return;
+            }
             let fresh = || Look { path: path.to_owned(), holds: Vec::new() };
             let look = looks.entry(real(path)).or_insert_with(fresh);
             if look.holds.iter().all(|(known, of)| (known, of) != (&held, party)) {
@@ -112,9 +122,11 @@ impl Undo {
             }
         }
         for entry in &receipt.files {
+            let mut strays = Vec::new();
             for (party, held) in &entry.holds {
                 if wanted.has(party, places) {
                     add(entry.at(), held.clone(), party);
+                    strays.extend(stray(entry.at(), held, party, places));
                 }
             }
             let more = entry.parties.iter().filter(|party| wanted.has(party, places));
@@ -123,6 +135,7 @@ impl Undo {
                     self.parties.push(party.clone());
                 }
             }
+            self.faults.extend(strays.into_iter().next());
         }
         looks
     }
@@ -144,11 +157,16 @@ impl Undo {
             change.after = after;
             return Ok(Some(change));
         }
+        let earlier = match entry.map(|entry| &entry.before) {
+            Some(Before::Copy(copy)) => read(&own.join(copy)).ok().flatten(),
+            _ => None,
+        };
+        let known = Known { entry, earlier: earlier.as_deref() };
         let mut notes = Vec::new();
         for (held, _) in &look.holds {
             // Nothing is left in it to be taken out.
             let Some(text) = change.after.clone() else { break };
-            let taken = take(held, &text, entry).map_err(|fault| {
+            let taken = take(held, &text, known).map_err(|fault| {
                 let place = places.shown(&look.path);
                 Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
             })?;
@@ -199,12 +217,25 @@ impl Wanted {
 
     /// Whether what is noted for a party is to come out.
     fn has(&self, party: &Party, places: &Places) -> bool {
-        let client = |it: &Client| it.as_str() == party.client;
         let is_here = || party.root.as_deref() == Some(&*places.root);
-        (self.clients.is_empty() || self.clients.iter().any(client))
-            && self.level.is_none_or(|level| level.as_str() == party.level)
+        (self.clients.is_empty() || self.clients.contains(&party.client))
+            && self.level.is_none_or(|level| level == party.level)
             && (self.level != Some(Level::Project) || is_here())
     }
+}
+
+/// A file of a project that has become a link to somewhere else: what is there is not ours to
+/// change, as it was not when we came.
+fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Error> {
+    let places = places.with_root(party.root.as_deref()?);
+    let why = match held {
+        // These are in its user's own file, wherever that is.
+        Held::Servers { .. } if party.client == Client::ClaudeCode => None,
+        Held::Line(_) => (!inside::is_plain(path)).then(|| "is a link".to_owned()),
+        _ => inside::leads_out(path, &places),
+    }?;
+    let message = format!("{} {why}: it was left alone", path.display());
+    Some(Error::new(ErrorKind::Invalid, message))
 }
 
 /// Which clients are looked at, at which level, and in which projects. The files of a project

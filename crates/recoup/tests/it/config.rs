@@ -38,6 +38,7 @@ fn show_without_any_configuration() {
     rules.sync          false
     skills.enabled      false
     skills.place        project
+    peers.keep          none
     prices              built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
@@ -82,6 +83,7 @@ fn show_says_where_everything_comes_from() {
     rules.sync  false  built-in
     skills.enabled  false  built-in
     skills.place  project  built-in
+    peers.keep  none  built-in
     prices  built-in, of 2025-11  built-in
     ");
     assert_eq!(said.err, "", "what is in the table is not said twice");

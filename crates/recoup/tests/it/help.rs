@@ -79,6 +79,7 @@ fn the_program() {
       RECOUP_RULES_SYNC         true: rules go into Claude Code's own memory
       RECOUP_SKILLS_ENABLED     true: what is remembered on a subject becomes a skill
       RECOUP_SKILLS_PLACE       where skills go: project or user (default: project)
+      RECOUP_PEERS_KEEP         other programs that remember and stay: claude-recall, claude-mem
       LOA_CACHE_ENABLED         as RECOUP_CACHE_ENABLED, which wins
       LOA_CACHE_MAX_SIZE_MB     as RECOUP_CACHE_MAX_SIZE_MB, which wins
       LOA_CACHE_TTL_DAYS        as RECOUP_CACHE_TTL, which wins, in days

@@ -3,11 +3,14 @@
 mod answers;
 mod by_hand;
 mod clients;
+mod copies;
 mod faults;
+mod for_programs;
 mod hostile;
 mod killed;
 mod laws;
 mod levels;
+mod meanwhile;
 mod peers;
 mod places;
 mod private;

@@ -8,13 +8,13 @@ use recoup_core::base::project::Project;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::init::{FileReport, places};
+use super::init::{FileReport, Missing, not_as_shown, places};
 use crate::cli::failure::Failure;
 use crate::cli::mirror::tell_problems;
 use crate::cli::{Answer, Ended, failure, ui};
 use crate::config::{self, Overrides, Settings};
 use crate::install::purge::{self, Ground, Purge};
-use crate::install::{self, Client, Level, Undo, Wanted};
+use crate::install::{self, Client, Level, Turn, Undo, Wanted};
 use crate::mirror::{self, Did};
 
 /// Take recoup out of the agents on this machine.
@@ -57,6 +57,8 @@ struct Report {
     mirrored: Option<mirror::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
     purged: Option<PurgeReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Missing>,
 }
 
 #[derive(Serialize)]
@@ -73,7 +75,8 @@ impl UninstallArgs {
         let found = config::Places::find()?;
         let places = places(&found, &Project::find(&found.cwd)?)?;
         let own = &found.home;
-        let undo = Undo::make(&places, own, &self.wanted()?)?;
+        let wanted = self.wanted()?;
+        let mut undo = Undo::make(&places, own, &wanted)?;
         let words = configuration_words();
         let ground = Ground { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::look(ground)).transpose()?;
@@ -92,8 +95,10 @@ impl UninstallArgs {
         let any = undo.is_any() || report.withdraws() || deletes;
         // A file that can't be read may hold hooks that need what would be deleted.
         let possible = undo.faults.is_empty() || purge.is_none();
-        if any && possible && !self.dry_run && self.consents(deletes)? {
-            install::take_out(&undo, own, SystemClock.now())?;
+        if any && possible && !self.dry_run && self.consents(deletes, &mut report)? {
+            let again = || Undo::make(&places, own, &wanted);
+            let seen = |undo: &Undo| files(undo, &places);
+            undo = self.take_out(undo, &mut report, own, &again, &seen)?;
             if self.is_all() {
                 // Afterwards: both have lines in the same file of git's.
                 report.mirrored = Some(mirror::withdraw(own, false)?);
@@ -102,12 +107,12 @@ impl UninstallArgs {
             report.written = true;
         } else if !any && undo.is_noted && !self.dry_run {
             // Nothing is left in the files; what was noted about them goes too.
-            install::take_out(&undo, own, SystemClock.now())?;
+            Turn::wait_for(own, SystemClock.now())?.take_out(&undo)?;
         }
         if self.json {
             ui::json(&report)?;
         } else if report.written {
-            tell_end(&report);
+            tell_end(&report, &own.join(install::BACKUPS), &places);
         } else if any && !possible && !self.dry_run {
             ui::say(
                 "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
@@ -118,6 +123,38 @@ impl UninstallArgs {
         }
         let done = !any || self.dry_run || report.written;
         Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+    }
+
+    /// Takes out what was agreed to. Where somebody has changed something meanwhile, that is worked
+    /// out anew; a person who has seen something else is not taken at their word.
+    fn take_out(
+        &self,
+        undo: Undo,
+        report: &mut Report,
+        own: &Path,
+        again: &dyn Fn() -> Result<Undo>,
+        seen: &dyn Fn(&Undo) -> Vec<FileReport>,
+    ) -> Result<Undo> {
+        let turn = Turn::wait_for(own, SystemClock.now())?;
+        let (undo, copies) = install::settle(
+            undo,
+            |undo| turn.take_out(undo),
+            |path| {
+                let undo = again()?;
+                let is_seen = |file: &FileReport| report.files.iter().any(|it| file.is_as_seen(it));
+                // A file that can't be read may hold hooks that need what would be deleted.
+                if !self.yes && !seen(&undo).iter().all(is_seen)
+                    || self.purge && !undo.faults.is_empty()
+                {
+                    return Err(not_as_shown(path, "recoup uninstall"));
+                }
+                Ok(undo)
+            },
+        )?;
+        report.files = seen(&undo);
+        report.failed = undo.faults.iter().map(ToString::to_string).collect();
+        report.files.iter_mut().for_each(|file| file.was_copied(&copies));
+        Ok(undo)
     }
 
     /// Whether nothing is to be left in.
@@ -141,15 +178,20 @@ impl UninstallArgs {
         Ok(Wanted { clients, level })
     }
 
-    fn consents(&self, deletes: bool) -> Result<bool> {
+    fn consents(&self, deletes: bool, report: &mut Report) -> Result<bool, Failure> {
         if self.yes {
             return Ok(true);
         }
         if self.json || !ui::can_ask() {
+            if self.json {
+                report.missing = Some(Missing::Yes);
+                ui::json(report)?;
+            }
             return Err(Error::usage(
                 "nothing was changed: there is no terminal to ask on. If this is what you want, say \
                  `recoup uninstall --yes`; --dry-run only shows it",
-            ));
+            )
+            .into());
         }
         let question =
             if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
@@ -169,13 +211,12 @@ impl Report {
 }
 
 fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
-    let changes = undo.changes.iter().filter(|change| change.is_any());
     let shown = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
     };
     Report {
         written: false,
-        files: changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect(),
+        files: files(undo, places),
         notes: undo.notes.clone(),
         mirrored: None,
         failed: undo.faults.iter().map(ToString::to_string).collect(),
@@ -184,7 +225,13 @@ fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Repor
             left: shown(&purge.others),
             elsewhere: Vec::new(),
         }),
+        missing: None,
     }
+}
+
+fn files(undo: &Undo, places: &install::Places) -> Vec<FileReport> {
+    let changes = undo.changes.iter().filter(|change| change.is_any());
+    changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect()
 }
 
 fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
@@ -210,14 +257,18 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell_end(report: &Report) {
+fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
     for file in &report.files {
         ui::say(file.summary());
     }
     match &report.purged {
+        None if backups.is_dir() => ui::say(format_args!(
+            "Done. What is remembered and kept stays in place, and so do the copies of clients' files in \
+             {}: `recoup uninstall --purge` deletes all that.",
+            places.shown(backups)
+        )),
         None => ui::say(
-            "Done. What is remembered and kept stays in place, and so do the copies of these files in \
-             backups/ beside it: `recoup uninstall --purge` deletes all that.",
+            "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
         ),
         Some(purged) if purged.left.is_empty() && purged.elsewhere.is_empty() => {
             ui::say("Done: nothing that was remembered is left.");

@@ -108,6 +108,6 @@ fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &around.places)?.display().to_string();
-    let wish = Wish { places: &around.places, level, program: &program, replace_peers: false };
+    let wish = Wish { places: &around.places, level, program: &program, replace_peers: &[] };
     Plan::make(client, &wish)
 }

@@ -14,12 +14,14 @@ use std::path::PathBuf;
 
 use recoup_core::memory::hooked;
 use recoup_core::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 use super::edit::Dialect;
 use super::places::Places;
 
 /// A program that runs agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "&str", try_from = "String")]
 pub(crate) enum Client {
     ClaudeCode,
     Codex,
@@ -33,7 +35,8 @@ pub(crate) enum Client {
 }
 
 /// For whom a file counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     /// For everything that this user does.
     User,
@@ -211,6 +214,20 @@ impl Client {
             Self::Gemini => gemini::slots(level, places),
             Self::OpenCode => opencode::slots(level, places),
         }
+    }
+}
+
+impl From<Client> for &str {
+    fn from(client: Client) -> Self {
+        client.as_str()
+    }
+}
+
+impl TryFrom<String> for Client {
+    type Error = Error;
+
+    fn try_from(word: String) -> Result<Self> {
+        Self::parse(&word)
     }
 }
 

@@ -80,10 +80,11 @@ fn unit<'a>(text: &'a str, node: &Node) -> Option<&'a str> {
         Kind::Array(elements) => elements.iter().map(|it| (it.span.start, it)).collect(),
         Kind::Scalar => return None,
     };
-    let outer = indent(text, node.span.start);
     let of_child = |(start, child): &(usize, &Node)| {
         let own_line = line_break_before(text, *start).is_some();
-        let more = own_line.then(|| indent(text, *start).strip_prefix(outer)).flatten();
+        // The line of the parent may be megabytes long: it is looked at only where that matters.
+        let more = || indent(text, *start).strip_prefix(indent(text, node.span.start));
+        let more = own_line.then(more).flatten();
         more.filter(|more| !more.is_empty()).or_else(|| unit(text, child))
     };
     children.iter().find_map(of_child)

@@ -163,6 +163,45 @@ impl Node {
         }
     }
 
+    /// Where each begins that is inside, with its name, and where it ends.
+    pub(crate) fn children(&self) -> Vec<(usize, usize)> {
+        match &self.kind {
+            Kind::Object(members) => {
+                members.iter().map(|it| (it.start, it.value.span.end)).collect()
+            }
+            Kind::Array(elements) => {
+                elements.iter().map(|it| (it.span.start, it.span.end)).collect()
+            }
+            Kind::Scalar => Vec::new(),
+        }
+    }
+
+    /// What stands between the brackets, if there is no value in them.
+    pub(crate) fn blank_inside(&self) -> Option<Range<usize>> {
+        let is_empty = !matches!(self.kind, Kind::Scalar) && self.children().is_empty();
+        is_empty.then(|| self.span.start + 1..self.span.end - 1)
+    }
+
+    /// Moves what stands behind a stretch of text that gets another length.
+    pub(crate) fn give_way(&mut self, range: &Range<usize>, length: usize) {
+        let moved = |at: usize| if at >= range.end { at - range.len() + length } else { at };
+        // An end stands behind the last letter: what is put in there does not belong to it.
+        if self.span.end <= range.start {
+            return;
+        }
+        self.span = moved(self.span.start)..moved(self.span.end);
+        match &mut self.kind {
+            Kind::Object(members) => {
+                for member in members {
+                    member.start = moved(member.start);
+                    member.value.give_way(range, length);
+                }
+            }
+            Kind::Array(elements) => elements.iter_mut().for_each(|it| it.give_way(range, length)),
+            Kind::Scalar => {}
+        }
+    }
+
     /// What it amounts to.
     pub(crate) fn value(&self, text: &str) -> Value {
         match &self.kind {

@@ -2,7 +2,7 @@
 //! anybody might choose, by what is in it.
 //!
 //! ```text
-//! backups/TIME-NUMBER-NAME          breakers/STORE           claims/STORE/ID.claim
+//! backups/TIME-NUMBER-OF-NAME       breakers/STORE           claims/STORE/ID.claim
 //! early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
 //! projects/PROJECT                  queue/PROJECT/JOB.json   trusted/DIGEST
 //! ```
@@ -12,6 +12,7 @@ use std::path::Path;
 use recoup_core::base::fsx;
 use serde_json::Value;
 
+use crate::install::backups;
 use crate::install::edit::toml;
 
 /// None of the files that are looked into is larger.
@@ -33,7 +34,7 @@ pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
     match names {
         [.., name] if fsx::is_hidden_temporary(name) => true,
         [name] => is_at_the_top(name, path, words),
-        ["backups", name] => is_backup(name),
+        [backups::DIR, name] => backups::Name::parse(name).is_some(),
         ["breakers", name] => is_hex(name, STORE),
         ["claims", store, name] => {
             is_hex(store, STORE) && has_stem(name, ".claim", |id| is_hex(id, PROJECT))
@@ -120,14 +121,6 @@ fn is_empty(path: &Path) -> bool {
 fn is_set_aside(name: &str) -> bool {
     let id = DATABASES.into_iter().find_map(|it| name.strip_prefix(it)?.strip_prefix(".damaged-"));
     id.is_some_and(is_id)
-}
-
-/// `2026-11-16T122618Z-0-settings.json`
-fn is_backup(name: &str) -> bool {
-    let Some((time, rest)) = name.split_once("Z-") else { return false };
-    let shape: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    let number = rest.split_once('-').map(|(number, _)| number);
-    shape == "0000-00-00T000000" && number.is_some_and(|it| it.parse::<usize>().is_ok())
 }
 
 fn is_of_session(names: &[&str]) -> bool {

@@ -15,15 +15,23 @@ pub(super) struct Taken {
     pub(super) done: Done,
 }
 
-pub(super) fn take(held: &Held, text: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
+/// What is known of a file: what was noted, and how it was before we came.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) entry: Option<&'a Entry>,
+    pub(super) earlier: Option<&'a [u8]>,
+}
+
+pub(super) fn take(held: &Held, text: &[u8], known: Known<'_>) -> Result<Taken, Fault> {
+    let entry = known.entry;
     // Where something of ours was there before the receipt, nobody knows who made what is around it.
     let noted = entry.filter(|entry| entry.before != Before::Unknown);
     let emptied = noted.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
     match held {
-        Held::Hooks => json(text, Dialect::Strict, entry, |json| hooks::take(json, emptied)),
+        Held::Hooks => json(text, Dialect::Strict, known, |json| hooks::take(json, emptied)),
         Held::Servers { at, comments } => {
             let all = Held::servers(at, *comments);
-            json(text, all.dialect, entry, |json| servers::take(json, &all, emptied))
+            json(text, all.dialect, known, |json| servers::take(json, &all, emptied))
         }
         Held::TomlServers => toml_server(text, entry),
         Held::Extension => Ok(extension(text, entry)),
@@ -45,7 +53,7 @@ fn without_line(bytes: &[u8], line: &str) -> Taken {
 fn json(
     text: &[u8],
     dialect: Dialect,
-    entry: Option<&Entry>,
+    known: Known<'_>,
     take: impl FnOnce(&mut Json) -> Done,
 ) -> Result<Taken, Fault> {
     if text.trim_ascii().is_empty() {
@@ -53,8 +61,9 @@ fn json(
     }
     let mut json = Json::read(Some(text), dialect)?;
     let done = take(&mut json);
-    let empty = json.value().as_object().is_some_and(serde_json::Map::is_empty);
-    let made = entry.is_some_and(|entry| entry.before == Before::Absent);
+    known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
+    let empty = json.is_empty();
+    let made = known.entry.is_some_and(|entry| entry.before == Before::Absent);
     let text = (!(empty && made && !done.said.is_empty())).then(|| json.bytes());
     Ok(Taken { text, done })
 }

@@ -86,9 +86,9 @@ fn every_file_is_old_or_new_and_a_second_time_completes_it() {
     assert!(halves > 4, "only {halves} were caught in the middle");
 }
 
-/// Two at once: one after the other, or told to try again.
+/// Several at once: one after the other.
 #[test]
-fn two_at_once_do_not_mix() {
+fn several_at_once_do_not_mix() {
     let machine = prepared();
     let old = files(&machine);
     let start = || {
@@ -99,7 +99,7 @@ fn two_at_once_do_not_mix() {
     for child in children {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() || said.contains("try again"), "{said}");
+        assert!(output.status.success(), "{said}");
     }
     machine.init(&CLIENTS);
     machine.uninstall(&[]);

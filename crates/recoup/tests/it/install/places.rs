@@ -171,3 +171,96 @@ fn a_file_that_was_not_there_goes_when_the_last_has_left_it() {
     machine.uninstall(&[]);
     assert_eq!(machine.json(".claude.json"), json!({"numStartups": 3}));
 }
+
+#[test]
+fn a_file_with_two_names_is_written_with_a_warning() {
+    let machine = Machine::with_settings("{}");
+    fs::hard_link(machine.path(SETTINGS), machine.path("dotfiles.json")).unwrap();
+    let said = "~/.claude/settings.json: it has another name elsewhere (a hard link)";
+    let shown = machine.run(&["init", "--dry-run"]).expect(0);
+    assert!(shown.stderr.contains(said), "{}", shown.stderr);
+    let report = machine.run(&["init", "--dry-run", "--json"]).expect(0).json();
+    let note = report["clients"][0]["files"][0]["note"].as_str().unwrap_or_default();
+    assert!(note.contains("keeps the old content"), "{report}");
+    machine.init(&CLAUDE);
+    assert_eq!(machine.text("dotfiles.json"), "{}");
+    let again = machine.init(&CLAUDE);
+    assert!(!again.stderr.contains("hard link"), "{}", again.stderr);
+}
+
+#[test]
+fn a_file_of_a_project_that_leads_out_of_it_by_now_is_left_alone() {
+    let machine = Machine::new();
+    let both = ["--project", "--client", "cursor", "--client", "gemini"];
+    machine.init(&both);
+    let inside = machine.path("project/.cursor/mcp.json");
+    let mine = machine.read("project/.cursor/mcp.json");
+    machine.write(".cursor/mcp.json", &mine);
+    fs::remove_file(&inside).unwrap();
+    symlink(machine.path(".cursor/mcp.json"), &inside).unwrap();
+
+    let output = machine.run(&["uninstall", "--yes", "--client", "cursor", "--project"]).expect(1);
+    assert!(
+        output.stderr.contains(".cursor/mcp.json is a link out of the project"),
+        "{}",
+        output.stderr
+    );
+    let output = machine.run(&["uninstall", "--yes", "--project"]).expect(1);
+    assert!(output.stderr.contains("it was left alone"), "{}", output.stderr);
+    assert_eq!(machine.read(".cursor/mcp.json"), mine);
+    assert!(!machine.path("project/.gemini/settings.json").exists(), "the rest went");
+
+    // It is known as long as that lasts, whatever becomes of what it leads to.
+    machine.run(&["uninstall", "--yes"]).expect(1);
+    assert!(fs::read_to_string(receipt(&machine)).unwrap().contains("project/.cursor/mcp.json"));
+    fs::remove_file(&inside).unwrap();
+    fs::write(&inside, &mine).unwrap();
+    machine.uninstall(&[]);
+    assert!(!inside.exists());
+    assert!(!receipt(&machine).exists());
+}
+
+/// Nothing of ours can be behind a link that init would not have followed.
+#[test]
+fn a_link_of_the_repository_that_has_nothing_of_ours_is_no_fault() {
+    let machine = Machine::new();
+    machine.init(&["--project", "--client", "gemini"]);
+    let team = json!({"mcpServers": {"recoup": {"command": "recoup", "args": ["mcp"]}}});
+    machine.write("elsewhere.json", team.to_string());
+    fs::create_dir_all(machine.path("project/.cursor")).unwrap();
+    symlink(machine.path("elsewhere.json"), machine.path("project/.cursor/mcp.json")).unwrap();
+    machine.uninstall(&[]);
+    assert_eq!(machine.json("elsewhere.json"), team);
+}
+
+#[test]
+fn what_a_newer_version_has_noted_is_not_touched() {
+    let machine = Machine::with_settings("{}");
+    machine.init(&CLAUDE);
+    let known = fs::read_to_string(receipt(&machine)).unwrap();
+    let newer = [
+        known.replace("\"claude-code\"", "\"emacs\""),
+        known.replace("\"user\"", "\"team\""),
+        known.replace("\"hooks\"", "\"commands\""),
+        known.replace("\"version\": 1", "\"version\": 2"),
+        "{\"version\": 2, \"files\": {\"another\": \"layout\"}}".to_owned(),
+    ];
+    for newer in newer {
+        assert_ne!(newer, known);
+        fs::write(receipt(&machine), &newer).unwrap();
+        let settings = machine.text(SETTINGS);
+        for args in [&["uninstall", "--yes"][..], &["init", "--yes", "--client", "pi"]] {
+            let output = machine.run(args).expect(1);
+            assert!(
+                output.stderr.contains("was written by a newer recoup: upgrade"),
+                "{}",
+                output.stderr
+            );
+        }
+        assert_eq!(fs::read_to_string(receipt(&machine)).unwrap(), newer);
+        assert_eq!(machine.text(SETTINGS), settings);
+    }
+    fs::write(receipt(&machine), "{").unwrap();
+    let output = machine.run(&["uninstall", "--yes"]).expect(1);
+    assert!(output.stderr.contains("can't be read: move it away"), "{}", output.stderr);
+}

@@ -293,3 +293,29 @@ fn what_was_there_is_kept_in_private() {
     machine.uninstall(&[]);
     assert_eq!(fs::read_to_string(&copy).unwrap(), before, "it stays");
 }
+
+/// Somebody has been in the file: ours is cut out, and brackets with nothing in them are as
+/// they were.
+#[test]
+fn blanks_within_empty_brackets_come_back() {
+    for before in [
+        "{ \n }",
+        "{\n}\n",
+        "{ }",
+        "{\r\n\t\r\n}",
+        "{\"hooks\": { \n }, \"a\": [ ]}",
+        "{\n  \"hooks\": {\n    \"Stop\": [\n    ]\n  }\n}\n",
+    ] {
+        let machine = Machine::with_settings(before);
+        machine.init(&CLAUDE);
+        machine.write(SETTINGS, machine.text(SETTINGS) + " ");
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(SETTINGS), format!("{before} "));
+    }
+    // Whoever writes it in his own way meanwhile, keeps that.
+    let machine = Machine::with_settings("{\"hooks\": { }, \"a\": { }}");
+    machine.init(&CLAUDE);
+    machine.write(SETTINGS, machine.text(SETTINGS).replace("{ }", "{}"));
+    machine.uninstall(&[]);
+    assert_eq!(machine.text(SETTINGS), "{\"hooks\": { }, \"a\": {}}");
+}

@@ -8,7 +8,17 @@ use pty_process::blocking::{Command, open};
 use super::{Machine, SETTINGS};
 
 /// What a person sees who says yes to questions with these words, and no to all others.
-fn seen(machine: &Machine, args: &[&str], yes_to: &[&str]) -> (i32, String) {
+pub(super) fn seen(machine: &Machine, args: &[&str], yes_to: &[&str]) -> (i32, String) {
+    seen_while(machine, args, yes_to, |_| {})
+}
+
+/// The same where something happens before each answer.
+pub(super) fn seen_while(
+    machine: &Machine,
+    args: &[&str],
+    yes_to: &[&str],
+    meanwhile: impl Fn(&str),
+) -> (i32, String) {
     let (mut pty, pts) = open().unwrap();
     pty.resize(Size::new(40, 120)).unwrap();
     let command = Command::from(machine.command(args)).env("TERM", "xterm");
@@ -22,6 +32,7 @@ fn seen(machine: &Machine, args: &[&str], yes_to: &[&str]) -> (i32, String) {
             let question = &seen[asked..asked + end];
             let question = question.lines().last().unwrap_or_default();
             let yes = yes_to.iter().any(|words| question.contains(words));
+            meanwhile(question);
             pty.write_all(if yes { b"y\n" } else { b"n\n" }).unwrap();
             asked += end + "[y/N] ".len();
         }
@@ -72,4 +83,51 @@ fn others_that_remember_are_asked_about() {
     assert!(!machine.text(SETTINGS).contains("claude-recall"));
     machine.uninstall(&[]);
     assert_eq!(machine.text(SETTINGS), other);
+}
+
+const RECALL: &str = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"npx claude-recall hook run stop"}]}]}}"#;
+
+#[test]
+fn a_no_to_taking_others_out_is_asked_for_once() {
+    let machine = Machine::with_settings(RECALL);
+    let (code, text) = seen(&machine, &["init"], &["Write these"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Take claude-recall out"), "{text}");
+    let config = machine.text("recoup/config.toml");
+    assert!(config.contains("[peers]\nkeep = \"claude-recall\"\n"), "{config}");
+    machine.run(&["config", "check"]).expect(0);
+
+    let (code, text) = seen(&machine, &["init"], &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("[y/N]"), "asked once: {text}");
+    assert!(text.contains("stays, as you have said (`peers.keep`)"), "{text}");
+
+    // Another one is another question, and a yes to it is none to the first.
+    let plugin =
+        machine.text(SETTINGS).replacen('{', r#"{"enabledPlugins":{"claude-mem@x":true},"#, 1);
+    machine.write(SETTINGS, plugin);
+    let (code, text) = seen(&machine, &["init"], &["Take claude-mem out", "Write this"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(machine.text(SETTINGS).contains("npx claude-recall"));
+    assert_eq!(machine.json(SETTINGS)["enabledPlugins"]["claude-mem@x"], false);
+
+    // What is said by a flag is what is meant.
+    machine.init(&["--replace-peers"]);
+    assert!(!machine.text(SETTINGS).contains("claude-recall"));
+    assert!(machine.text("recoup/config.toml").contains("keep = \"none\""));
+}
+
+#[test]
+fn two_refusals_are_both_remembered() {
+    let machine = Machine::with_settings(RECALL);
+    seen(&machine, &["init"], &["Write these"]);
+    let plugin =
+        machine.text(SETTINGS).replacen('{', r#"{"enabledPlugins":{"claude-mem@x":true},"#, 1);
+    machine.write(SETTINGS, plugin);
+    let (code, text) = seen(&machine, &["init"], &["Write this"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("Take claude-recall"), "{text}");
+    assert!(machine.text("recoup/config.toml").contains("keep = \"claude-recall, claude-mem\""));
+    let (_, text) = seen(&machine, &["init"], &[]);
+    assert!(!text.contains("[y/N]"), "{text}");
 }

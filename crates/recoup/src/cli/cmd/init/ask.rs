@@ -4,19 +4,55 @@ use recoup_core::{Error, Result};
 
 use super::{Said, Skills, YesOrNo};
 use crate::cli::ui;
-use crate::config;
+use crate::config::{self, Overrides, Settings};
 use crate::install::answers::{self, Answer};
-use crate::install::{Plan, Wish};
 
-/// Whether others that remember are to go, if there are any and nobody has said so.
-pub(super) fn replaces_peers(plans: &[Plan], wish: &Wish<'_>) -> bool {
-    let mut names: Vec<&str> =
-        plans.iter().flat_map(|plan| &plan.peers).map(|peer| peer.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    if wish.replace_peers || names.is_empty() {
-        return false;
+/// What becomes of others that remember.
+#[derive(Default)]
+pub(super) struct Peers {
+    /// They are taken out.
+    pub(super) replaced: Vec<&'static str>,
+    /// They stay, as somebody has said, now or before.
+    pub(super) kept: Vec<&'static str>,
+    /// What was said before is no longer all.
+    is_news: bool,
+}
+
+impl Peers {
+    /// What is to be written down about them.
+    pub(super) fn answer(&self) -> Option<Answer> {
+        let value = answers::Said::Word(config::peers_in_words(&self.kept));
+        self.is_news.then_some(Answer { key: answers::PEERS_KEEP, value })
     }
+}
+
+/// Whether those that were found are to go: all, if that was said by a flag, and else each that
+/// nobody has said no to yet is asked about.
+pub(super) fn about_peers(found: &[&'static str], all: bool, may_ask: bool) -> Peers {
+    if found.is_empty() {
+        return Peers::default();
+    }
+    // Who can't read the configuration is told so by others.
+    let settings = Settings::load(&Overrides::default());
+    let kept = settings.map(|settings| settings.kept_peers).unwrap_or_default();
+    let without = |names: &[&'static str], others: &[&'static str]| {
+        names.iter().copied().filter(|name| !others.contains(name)).collect::<Vec<_>>()
+    };
+    let open = without(found, &kept);
+    if all {
+        let left = without(&kept, found);
+        return Peers { is_news: left != kept, replaced: found.to_vec(), kept: left };
+    }
+    if open.is_empty() || !may_ask {
+        return Peers { kept, ..Peers::default() };
+    }
+    if is_to_go(&open) {
+        return Peers { replaced: open, kept, is_news: false };
+    }
+    Peers { kept: [kept, open].concat(), is_news: true, ..Peers::default() }
+}
+
+fn is_to_go(names: &[&str]) -> bool {
     let (verb, whose, it, has) = match names.len() {
         1 => ("is", "its", "it", "has"),
         _ => ("are", "their", "them", "have"),
@@ -46,7 +82,7 @@ pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Resu
         Some(Skills::Project) => Some("project"),
         Some(Skills::Off) | None => None,
     };
-    let place = place.map(answers::Said::Word);
+    let place = place.map(|word| answers::Said::Word(word.to_owned()));
     let place = place.map(|value| Answer { key: answers::SKILLS_PLACE, value });
     let skills = skills.map(|skills| truth(answers::SKILLS, skills != Skills::Off));
     let all: Vec<Answer> = [judge, sync, skills, place].into_iter().flatten().collect();

@@ -11,32 +11,73 @@ use crate::install::Change;
 /// A changed stretch of more words than that is not shown: it would take long to compare.
 const MOST_WORDS: usize = 20_000;
 
+/// So many bytes around what changes are looked at, to see whether it is part of a secret. All of
+/// some settings would be tens of megabytes.
+const AROUND: usize = 1 << 16;
+
 /// As `diff -U0` has it, but of a line that was there only what is new or goes; the rest of it is
 /// an ellipsis.
 pub(super) fn between(change: &Change, shown: &str) -> String {
-    let text = |bytes: &Option<Vec<u8>>| {
-        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-        secrets::redact(&text).into_owned()
-    };
     let name = |bytes: &Option<Vec<u8>>| match bytes {
         Some(_) => shown.to_owned(),
         None => "/dev/null".to_owned(),
     };
     let head = format!("--- {}\n+++ {}\n", name(&change.before), name(&change.after));
-    head + &of_texts(&text(&change.before), &text(&change.after))
+    let [before, after] = [&change.before, &change.after]
+        .map(|bytes| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()));
+    head + &of_texts(&before, &after)
 }
 
 fn of_texts(before: &str, after: &str) -> String {
+    let (old, new) = around_changes(before, after);
+    // Both begin at one place.
+    let line = before[..old.start].matches('\n').count();
+    let [before, after] = [&before[old], &after[new]].map(secrets::redact);
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
     let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
-    changed.map(|op| hunk(&old, &new, op)).collect()
+    changed.map(|op| hunk(&old, &new, op, line)).collect()
 }
 
-fn hunk(old: &[&str], new: &[&str], op: &DiffOp) -> String {
+/// The part of each text in which they differ, and what is around it: whole lines, unless these
+/// are very long.
+fn around_changes(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
+    let (old, new) = (before.as_bytes(), after.as_bytes());
+    let alike = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let most = old.len().min(new.len()) - alike;
+    let ends = old.iter().rev().zip(new.iter().rev()).take(most);
+    let ends = ends.take_while(|(old, new)| old == new).count();
+    let from = line_from(before, alike.saturating_sub(AROUND), alike);
+    let rest = line_to(before, old.len() - ends, ends.min(AROUND));
+    (from..old.len() - ends + rest, from..new.len() - ends + rest)
+}
+
+/// The beginning of the first line at `at` or behind it, but before `until`; else some letter's.
+fn line_from(text: &str, at: usize, until: usize) -> usize {
+    let line = if at == 0 { Some(0) } else { find_break(text, at - 1, until).map(|it| it + 1) };
+    line.unwrap_or_else(|| text.floor_char_boundary(at))
+}
+
+/// How many bytes from `at` on there are to the end of the last line within `most`; else of the
+/// last letter. What is behind all of them is the same in both texts.
+fn line_to(text: &str, at: usize, most: usize) -> usize {
+    if at + most == text.len() {
+        return most;
+    }
+    let line = text.as_bytes()[at..at + most].iter().rposition(|byte| *byte == b'\n');
+    line.map_or_else(|| text.ceil_char_boundary(at + most) - at, |line| line + 1)
+}
+
+fn find_break(text: &str, from: usize, to: usize) -> Option<usize> {
+    text.as_bytes()[from..to].iter().position(|byte| *byte == b'\n').map(|at| from + at)
+}
+
+fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {
     let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
-    let mut shown = format!("@@ -{} +{} @@\n", place(&op.old_range()), place(&op.new_range()));
+    let moved = |lines: Range<usize>| lines.start + line..lines.end + line;
+    let mut shown =
+        format!("@@ -{} +{} @@\n", place(&moved(op.old_range())), place(&moved(op.new_range())));
     let (gone, come) = match op.tag() {
         DiffTag::Replace => within(&gone, &come),
         _ => (gone, come),
@@ -164,6 +205,26 @@ mod tests {
         let before = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"]\n}\n";
         let after = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"],\n  \"hooks\": {}\n}\n";
         assert_eq!(of_texts(before, after), "@@ -3 +3,2 @@\n+…,\n+  \"hooks\": {}\n");
+    }
+
+    #[test]
+    fn far_into_a_large_text_line_numbers_and_lines_are_whole() {
+        for (line, lines) in [("é \"a\": 1,\n", 30_000), ("ééé", 200_000)] {
+            let much = line.repeat(lines);
+            let number = much.matches('\n').count() + 1;
+            let (before, after) = (format!("{much}x\n{much}"), format!("{much}x, y\n{much}"));
+            let expected = format!("@@ -{number} +{number} @@\n+…, y\n");
+            assert_eq!(of_texts(&before, &after), expected);
+        }
+    }
+
+    #[test]
+    fn a_secret_around_a_change_is_known() {
+        let key = ["-----BEGIN RSA PRIVATE KEY-----\n", "MIIEowIBAAKCAQEA\n"].concat();
+        let key = key + &"Zq7vXw2Lr9Tk4Ns6Bf8Hd1Jm3Pc5Gy0W\n".repeat(40);
+        let (before, end) = (format!("{key}AAAA\n"), "-----END RSA PRIVATE KEY-----\n");
+        let shown = of_texts(&format!("{before}{end}"), &format!("{before}BBBB\n{end}"));
+        assert!(!shown.contains("BBBB"), "{shown}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod ask;
 mod diff;
+mod draft;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -13,11 +14,13 @@ use recoup_core::base::project::Project;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{Answer, Ended, failure, ui};
+use crate::cli::failure::{self, Failure};
+use crate::cli::{Answer, Ended, ui};
 use crate::config::{self, ClientDirs};
-use crate::install::{self, Change, Client, Level, Plan, Wish, answers};
-pub(super) use show::FileReport;
+use crate::install::{self, Client, Level, Turn, Wish, answers};
+use draft::Draft;
 use show::Report;
+pub(super) use show::{FileReport, Missing};
 
 /// The name that stands for every client that is not known.
 const ANY: &str = "mcp";
@@ -99,41 +102,65 @@ impl InitArgs {
         let named =
             self.clients.iter().map(|name| Client::parse(name)).collect::<Result<Vec<_>>>()?;
         let program = around.program(self.program.as_deref())?;
-        let mut wish = Wish {
-            places: &around.places,
-            level: if self.project { Level::Project } else { Level::User },
-            program: &program,
-            replace_peers: self.replace_peers,
-        };
-        let (mut plans, failed) = plans(&named, &wish)?;
-        if plans.is_empty() && failed.is_empty() {
-            return Ok(no_client());
+        let level = if self.project { Level::Project } else { Level::User };
+        let mut wish =
+            Wish { places: &around.places, level, program: &program, replace_peers: &[] };
+        let mut draft = Draft::make(&named, &wish, &[], &around)?;
+        if draft.is_for_nobody() {
+            return self.no_client(&wish, &draft);
         }
-        if self.may_ask() && ask::replaces_peers(&plans, &wish) {
-            wish.replace_peers = true;
-            plans = self::plans(&named, &wish)?.0;
+        let peers = ask::about_peers(&draft.peers(), self.replace_peers, self.may_ask());
+        wish.replace_peers = &peers.replaced;
+        let answers = self.answers(&peers, &around)?;
+        if !peers.replaced.is_empty() || !answers.is_empty() {
+            draft = Draft::make(&named, &wish, &answers, &around)?;
         }
-        let settings = self.settings(&around)?;
-        let any = settings.is_any() || plans.iter().any(Plan::is_any);
-        let mut report = Report::new(&wish, &plans, &settings, &failed);
+        let mut report = Report::new(&wish, &draft, &peers.kept);
         if !self.json {
             // Whoever said yes beforehand need not see it to the end (`recoup init --yes | head`).
+            let any = draft.is_any();
             report.tell(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        if any && !self.dry_run && self.consents(&report)? {
-            let changes: Vec<Change> =
-                plans.iter().flat_map(|it| &it.changes).chain([&settings]).cloned().collect();
-            let copies = install::put_in(&changes, &around.places.own, SystemClock.now())?;
-            report.was_written(&copies);
-            if !self.json {
-                report.tell_end();
-            }
+        if draft.is_any() && !self.dry_run && self.consents(&mut report)? {
+            let again = || Draft::make(&named, &wish, &answers, &around);
+            let seen = |draft: &Draft| Report::new(&wish, draft, &peers.kept);
+            draft = self.write(draft, &mut report, &around, &again, &seen)?;
         }
         if self.json {
             ui::json(&report)?;
         }
-        let done = !any || self.dry_run || report.written;
-        Ok(if done && failed.is_empty() { Answer::Yes } else { Answer::No })
+        let done = !draft.is_any() || self.dry_run || report.written;
+        Ok(if done && draft.failed.is_empty() { Answer::Yes } else { Answer::No })
+    }
+
+    /// Writes what was agreed to. Where somebody has changed a file meanwhile, that is worked out
+    /// anew; a person who has seen something else is not taken at their word.
+    fn write(
+        &self,
+        draft: Draft,
+        report: &mut Report,
+        around: &Around,
+        again: &dyn Fn() -> Result<Draft>,
+        seen: &dyn Fn(&Draft) -> Report,
+    ) -> Result<Draft> {
+        let turn = Turn::wait_for(&around.places.own, SystemClock.now())?;
+        let put_in = |draft: &Draft| turn.put_in(&draft.changes());
+        let (draft, copies) = install::settle(draft, put_in, |path| {
+            let draft = again()?;
+            if self.yes || seen(&draft).is_within(report) {
+                Ok(draft)
+            } else {
+                Err(not_as_shown(path, "recoup init"))
+            }
+        })?;
+        *report = seen(&draft);
+        if draft.is_any() {
+            report.was_written(&copies);
+        }
+        if !self.json {
+            report.tell_end();
+        }
+        Ok(draft)
     }
 
     /// Whether there is a person who wants to be asked.
@@ -141,15 +168,20 @@ impl InitArgs {
         !self.yes && !self.dry_run && !self.json && ui::can_ask()
     }
 
-    fn consents(&self, report: &Report) -> Result<bool> {
+    fn consents(&self, report: &mut Report) -> Result<bool, Failure> {
         if self.yes {
             return Ok(true);
         }
         if !self.may_ask() {
+            if self.json {
+                report.missing = Some(Missing::Yes);
+                ui::json(report)?;
+            }
             return Err(Error::usage(
                 "nothing was written: there is no terminal to ask on. If this is what you want, say \
                  `recoup init --yes`; --dry-run only shows it",
-            ));
+            )
+            .into());
         }
         let agreed = ui::confirm(format_args!("Write {}?", report.files()));
         if !agreed {
@@ -158,13 +190,25 @@ impl InitArgs {
         Ok(agreed)
     }
 
-    /// Our own configuration with what was answered.
-    fn settings(&self, around: &Around) -> Result<Change> {
+    /// What was answered, by flags or just now.
+    fn answers(&self, peers: &ask::Peers, around: &Around) -> Result<Vec<answers::Answer>> {
         let given = answers::given(&around.config, &around.places)?;
-        let answers = ask::answers(self.said, &given, self.may_ask())?;
-        let change = answers::written(&around.config, &answers, &around.places)?;
-        demand_sound(&change, &around.places)?;
-        Ok(change)
+        let mut answers = ask::answers(self.said, &given, self.may_ask())?;
+        answers.extend(peers.answer());
+        Ok(answers)
+    }
+
+    fn no_client(&self, wish: &Wish<'_>, draft: &Draft) -> Ended {
+        if self.json {
+            let mut report = Report::new(wish, draft, &[]);
+            report.missing = Some(Missing::Client);
+            ui::json(&report)?;
+        }
+        ui::error("no client was found on this machine");
+        ui::hint(
+            "name one (`--client claude-code`), or print what any MCP client takes: `--client mcp`",
+        );
+        Ok(Answer::No)
     }
 
     fn print_for_any(&self, around: &Around) -> Ended {
@@ -180,24 +224,14 @@ impl InitArgs {
     }
 }
 
-/// Every command reads our own configuration: nothing is written into one that is wrong, and
-/// nothing that makes it so.
-fn demand_sound(change: &Change, places: &install::Places) -> Result<()> {
-    if !change.is_any() {
-        return Ok(());
-    }
-    let shown = places.shown(&change.path);
-    for (text, remedy) in [
-        (&change.before, "mend it first (`recoup config check`)"),
-        (&change.after, "this is a fault of recoup's own"),
-    ] {
-        let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
-        if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
-            let message = format!("{problem}; nothing was changed: {remedy}");
-            return Err(Error::new(ErrorKind::Invalid, message));
-        }
-    }
-    Ok(())
+/// What a person agreed to is not what would be written by now.
+pub(super) fn not_as_shown(path: &Path, command: &str) -> Error {
+    let message = format!(
+        "{} was changed by somebody else meanwhile, and what would be written now is not what was \
+         shown: nothing was changed; look at it again with `{command}`",
+        path.display()
+    );
+    Error::new(ErrorKind::Io, message)
 }
 
 /// Where everything is.
@@ -231,34 +265,4 @@ pub(super) fn places(found: &config::Places, project: &Project) -> Result<instal
         return Err(Error::new(ErrorKind::Absent, message));
     }
     Ok(ClientDirs::find(&found.cwd).for_install(&found.home, project.root()))
-}
-
-/// A client for which nothing can be done, and why.
-type Failed = (Client, Error);
-
-/// What has to change for each client. One that was named must be possible; one that was only
-/// found is left out, and the others go on.
-fn plans(named: &[Client], wish: &Wish<'_>) -> Result<(Vec<Plan>, Vec<Failed>)> {
-    let here = |client: &Client| client.is_here(wish.places);
-    let clients: Vec<Client> = match named {
-        [] => Client::ALL.into_iter().filter(here).collect(),
-        named => Client::ALL.into_iter().filter(|client| named.contains(client)).collect(),
-    };
-    let (mut plans, mut failed) = (Vec::new(), Vec::new());
-    for client in clients {
-        match Plan::behind(&plans, client, wish) {
-            Ok(plan) => plans.push(plan),
-            Err(error) if named.is_empty() => failed.push((client, error)),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((plans, failed))
-}
-
-fn no_client() -> Answer {
-    ui::error("no client was found on this machine");
-    ui::hint(
-        "name one (`--client claude-code`), or print what any MCP client takes: `--client mcp`",
-    );
-    Answer::No
 }

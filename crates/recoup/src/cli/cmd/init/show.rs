@@ -1,14 +1,15 @@
 //! What would change and what has changed, for people and for programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use recoup_core::secrets;
 use serde::Serialize;
 
-use super::{Failed, diff};
+use super::diff;
+use super::draft::{Draft, Failed};
 use crate::cli::failure::Failure;
 use crate::cli::ui;
-use crate::install::{Change, Peer, Plan, Wish};
+use crate::install::{BACKUPS, Change, Copies, Peer, Plan, Wish};
 
 /// The whole of it.
 #[derive(Serialize)]
@@ -22,6 +23,22 @@ pub(in crate::cli::cmd) struct Report {
     settings: Option<FileReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<FailedReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) missing: Option<Missing>,
+    /// Where copies are, as people write it.
+    #[serde(skip)]
+    backups: String,
+}
+
+/// The flag without which nothing can be done.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli::cmd) enum Missing {
+    /// Nobody has agreed.
+    #[serde(rename = "--yes")]
+    Yes,
+    /// No client was found.
+    #[serde(rename = "--client")]
+    Client,
 }
 
 #[derive(Serialize)]
@@ -33,6 +50,9 @@ struct ClientReport {
     notes: Vec<String>,
     /// Others that remember for this client, and stay.
     peers: Vec<String>,
+    /// Those of them that nobody has said so about.
+    #[serde(skip)]
+    open_peers: Vec<String>,
     /// It is told to run no hooks at all.
     hooks_off: bool,
 }
@@ -47,9 +67,14 @@ pub(in crate::cli::cmd) struct FileReport {
     what: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+    /// What follows from the way in which it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<PathBuf>,
 }
+
+const OTHER_NAME: &str = "it has another name elsewhere (a hard link), which keeps the old content";
 
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -67,12 +92,15 @@ struct FailedReport {
 }
 
 impl Report {
-    pub(super) fn new(
-        wish: &Wish<'_>,
-        plans: &[Plan],
-        settings: &Change,
-        failed: &[Failed],
-    ) -> Self {
+    /// Of what is to be done, where these others stay because somebody has said so.
+    pub(super) fn new(wish: &Wish<'_>, draft: &Draft, kept: &[&str]) -> Self {
+        let Draft { plans, failed, settings } = draft;
+        let staying = |plan: &Plan, but: &[&str]| {
+            let is_out =
+                |peer: &&Peer| wish.replace_peers.contains(&peer.name) || but.contains(&peer.name);
+            let peers = plan.peers.iter().filter(|peer| !is_out(peer));
+            peers.map(Peer::what).collect::<Vec<_>>()
+        };
         let file = |change: &Change| FileReport::new(change, &wish.places.shown(&change.path));
         let of_plan = |plan: &Plan| ClientReport {
             client: plan.client.as_str(),
@@ -80,11 +108,8 @@ impl Report {
             files: plan.changes.iter().map(file).collect(),
             notes: plan.notes.clone(),
             hooks_off: plan.hooks_off,
-            peers: if wish.replace_peers {
-                Vec::new()
-            } else {
-                plan.peers.iter().map(Peer::what).collect()
-            },
+            peers: staying(plan, &[]),
+            open_peers: staying(plan, kept),
         };
         let failure = |(client, error): &Failed| FailedReport {
             client: client.as_str(),
@@ -97,6 +122,8 @@ impl Report {
             clients: plans.iter().map(of_plan).collect(),
             settings: settings.is_any().then(|| file(settings)),
             failed: failed.iter().map(failure).collect(),
+            missing: None,
+            backups: wish.places.shown(&wish.places.own.join(BACKUPS)),
         }
     }
 
@@ -110,12 +137,7 @@ impl Report {
             for note in &client.notes {
                 ui::say(format_args!("{}: {note}", client.title));
             }
-            if !client.peers.is_empty() {
-                ui::warn(format_args!("{} stays", client.peers.join("; ")));
-                ui::hint(
-                    "with both, everything is remembered and said twice: --replace-peers takes it out",
-                );
-            }
+            client.tell_peers();
         }
         for FailedReport { error, .. } in &self.failed {
             ui::error(error);
@@ -126,13 +148,22 @@ impl Report {
         Ok(())
     }
 
+    /// Whether a person who has seen the other has seen all that this would do.
+    pub(super) fn is_within(&self, seen: &Self) -> bool {
+        self.changes().all(|file| seen.changes().any(|it| file.is_as_seen(it)))
+    }
+
     /// Says what was done, and what comes next.
     pub(super) fn tell_end(&self) {
+        if !self.written {
+            ui::say("Somebody else has just done the same: nothing was left to do.");
+            return;
+        }
         for file in self.changes() {
             ui::say(file.summary());
         }
-        if let Some(folder) = self.changes().find_map(|file| file.backup.as_deref()?.parent()) {
-            ui::say(format_args!("Copies of what was there are in {}", folder.display()));
+        if self.changes().any(|file| file.backup.is_some()) {
+            ui::say(format_args!("Copies of what was there are in {}", self.backups));
         }
         ui::say(if self.clients.iter().all(|client| client.hooks_off) {
             "Done. No hook runs until they are switched on: agents have the server's tools and rules."
@@ -145,12 +176,10 @@ impl Report {
     }
 
     /// Takes down where the copies are.
-    pub(super) fn was_written(&mut self, copies: &[(PathBuf, PathBuf)]) {
+    pub(super) fn was_written(&mut self, copies: &Copies) {
         self.written = true;
         let of_clients = self.clients.iter_mut().flat_map(|client| &mut client.files);
-        for file in of_clients.chain(&mut self.settings) {
-            file.backup = copy_of(copies, &file.path);
-        }
+        of_clients.chain(&mut self.settings).for_each(|file| file.was_copied(copies));
     }
 
     /// The files that change, in words.
@@ -167,8 +196,20 @@ impl Report {
     }
 }
 
-fn copy_of(copies: &[(PathBuf, PathBuf)], path: &Path) -> Option<PathBuf> {
-    copies.iter().find(|(of, _)| of == path).map(|(_, copy)| copy.clone())
+impl ClientReport {
+    fn tell_peers(&self) {
+        if !self.open_peers.is_empty() {
+            ui::warn(format_args!("{} stays", self.open_peers.join("; ")));
+            ui::hint(
+                "with both, everything is remembered and said twice: --replace-peers takes it out",
+            );
+        } else if !self.peers.is_empty() {
+            ui::say(format_args!(
+                "{} stays, as you have said (`peers.keep`); --replace-peers takes it out",
+                self.peers.join("; ")
+            ));
+        }
+    }
 }
 
 impl FileReport {
@@ -186,18 +227,41 @@ impl FileReport {
             what: change.done.said.clone(),
             diff: (change.is_any() && !change.done.whole && state != State::Removed)
                 .then(|| diff::between(change, shown)),
+            note: change.splits_links().then_some(OTHER_NAME),
             backup: None,
         }
     }
 
     /// Shows what would change in it.
     pub(in crate::cli::cmd) fn show(&self) -> Result<(), Failure> {
+        self.show_change()?;
+        self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
+        Ok(())
+    }
+
+    fn show_change(&self) -> Result<(), Failure> {
         match (&self.diff, self.state) {
             (Some(diff), _) => ui::diff(diff),
             (None, State::Unchanged) => Ok(()),
             (None, State::Removed) => ui::diff(&format!("--- {}\n- all of it", self.shown)),
             (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; "))),
         }
+    }
+
+    /// Whether a person who has seen the other has seen this: only its place may be another.
+    pub(in crate::cli::cmd) fn is_as_seen(&self, seen: &Self) -> bool {
+        let lines = |file: &Self| {
+            let lines = file.diff.iter().flat_map(|diff| diff.lines());
+            lines.filter(|line| !line.starts_with("@@")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        (&self.path, self.state, &self.what, lines(self))
+            == (&seen.path, seen.state, &seen.what, lines(seen))
+    }
+
+    /// Takes down where the copy of it is.
+    pub(in crate::cli::cmd) fn was_copied(&mut self, copies: &Copies) {
+        let copy = copies.iter().find(|(of, _)| *of == self.path);
+        self.backup = copy.map(|(_, copy)| copy.clone());
     }
 
     /// In one line.

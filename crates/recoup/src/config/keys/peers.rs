@@ -1,0 +1,19 @@
+//! The key about other programs that remember. Which of them stay is the user's to say.
+
+use super::{Info, Key, Repository};
+use crate::config::{env, value};
+
+pub(in crate::config) static KEEP: Key<Vec<&'static str>> = Key {
+    info: Info {
+        name: "peers.keep",
+        expected: "claude-recall and claude-mem, with a comma between, or none",
+        default: Some("none"),
+        meaning: "which programs that remember, too, stay beside recoup: `recoup init` does not ask \
+                  about them again",
+        variable: env::PEERS_KEEP,
+        peer_variable: None,
+        repository: Repository::MayNot,
+    },
+    read: value::peers,
+    show: |peers| value::peers_in_words(peers).into(),
+};

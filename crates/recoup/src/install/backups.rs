@@ -1,0 +1,113 @@
+//! Copies of what was in a file before we wrote: `backups/TIME-NUMBER-OF-NAME`, where OF is
+//! for the path of that file, so that files of one name are told apart.
+//!
+//! What the receipt refers to stays; of the others the newest few of each file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use recoup_core::Result;
+use recoup_core::base::clock::Timestamp;
+use recoup_core::base::digest::Digest;
+use recoup_core::base::fsx;
+
+use super::change::{Change, real};
+
+/// Where they are, in our own directory.
+pub(crate) const DIR: &str = "backups";
+
+/// How many of each file are kept that nothing refers to.
+const NEWEST: usize = 5;
+
+/// How much of the digest of a path is enough to tell one person's files apart.
+const DIGITS: usize = 8;
+
+/// A copy's name, in parts; in the order in which copies were made.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name<'a> {
+    time: &'a str,
+    number: usize,
+    /// Which file it is of.
+    of: &'a str,
+}
+
+impl<'a> Name<'a> {
+    /// `2026-11-16T122618Z-0-1f3ac09e-settings.json`
+    pub(crate) fn parse(name: &'a str) -> Option<Self> {
+        let (time, rest) = name.split_once("Z-")?;
+        let digit = |c: char| if c.is_ascii_digit() { '0' } else { c };
+        let (number, of) = rest.split_once('-')?;
+        (time.chars().map(digit).collect::<String>() == "0000-00-00T000000").then_some(())?;
+        Some(Self { time, number: number.parse().ok()?, of })
+    }
+}
+
+/// Makes a private copy of what is there; where it is, from our own directory.
+pub(super) fn make(change: &Change, own: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
+    let Some(before) = &change.before else { return Ok(None) };
+    let file = change.path.file_name().unwrap_or_default().to_string_lossy();
+    let of = Digest::of(real(&change.path).as_os_str().as_encoded_bytes()).to_hex();
+    let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
+    let when = now.to_second().replace(':', "");
+    let dir = own.join(DIR);
+    fsx::ensure_private_dir(&dir)?;
+    // Behind the others of this second: their numbers say which is newer.
+    let names = names(&dir);
+    let of_now = names.iter().filter(|name| name.starts_with(&when));
+    let number = of_now.filter_map(|name| Some(Name::parse(name)?.number + 1)).max().unwrap_or(0);
+    let path = Path::new(DIR).join(format!("{when}-{number}-{of}"));
+    fsx::write_atomic(&own.join(&path), before)?;
+    Ok(Some(path))
+}
+
+/// Deletes what is too much: neither needed nor fresh, nor one of the newest of its file. Only
+/// files with names as we give them are looked at.
+pub(super) fn prune(
+    own: &Path,
+    needed: &BTreeSet<PathBuf>,
+    fresh: &BTreeSet<PathBuf>,
+) -> Result<()> {
+    let dir = own.join(DIR);
+    let names = names(&dir);
+    let place = |name: &str| Path::new(DIR).join(name);
+    let mut copies: BTreeMap<&str, Vec<(bool, Name<'_>, &str)>> = BTreeMap::new();
+    for name in names.iter().filter(|name| !needed.contains(&place(name))) {
+        if let Some(parts) = Name::parse(name) {
+            // Whatever the clock says.
+            let is_fresh = fresh.contains(&place(name));
+            copies.entry(parts.of).or_default().push((is_fresh, parts, name));
+        }
+    }
+    for of_file in copies.values_mut() {
+        of_file.sort_unstable();
+        let older = of_file.len().saturating_sub(NEWEST);
+        let mut older = of_file[..older].iter();
+        older.try_for_each(|(_, _, name)| fsx::remove(&dir.join(name)).map(drop))?;
+    }
+    Ok(())
+}
+
+/// The names of all files in a directory.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_file()));
+    files.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_their_copies() {
+        let name = |text| Name::parse(text).unwrap();
+        let first = name("2026-11-16T122618Z-2-1f3ac09e-settings.json");
+        assert!(first < name("2026-11-16T122618Z-10-1f3ac09e-settings.json"));
+        assert!(first < name("2026-11-16T122619Z-0-1f3ac09e-settings.json"));
+        assert_eq!(first.of, "1f3ac09e-settings.json");
+        for other in ["settings.json", "2026-11-16-0-x", "2026-11-16T122618Z-x-y", "Z-0-x", ""] {
+            assert_eq!(Name::parse(other), None, "{other}");
+        }
+    }
+}

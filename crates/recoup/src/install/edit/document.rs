@@ -1,0 +1,133 @@
+//! A text and the places of its values, which move with every cut: settings of many megabytes
+//! are edited dozens of times, and parsed once.
+
+use std::ops::Range;
+
+use super::gap::{self, indent, line_break_before};
+use super::style::Style;
+use super::tree::Node;
+
+/// A text that is JSON, and what stands where in it.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    pub(super) text: String,
+    pub(super) root: Node,
+}
+
+/// Where the brackets of a value stand, and the last of what is in them, with its name.
+#[derive(Debug, Clone)]
+pub(super) struct Outline {
+    span: Range<usize>,
+    last: Option<(usize, usize)>,
+}
+
+impl Outline {
+    /// Of an object or a list.
+    pub(super) fn of(node: &Node) -> Self {
+        Self { span: node.span.clone(), last: node.children().last().copied() }
+    }
+}
+
+impl Document {
+    /// Puts other text in the place of some. What stood there has to be taken out of the tree,
+    /// and what comes there put in.
+    pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
+        self.text.replace_range(range.clone(), text);
+        self.root.give_way(&range, text.len());
+    }
+
+    /// Puts an element behind the others; says where it begins.
+    pub(super) fn append(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
+        match outline.last {
+            Some(last) => self.append_behind(last, outline.span.end - 1, style, element),
+            None => self.append_first(outline, style, element),
+        }
+    }
+
+    /// On a line of its own where the last one, or the closing bracket, has one.
+    fn append_behind(
+        &mut self,
+        (start, end): (usize, usize),
+        close: usize,
+        style: &Style,
+        element: &str,
+    ) -> usize {
+        let gap = gap::after(&self.text, end);
+        let has_line = |at: usize| line_break_before(&self.text, at).is_some();
+        let own_line = has_line(start) || has_line(close) || gap.open;
+        let between = match (own_line, style.spaced) {
+            (true, _) => format!("{}{}", style.newline, indent(&self.text, start)),
+            (false, true) => " ".to_owned(),
+            (false, false) => String::new(),
+        };
+        let comma = if gap.comma.is_some() { "," } else { "" };
+        self.splice(gap.end..gap.end, &format!("{between}{element}{comma}"));
+        let at = gap.end + between.len();
+        if gap.comma.is_some() {
+            return at;
+        }
+        self.splice(end..end, ",");
+        at + 1
+    }
+
+    /// Comments that the empty brackets hold stay before it.
+    fn append_first(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
+        let inside = outline.span.start + 1..outline.span.end - 1;
+        let kept = self.text[inside.clone()].trim_end().to_owned();
+        let outer = indent(&self.text, outline.span.start);
+        let Style { unit, newline, .. } = style;
+        let (before, behind) = if style.one_line {
+            (kept, String::new())
+        } else {
+            (format!("{kept}{newline}{outer}{unit}"), format!("{newline}{outer}"))
+        };
+        let at = inside.start + before.len();
+        self.splice(inside, &format!("{before}{element}{behind}"));
+        at
+    }
+
+    /// Cuts out the one of these children that stands at `at`, with the comma that it no longer
+    /// needs.
+    pub(super) fn cut(&mut self, parent: usize, children: &[(usize, usize)], at: usize) {
+        let (start, end) = children[at];
+        let gap = gap::after(&self.text, end);
+        let line = line_break_before(&self.text, start);
+        let next = children.get(at + 1).map(|(start, _)| *start);
+        let before = at.checked_sub(1).map(|before| children[before].1);
+        let blanks = self.text[..start].trim_end_matches([' ', '\t']).len();
+        // With a neighbour before it, the blanks between the two are its own.
+        let from = line.unwrap_or(if before.is_some() { blanks } else { start });
+        match (gap.comma, next) {
+            (Some(_), Some(next)) if line.is_none() => self.splice(start..next, ""),
+            (Some(comma), _) => {
+                let to = if line.is_some() { gap.end } else { comma + 1 };
+                self.splice(from..to, "");
+            }
+            (None, _) => {
+                self.splice(from..end, "");
+                self.drop_comma(before, from);
+            }
+        }
+        if children.len() == 1 {
+            self.close(parent);
+        }
+    }
+
+    /// The one before is the last now.
+    fn drop_comma(&mut self, before: Option<usize>, end: usize) {
+        let Some(comma) = before.and_then(|before| gap::after(&self.text, before).comma) else {
+            return;
+        };
+        let blank = self.text[comma + 1..end].trim_start_matches([' ', '\t']).is_empty();
+        self.splice(comma..if blank { end } else { comma + 1 }, "");
+    }
+
+    /// Brackets with nothing but blanks in them are closed.
+    fn close(&mut self, open: usize) {
+        let inside = &self.text[open + 1..];
+        let blank = inside.len() - inside.trim_start().len();
+        if inside[blank..].starts_with(['}', ']']) {
+            self.splice(open + 1..open + 1 + blank, "");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `--json`: what would be done is said, whether it is done or not, and what is missing for it.
+
+use serde_json::json;
+
+use super::{CLAUDE, Machine, SETTINGS};
+
+#[test]
+fn without_a_yes_it_says_what_it_would_do_and_that_it_was_not_done() {
+    let machine = Machine::with_settings("{}\n");
+    let output = machine.run(&["init", "--json"]).expect(2);
+    let report = output.json();
+    assert_eq!(report["written"], false);
+    assert_eq!(report["missing"], "--yes");
+    assert_eq!(report["clients"][0]["files"][0]["state"], "changed", "{report}");
+    assert!(output.stderr.contains("say `recoup init --yes`"), "{}", output.stderr);
+    let dry = machine.run(&["init", "--json", "--dry-run"]).expect(0).json();
+    assert_eq!(dry.get("missing"), None);
+    assert_eq!(dry["clients"], report["clients"]);
+    assert_eq!(machine.text(SETTINGS), "{}\n");
+
+    machine.init(&CLAUDE);
+    let output = machine.run(&["uninstall", "--json"]).expect(2);
+    let report = output.json();
+    assert_eq!((&report["written"], &report["missing"]), (&json!(false), &json!("--yes")));
+    assert_eq!(report["files"].as_array().unwrap().len(), 2, "{report}");
+    assert!(output.stderr.contains("say `recoup uninstall --yes`"), "{}", output.stderr);
+}
+
+#[test]
+fn without_a_client_it_says_so() {
+    let machine = Machine::new();
+    for args in [&["init", "--json"][..], &["init", "--json", "--yes"], &["init", "--json", "-n"]] {
+        let output = machine.run(args).expect(1);
+        let report = output.json();
+        assert_eq!(report["missing"], "--client");
+        assert_eq!((&report["written"], &report["clients"]), (&json!(false), &json!([])));
+        assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+    }
+    let report = machine.run(&["uninstall", "--json"]).expect(0).json();
+    assert_eq!((&report["written"], &report["files"]), (&json!(false), &json!([])));
+}
+
+/// As everywhere else: what is no answer goes to stderr, and the exit code says so.
+#[test]
+fn an_error_is_no_answer() {
+    let machine = Machine::with_settings("{");
+    let output = machine.run(&["init", "--json", "--yes", "--client", "claude-code"]).expect(1);
+    assert_eq!(output.text(), "");
+    assert!(output.stderr.contains("settings.json, line 1"), "{}", output.stderr);
+    // One that was only found is left out, and named in the answer.
+    let report = machine.run(&["init", "--json", "--yes"]).expect(1).json();
+    assert_eq!(report["failed"][0]["client"], "claude-code", "{report}");
+}
