@@ -11,7 +11,8 @@ Usage: cargo xtask TASK
 
 Tasks:
   test [--full]      everything that a change must pass: tools, fmt, clippy, tests;
-                     --full also drives the real Claude Code, from the npm registry
+                     --full also drives the real Claude Code, Codex, Gemini CLI,
+                     opencode and Pi, from the npm registry
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
   eval secrets       how well secrets are told from clean texts, with what is wrong
   eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
@@ -37,7 +38,7 @@ pub(crate) enum Task {
 pub(crate) enum Extent {
     /// What every change must pass.
     Usual,
-    /// That, and what needs a large program from the npm registry.
+    /// That, and what needs large programs from the npm registry.
     Full,
 }
 

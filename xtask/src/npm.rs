@@ -9,12 +9,12 @@ use crate::node::Node;
 use crate::process;
 
 /// A package, and the one version of it.
-pub(crate) type Pinned = (&'static str, &'static str);
+pub(crate) type Pinned<'a> = (&'a str, &'a str);
 
 /// Unpacks `packages` as `root/node_modules/NAME`.
 pub(crate) fn unpack(
     node: &Node,
-    packages: &[Pinned],
+    packages: &[Pinned<'_>],
     downloads: &Path,
     root: &Path,
 ) -> Result<(), String> {

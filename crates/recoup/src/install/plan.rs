@@ -166,6 +166,9 @@ impl Plan {
         if self.client == Client::Codex && !self.hooks_off {
             self.notes.push("it asks once whether new hooks may run: say yes there".to_owned());
         }
+        if self.client == Client::Gemini {
+            self.notes.push("it starts servers only in folders that you trust there".to_owned());
+        }
         let shared = self.changes.iter().any(|change| {
             change.is_any() && change.party.as_ref().is_some_and(|party| party.root.is_some())
         });

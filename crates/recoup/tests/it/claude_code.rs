@@ -4,23 +4,22 @@
 //! Ignored otherwise, because the client is large and comes from the npm
 //! registry: `cargo xtask test --full` brings it and runs these too.
 
-mod api;
 mod client;
 mod contract;
 mod conversation;
 mod hooks;
 mod installed;
 mod mirror;
-mod request;
+mod newcomer;
 mod said;
-mod script;
 mod terminal;
 
 use serde_json::json;
 
 use client::Client;
 use hooks::Hook;
-use script::{Answer, Script};
+
+use crate::model::{Answer, Script};
 
 const RULE: &str = "Never use var in JavaScript.";
 

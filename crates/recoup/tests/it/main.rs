@@ -37,12 +37,14 @@ mod mcp;
 mod memory;
 mod mirror;
 mod misses;
+mod model;
 mod naming;
 mod newer;
 mod patterns;
 mod planted;
 mod processes;
 mod read_only;
+mod real_clients;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;

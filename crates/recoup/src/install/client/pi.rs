@@ -1,9 +1,16 @@
-//! Pi: an extension, in `~/.pi/agent/extensions` or `.pi/extensions` of a project. Pi itself
-//! has no servers to register.
+//! Pi: an extension that calls our hooks, and servers in a file of their own.
+//!
+//! ```text
+//! user      ~/.pi/agent/extensions/recoup.ts, ~/.pi/agent/mcp.json
+//! project   .pi/extensions/recoup.ts, .pi/mcp.json: both once Pi's user trusts the project
+//! ```
+//!
+//! Older versions have no servers, and do not look at that file.
 
 use std::path::PathBuf;
 
-use super::{Client, Holds, Level, Slot};
+use super::{Client, Holds, Level, Servers, Shape, Slot};
+use crate::install::edit::Dialect;
 use crate::install::places::Places;
 
 pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
@@ -15,5 +22,9 @@ pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
         Level::User => places.pi.clone(),
         Level::Project => places.root.join(".pi"),
     };
-    vec![Slot::new(Client::Pi, level, dir.join("extensions/recoup.ts"), Holds::Extension)]
+    // Pi takes no comments there.
+    let at = vec!["mcpServers".to_owned()];
+    let servers = Servers { at, shape: Shape::Plain, dialect: Dialect::Strict };
+    let slot = |name, holds| Slot::new(Client::Pi, level, dir.join(name), holds);
+    vec![slot("extensions/recoup.ts", Holds::Extension), slot("mcp.json", Holds::Servers(servers))]
 }

@@ -1,4 +1,7 @@
 //! Windsurf: servers in `~/.codeium/windsurf/mcp_config.json`; it has none for a project.
+//!
+//! Since June 2026 it is called Devin Desktop. Cascade still has that file, and the agent that
+//! takes Cascade's place, which keeps its own settings in `~/.config/devin`, reads it as well.
 
 use std::path::PathBuf;
 
@@ -6,7 +9,7 @@ use super::{Client, Level, Shape, Slot, servers};
 use crate::install::places::Places;
 
 pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
-    (vec![dir(places)], &["windsurf"])
+    (vec![dir(places), places.config.join("devin")], &["windsurf"])
 }
 
 pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {

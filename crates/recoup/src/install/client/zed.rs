@@ -1,5 +1,6 @@
 //! Zed: servers among its settings, `~/.config/zed/settings.json` or `.zed/settings.json` of a
-//! project, under the name `context_servers`.
+//! project, under the name `context_servers`. Older versions want to be told the source of a
+//! server, newer ones pass over that.
 
 use std::path::PathBuf;
 

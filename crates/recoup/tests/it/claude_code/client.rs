@@ -8,12 +8,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::api::Api;
 use super::conversation::Conversation;
 use super::hooks::{self, Hook, Seen};
-use super::request::Request;
-use super::script::Script;
 use super::terminal::Terminal;
+use crate::model::{Api, Request, Script};
 use crate::support::Home;
 
 /// What the client must be told to be quiet and alone.
@@ -81,7 +79,11 @@ impl Client {
             "customApiKeyResponses": { "approved": [end_of_key], "rejected": [] },
             "projects": { project.to_str().unwrap(): { "hasTrustDialogAccepted": true } },
         });
-        fs::write(self.home.path(".claude.json"), known.to_string()).unwrap();
+        let file = self.home.path(".claude.json");
+        let mut all: Value =
+            fs::read(&file).map_or(json!({}), |bytes| serde_json::from_slice(&bytes).unwrap());
+        merge(&mut all, known);
+        fs::write(&file, all.to_string()).unwrap();
         let mut command = self.prepared(&[]);
         command.env("TERM", "xterm-256color");
         Terminal::start(command)
@@ -127,6 +129,18 @@ impl Client {
 
     fn witnessed(&self) -> PathBuf {
         self.home.path("witnessed")
+    }
+}
+
+/// Puts one object into another, to any depth.
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (name, value) in from {
+                merge(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from,
     }
 }
 

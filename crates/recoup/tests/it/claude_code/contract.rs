@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::client::Client;
 use super::hooks::{EVENTS, Hook, Seen};
-use super::script::{Answer, Script};
 use super::{client_with_the_rule, sub_agent};
+use crate::model::{Answer, Script};
 
 /// A conversation in which everything happens.
 fn everything() -> Script {

@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::client::Client;
 use super::hooks::Hook;
-use super::script::Script;
 use super::{RULE, client_with_the_rule};
+use crate::model::Script;
 use crate::support::RECOUP;
 
 /// How the client has our server, as it tells when a session begins.
-fn server(heard: &[Value]) -> Option<String> {
+pub(super) fn server(heard: &[Value]) -> Option<String> {
     let begun = heard.iter().find(|line| line["subtype"] == "init").expect("a session begins");
     let servers = begun["mcp_servers"].as_array().unwrap();
     let ours = servers.iter().find(|server| server["name"] == "recoup")?;
     Some(ours["status"].as_str().unwrap().to_owned())
 }
 
-fn settings(client: &Client) -> Vec<u8> {
+pub(super) fn settings(client: &Client) -> Vec<u8> {
     fs::read(client.home.path(".claude/settings.json")).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::client::Client;
 use super::hooks::Hook;
-use super::script::{Answer, Script};
+use crate::model::{Answer, Script};
 use crate::support::finish;
 use serde_json::json;
 

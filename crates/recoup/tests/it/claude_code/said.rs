@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::client::{Client, KEY};
 use super::hooks::Hook;
-use super::script::{Answer, Script};
 use super::{RULE, client_with_the_rule};
+use crate::model::{Answer, Script};
 
 /// What of the rule is left when it was said in a prompt, and not recorded word for word.
 const SAID: &str = "ever use var in JavaScript";

@@ -155,6 +155,7 @@ fn pipes_in_place_of_files_are_not_waited_for() {
         ".claude.json",
         ".codex/config.toml",
         ".pi/agent/extensions/recoup.ts",
+        ".pi/agent/mcp.json",
     ] {
         pipe(&home.path(name));
     }

@@ -56,6 +56,14 @@ fn with_servers(program: &str) -> Vec<(&'static str, &'static str, &'static str,
             ),
         ),
         (
+            "pi",
+            ".pi/agent/mcp.json",
+            "{\n  \"mcpServers\": {\n    \"x\": { \"command\": \"y\" }\n  }\n}\n",
+            format!(
+                "{{\n  \"mcpServers\": {{\n    \"x\": {{ \"command\": \"y\" }},\n    \"recoup\": {{\"command\": \"{program}\", \"args\": [\"mcp\", \"--with-hooks\"]}}\n  }}\n}}\n"
+            ),
+        ),
+        (
             "codex",
             ".codex/config.toml",
             "model = \"gpt\" # best\r\n\r\n[features]\r\nweb = true\r\n",
@@ -68,7 +76,7 @@ fn with_servers(program: &str) -> Vec<(&'static str, &'static str, &'static str,
 
 #[test]
 fn each_has_the_server_as_it_reads_it_and_is_the_same_afterwards() {
-    for index in 0..7 {
+    for index in 0..8 {
         let machine = Machine::new();
         let (client, path, before, after) = with_servers(&machine.program()).swap_remove(index);
         machine.write(path, before);
@@ -113,6 +121,19 @@ fn whatever_is_on_the_machine_is_found() {
     assert!(!machine.path(".claude.json").exists());
 }
 
+/// Its settings are elsewhere under its new name; the file with its servers is not.
+#[test]
+fn windsurf_is_found_by_its_new_name_as_well() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path(".config/devin")).unwrap();
+    let report = machine.init(&["--json"]).json();
+    assert_eq!(report["clients"][0]["client"], "windsurf", "{report}");
+    let servers = machine.json(".codeium/windsurf/mcp_config.json");
+    assert_eq!(servers["mcpServers"]["recoup"]["command"], machine.program());
+    machine.uninstall(&[]);
+    assert!(!machine.path(".codeium").exists() && machine.path(".config/devin").exists());
+}
+
 #[test]
 fn moved_directories_are_followed() {
     let machine = Machine::new();
@@ -138,6 +159,7 @@ fn moved_directories_are_followed() {
         "codex/hooks.json",
         "codex/config.toml",
         "pi/extensions/recoup.ts",
+        "pi/mcp.json",
         "config/zed/settings.json",
     ] {
         assert!(moved(file).is_file(), "{file}");

@@ -72,6 +72,7 @@ fn files_that_the_team_gets_hold_no_path_of_this_machine() {
         ".codex/hooks.json",
         ".codex/config.toml",
         ".pi/extensions/recoup.ts",
+        ".pi/mcp.json",
         ".cursor/mcp.json",
         ".vscode/mcp.json",
         ".zed/settings.json",

@@ -1,5 +1,5 @@
-//! The model API on loopback: Anthropic's messages, answered from a script,
-//! and a record of all that was asked.
+//! The model APIs on loopback: Anthropic's messages, answered from a script, the responses
+//! that Codex asks for, each a word, and a record of all that was asked.
 
 use std::io::{BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::request::Request;
-use super::script::Script;
+use super::script::{self, Script};
 
 /// It answers for as long as the test's process lives.
 #[derive(Debug)]
@@ -52,6 +52,11 @@ fn serve(mut stream: &TcpStream, script: &Script, asked: &Mutex<Vec<Request>>) {
             let mut asked = asked.lock().unwrap();
             asked.push(request);
             response("200 OK", "text/event-stream", &answer.events(&model, asked.len()))
+        }
+        Some("/v1/responses") => {
+            let mut asked = asked.lock().unwrap();
+            asked.push(request);
+            response("200 OK", "text/event-stream", &script::a_word_in_response(asked.len()))
         }
         Some("/v1/messages/count_tokens") => {
             response("200 OK", "application/json", r#"{"input_tokens":100}"#)

@@ -61,11 +61,32 @@ impl Answer {
             }),
             json!({ "type": "message_stop" }),
         ];
-        let event = |event: &Value| {
-            format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())
-        };
-        events.iter().map(event).collect()
+        stream(&events)
     }
+}
+
+/// What is said to Codex, which speaks another protocol.
+pub(crate) fn a_word_in_response(number: usize) -> String {
+    let usage = json!({ "input_tokens": 100, "output_tokens": 1, "total_tokens": 101 });
+    let id = format!("resp_{number}");
+    let begun = json!({ "id": id, "object": "response", "status": "in_progress", "output": [] });
+    let item = json!({
+        "type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed",
+        "content": [{ "type": "output_text", "text": "Fine.", "annotations": [] }],
+    });
+    let done = json!({ "id": id, "object": "response", "status": "completed", "output": [item], "usage": usage });
+    stream(&[
+        json!({ "type": "response.created", "response": begun }),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+        json!({ "type": "response.completed", "response": done }),
+    ])
+}
+
+/// Server-sent events.
+fn stream(events: &[Value]) -> String {
+    let event =
+        |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    events.iter().map(event).collect()
 }
 
 impl Said {

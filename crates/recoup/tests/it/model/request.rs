@@ -38,8 +38,15 @@ impl Request {
 
     /// How often `text` stands in what the model is given to read.
     pub(crate) fn count(&self, text: &str) -> usize {
-        let read = ["system", "messages"].map(|part| texts(&self.body[part]));
+        let read = ["system", "messages", "instructions", "input"];
+        let read = read.map(|part| texts(&self.body[part]));
         read.iter().flatten().map(|given| given.matches(text).count()).sum()
+    }
+
+    /// Whether the model may call a tool, or a tool of a group, whose name begins so.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        tools.filter_map(|tool| tool["name"].as_str()).any(|known| known.starts_with(name))
     }
 
     /// The user's newest message. It need not be the last one: what hooks and
