@@ -154,16 +154,15 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
 /// process at once, and of the machine from the next checkpoint on.
 ///
 /// SQLite's own checkpoints are switched off: they leave the log's length as it
-/// is, and a process that lives for one write never gets to start it over. The
-/// page cache may grow to 64 MiB, so that removing very many records at once
-/// writes each page once.
+/// is, and a process that lives for one write never gets to start it over.
 pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> Result<()> {
     connection
-        .execute_batch(
+        .execute_batch(&format!(
             "PRAGMA synchronous = NORMAL;
              PRAGMA wal_autocheckpoint = 0;
-             PRAGMA cache_size = -65536;",
-        )
+             PRAGMA cache_size = -{};",
+            layout.cache
+        ))
         .map_err(|error| fault::explain(error, "configuring it"))?;
     layout.bring_up_to_date(connection)
 }

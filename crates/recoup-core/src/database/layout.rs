@@ -33,6 +33,9 @@ pub(crate) struct Layout {
     pub(crate) oldest: i64,
     /// What each connection is told first.
     pub(crate) pragmas: &'static str,
+    /// How much of it a writer may have in memory, in KiB: as long as it fits, a change of very
+    /// many rows writes each page once.
+    pub(crate) cache: u32,
     /// Whether a copy is made before older tables are changed: for what can't be had again.
     pub(crate) backs_up: bool,
     /// Makes the tables.

@@ -147,6 +147,7 @@ pub(super) static LAYOUT: Layout = Layout {
     first: BARE,
     oldest: BARE,
     pragmas: "",
+    cache: 64 << 10,
     backs_up: false,
     tables: &[TABLES, TALLIES],
     migrate,
