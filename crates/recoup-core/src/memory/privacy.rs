@@ -132,10 +132,16 @@ pub(super) fn is_due(connection: &Connection, pause: Duration, now: Timestamp) -
     let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
     // A time in the future is a clock that was wrong.
     let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
-    if last.is_some_and(fresh) {
-        return Ok(false);
+    Ok(!last.is_some_and(fresh))
+}
+
+/// The same, and from now on it is not due.
+pub(super) fn take_due(connection: &Connection, pause: Duration, now: Timestamp) -> Result<bool> {
+    let due = is_due(connection, pause, now)?;
+    if due {
+        set(connection, SETTLED, &now.as_millis().to_string())?;
     }
-    set(connection, SETTLED, &now.as_millis().to_string()).map(|()| true)
+    Ok(due)
 }
 
 pub(super) fn get(connection: &Connection, name: &str) -> Result<Option<String>> {

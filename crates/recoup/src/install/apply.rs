@@ -45,14 +45,15 @@ pub(crate) fn settle<P>(
     carry_out: impl Fn(&P) -> Result<Outcome>,
     again: impl Fn(&Path) -> Result<P>,
 ) -> Result<(P, Copies)> {
-    for tries_left in (0..TRIES).rev() {
+    let mut tries = 1;
+    loop {
         match carry_out(&planned)? {
             Outcome::Written(copies) => return Ok((planned, copies)),
-            Outcome::Outdated(path) if tries_left == 0 => return Err(changed_meanwhile(&path)),
+            Outcome::Outdated(path) if tries == TRIES => return Err(changed_meanwhile(&path)),
             Outcome::Outdated(path) => planned = again(&path)?,
         }
+        tries += 1;
     }
-    unreachable!("the last try returns")
 }
 
 /// Puts everything in. Nothing is written if one of the files is not as it was planned for.

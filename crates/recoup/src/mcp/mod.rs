@@ -18,6 +18,7 @@ mod stdio;
 mod tools;
 mod turns;
 mod unknown;
+mod upkeep;
 mod watch;
 
 use std::fmt;
@@ -34,6 +35,7 @@ use tokio::sync::Semaphore;
 
 use self::seal::Seal;
 use self::turns::Turns;
+use self::upkeep::Upkeep;
 
 pub(crate) use http::{Http, serve as serve_http};
 
@@ -90,6 +92,7 @@ pub(crate) struct Desk {
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
     seal: Arc<OnceLock<Option<Seal>>>,
     turns: Turns,
+    upkeep: Arc<Upkeep>,
     /// Who follows resources for as long as they like.
     listeners: Arc<Semaphore>,
 }
@@ -106,6 +109,7 @@ impl Desk {
             opened: Arc::default(),
             seal: Arc::default(),
             turns: Turns::default(),
+            upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
     }

@@ -160,7 +160,12 @@ impl ServerHandler for Server {
         let arguments = request.arguments.take().unwrap_or_default();
         let work = move |around: &dyn Surroundings| tool.call(around, arguments);
         match self.work(tool.access(), &context, work).await? {
-            Ok(outcome) => self.settled(outcome, &brought, &context).await,
+            Ok(outcome) => {
+                if tool.access() == Access::Writes {
+                    self.desk.upkeep.look(&self.desk);
+                }
+                self.settled(outcome, &brought, &context).await
+            }
             Err(error) => Ok(result(Err(error)).into()),
         }
     }

@@ -35,12 +35,17 @@ pub struct Settled {
 }
 
 impl Memory {
-    /// The same, if that was not done for a day.
+    /// The same, if that was not done for a day. Where nothing is remembered, nothing is made.
     pub fn settle_daily(&self) -> Result<Option<Settled>> {
         let now = self.now();
-        let due =
-            self.change("settling memory", |connection| privacy::is_due(connection, DAY, now))?;
-        due.then(|| self.settle()).transpose()
+        let is_due = self.read(|connection| privacy::is_due(connection, DAY, now))?;
+        if is_due != Some(true) {
+            return Ok(None);
+        }
+        // Of several who saw that, one does it.
+        let is_ours =
+            self.change("settling memory", |connection| privacy::take_due(connection, DAY, now))?;
+        is_ours.then(|| self.settle()).transpose()
     }
 
     /// Brings everything up to date.

@@ -1,6 +1,7 @@
 //! The memory tools: what an agent may remember, find and forget.
 
-use std::fs;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 
@@ -150,4 +151,38 @@ fn what_an_agent_removes_is_gone_from_what_waits_too() {
     let stored = client.data("store_memory", content);
     client.data("delete_memory", json!({ "id": stored["memory"]["id"] }));
     assert!(!same.exists() && other.exists());
+}
+
+/// A client without hooks has no worker that would do it.
+#[test]
+fn candidates_that_nobody_saw_again_go_after_a_week() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    client.call("store_memory", json!({ "content": "use tabs" }));
+    let database = rusqlite::Connection::open(home.recoup().join("memory.db")).unwrap();
+    let left = |wanted: i64| {
+        let count = || {
+            database
+                .query_row("SELECT count(*) FROM notes", [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while count() != wanted && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(count(), wanted);
+    };
+    left(1);
+    drop(client);
+    database.busy_timeout(Duration::from_secs(10)).unwrap();
+    database
+        .execute_batch("UPDATE notes SET updated = updated - 691200000; DELETE FROM settings;")
+        .unwrap();
+    let mut client = Client::greeted(&home);
+    client.call("search_memory", json!({ "query": "tabs" }));
+    left(1);
+    client.call("store_memory", json!({ "content": "never push to main" }));
+    left(1);
+    let found = client.call("search_memory", json!({ "query": "tabs" }));
+    assert!(!text(&found).contains("use tabs"), "{found}");
 }
