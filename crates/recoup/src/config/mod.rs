@@ -89,6 +89,8 @@ pub struct Settings {
     pub keeps_headless: bool,
     /// What is put where Claude Code reads it.
     pub mirror: Wants,
+    /// The same without what the repository says.
+    pub users_mirror: Wants,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -211,6 +213,7 @@ impl Gathered {
             judge: judge?,
             keeps_headless: keeps_headless?,
             mirror: mirror?,
+            users_mirror: self.users_mirror(),
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })
@@ -221,6 +224,13 @@ impl Gathered {
             (self.resolve(&keys::mirror::RULES_SYNC), self.resolve(&keys::mirror::SKILLS_ENABLED));
         let place = self.resolve(&keys::mirror::SKILLS_PLACE);
         Some(Wants { rules: rules?, skills: Some(place?).filter(|_| skills == Some(true)) })
+    }
+
+    fn users_mirror(&self) -> Wants {
+        let (rules, skills) =
+            (self.users(&keys::mirror::RULES_SYNC), self.users(&keys::mirror::SKILLS_ENABLED));
+        let place = self.users(&keys::mirror::SKILLS_PLACE);
+        Wants { rules: rules == Some(true), skills: place.filter(|_| skills == Some(true)) }
     }
 
     /// A directory whose format has no scopes is one of its own, unless the user

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::init::{FileReport, places};
 use crate::cli::failure::Failure;
-use crate::cli::mirror::tell_problems;
+use crate::cli::mirror::{tell_leftovers, withdraw};
 use crate::cli::{Answer, Ended, failure, ui};
 use crate::config::{self, Overrides, Settings};
 use crate::install::purge::{self, Ground, Purge};
@@ -81,7 +81,7 @@ impl UninstallArgs {
         let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = report(&undo, purge.as_ref(), &places);
-        report.mirrored = self.is_all().then(|| mirror::withdraw(own, true)).transpose()?;
+        report.mirrored = self.is_about_mirrors().then(|| withdraw(own, &found.cwd, true));
         if let Some(purged) = &mut report.purged {
             purged.elsewhere = elsewhere;
         }
@@ -94,9 +94,9 @@ impl UninstallArgs {
         let possible = undo.faults.is_empty() || purge.is_none();
         if any && possible && !self.dry_run && self.consents(deletes)? {
             install::take_out(&undo, own, SystemClock.now())?;
-            if self.is_all() {
+            if self.is_about_mirrors() {
                 // Afterwards: both have lines in the same file of git's.
-                report.mirrored = Some(mirror::withdraw(own, false)?);
+                report.mirrored = Some(withdraw(own, &found.cwd, false));
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
@@ -117,12 +117,16 @@ impl UninstallArgs {
             ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
         }
         let done = !any || self.dry_run || report.written;
-        Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+        let is_left = report.written && report.leaves_some();
+        Ok(if done && !is_left && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
     }
 
-    /// Whether nothing is to be left in.
-    fn is_all(&self) -> bool {
-        self.clients.is_empty() && !self.user && !self.project
+    /// Whether it is about what Claude Code reads by itself, too: nobody else does.
+    fn is_about_mirrors(&self) -> bool {
+        let is_reader =
+            |name: &String| Client::parse(name).is_ok_and(|it| it == Client::ClaudeCode);
+        let is_meant = self.clients.is_empty() || self.clients.iter().any(is_reader);
+        is_meant && !self.user && !self.project
     }
 
     fn wanted(&self) -> Result<Wanted> {
@@ -166,6 +170,11 @@ impl Report {
     fn withdraws(&self) -> bool {
         self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
     }
+
+    /// Whether something of that stays.
+    fn leaves_some(&self) -> bool {
+        self.mirrored.as_ref().is_some_and(mirror::Report::leaves_some)
+    }
 }
 
 fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
@@ -193,7 +202,7 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
         let word = if change.did == Did::Removed { "---" } else { "+++" };
         ui::diff(&format!("{word} {}", change.path.display()))?;
     }
-    report.mirrored.iter().for_each(tell_problems);
+    report.mirrored.iter().for_each(tell_leftovers);
     report.notes.iter().for_each(ui::say);
     undo.faults.iter().for_each(failure::warn);
     if let Some(purged) = &report.purged {
@@ -214,12 +223,15 @@ fn tell_end(report: &Report) {
     for file in &report.files {
         ui::say(file.summary());
     }
+    report.mirrored.iter().for_each(tell_leftovers);
     match &report.purged {
         None => ui::say(
             "Done. What is remembered and kept stays in place, and so do the copies of these files in \
              backups/ beside it: `recoup uninstall --purge` deletes all that.",
         ),
-        Some(purged) if purged.left.is_empty() && purged.elsewhere.is_empty() => {
+        Some(purged)
+            if purged.left.is_empty() && purged.elsewhere.is_empty() && !report.leaves_some() =>
+        {
             ui::say("Done: nothing that was remembered is left.");
         }
         Some(_) => ui::say(

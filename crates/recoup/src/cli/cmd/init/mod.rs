@@ -13,7 +13,7 @@ use recoup_core::base::project::Project;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{Answer, Ended, failure, ui};
+use crate::cli::{Answer, Ended, failure, mirror, ui};
 use crate::config::{self, ClientDirs};
 use crate::install::{self, Change, Client, Level, Plan, Wish, answers};
 pub(super) use show::FileReport;
@@ -125,6 +125,7 @@ impl InitArgs {
                 plans.iter().flat_map(|it| &it.changes).chain([&settings]).cloned().collect();
             let copies = install::put_in(&changes, &around.places.own, SystemClock.now())?;
             report.was_written(&copies);
+            mirror::withdraw_unwanted();
             if !self.json {
                 report.tell_end();
             }
