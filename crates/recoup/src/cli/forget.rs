@@ -20,7 +20,7 @@ impl App {
         // Of what is not there nothing is done; who looks for it says so.
         let notes: Vec<Note> = found.into_iter().collect::<Option<_>>().unwrap_or_default();
         let (mut forgotten, mirrored) =
-            self.with_mirror(false, |mirror| mirror.forget(&notes, || memory.forget(ids)))?;
+            self.with_mirror(|mirror| mirror.forget(&notes, || memory.forget(ids)))?;
         forgotten.unreached.extend(shared(self, &forgotten.notes));
         forget_jobs(self, &forgotten.notes)?;
         forgotten.unreached.extend(mirrored);

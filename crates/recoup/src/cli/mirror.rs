@@ -21,33 +21,27 @@ impl App {
             // By its name its files are found again.
             projects::remember(&self.settings.home, project);
         }
-        self.with_mirror(dry, |mirror| Mirror { project, ..mirror }.sync())
+        let Settings { home, cwd, mirror, users_mirror, .. } = &self.settings;
+        let around = Around { home, cwd, project, wants: *mirror, users: *users_mirror, dry };
+        around.with_mirror(|mirror| mirror.sync())
     }
 
     /// Memories of these scopes have changed: what was made of them is made anew. The change
     /// itself is done, so that what goes wrong here is only told.
     pub(super) fn refresh_mirrors(&self, changed: &[NoteScope]) {
-        tell_refreshed(self.with_mirror(false, |mirror| mirror.refresh(changed)));
+        tell_refreshed(self.with_mirror(|mirror| mirror.refresh(changed)));
     }
 
-    pub(super) fn with_mirror<T>(
-        &self,
-        dry: bool,
-        act: impl FnOnce(Mirror<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let Settings { home, cwd, project, mirror, users_mirror, .. } = &self.settings;
-        let around = Around { home, cwd, project, wants: *mirror, users: *users_mirror, dry };
-        around.with_mirror(act)
+    /// As it is wanted now: a server may have been told otherwise when it started.
+    pub(super) fn with_mirror<T>(&self, act: impl FnOnce(Mirror<'_>) -> Result<T>) -> Result<T> {
+        let Settings { home, cwd, project, .. } = &self.settings;
+        Around::now(home, cwd, project).with_mirror(act)
     }
 }
 
-/// The same for those who have no use for the rest of the configuration; what can't be read
-/// says no.
+/// The same for those who have no use for the rest of the configuration.
 pub(super) fn refresh_mirrors(home: &Path, project: &Project, changed: &[NoteScope]) {
-    let settings = Settings::load(&Overrides::default()).ok();
-    let said = settings.map(|settings| (settings.mirror, settings.users_mirror));
-    let (wants, users) = said.unwrap_or((Wants::NONE, Wants::NONE));
-    let around = Around { home, cwd: project.root(), project, wants, users, dry: false };
+    let around = Around::now(home, project.root(), project);
     tell_refreshed(around.with_mirror(|mirror| mirror.refresh(changed)));
 }
 
@@ -88,7 +82,15 @@ struct Around<'a> {
     dry: bool,
 }
 
-impl Around<'_> {
+impl<'a> Around<'a> {
+    /// With what the configuration says now; one that can't be read says no.
+    fn now(home: &'a Path, cwd: &'a Path, project: &'a Project) -> Self {
+        let settings = Settings::load(&Overrides::default()).ok();
+        let said = settings.map(|settings| (settings.mirror, settings.users_mirror));
+        let (wants, users) = said.unwrap_or((Wants::NONE, Wants::NONE));
+        Self { home, cwd, project, wants, users, dry: false }
+    }
+
     fn with_mirror<T>(&self, act: impl FnOnce(Mirror<'_>) -> Result<T>) -> Result<T> {
         let &Around { home, cwd, project, wants, users, dry } = self;
         let (dirs, memory) = (ClientDirs::find(cwd), memory_in(home));

@@ -60,7 +60,8 @@ impl Scene {
 
     /// `recoup init` for Claude Code.
     fn init(&self, args: &[&str]) {
-        let program = self.home.path("the-recoup");
+        let program = self.home.path("bin/recoup");
+        fs::create_dir(program.parent().unwrap()).unwrap();
         symlink(RECOUP, &program).unwrap();
         let program = program.to_str().unwrap();
         let init = ["init", "--client", "claude-code", "--yes", "--program", program];

@@ -69,7 +69,7 @@ pub fn spliced(index: &[u8], lines: &[String], is_known: impl Fn(&str) -> bool) 
 /// The file of ours that a line of an index is about.
 fn linked(line: &[u8]) -> Option<&str> {
     let line = str::from_utf8(line).ok()?.trim_start().strip_prefix("- [")?;
-    let (_, link) = line.split_once("](")?;
-    let name = link.split_once(')')?.0;
+    let (_, target) = line.split_once("](")?;
+    let name = target.split_once(')')?.0;
     name.starts_with(PREFIX).then_some(name)
 }

@@ -58,7 +58,7 @@ mod tests {
     fn a_long_statement_is_known_by_its_first_words() {
         let words = folded(&"many words ".repeat(40));
         let known = beginning(&words);
-        assert!(known.len() <= ENOUGH && known.ends_with(" "), "{known:?}");
+        assert!(known.len() <= ENOUGH && known.ends_with(' '), "{known:?}");
         assert_eq!(beginning(" use tabs "), " use tabs ");
         let one = folded(&"x".repeat(400));
         assert_eq!(beginning(&one), one);
