@@ -13,16 +13,12 @@ const EXTENDED: u16 = 0x4000;
 
 /// The names that begin so. Where the list can't be read, that beginning, if it occurs.
 pub(super) fn beginning_with(index: &[u8], start: &str) -> Vec<String> {
-    match IDS.into_iter().find_map(|id| names(index, id)) {
-        Some(names) => {
-            let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
-            found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
-        }
-        None => {
-            let occurs = index.windows(start.len()).any(|window| window == start.as_bytes());
-            occurs.then(|| start.to_owned()).into_iter().collect()
-        }
-    }
+    let Some(names) = IDS.into_iter().find_map(|id| names(index, id)) else {
+        let occurs = index.windows(start.len()).any(|window| window == start.as_bytes());
+        return occurs.then(|| start.to_owned()).into_iter().collect();
+    };
+    let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
+    found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
 }
 
 /// All names, if the list holds together with ids of that length.

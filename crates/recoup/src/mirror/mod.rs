@@ -139,12 +139,7 @@ impl Mirror<'_> {
         report.remarks.extend(silence.map(register::paused));
         let mut register = self.register()?;
         let own = self.places();
-        if self.wants.skills == Some(SkillsPlace::Project) && own.len() < 3 {
-            report.remarks.push(format!(
-                "{} is seen by all projects, and what is said in this one goes nowhere else: no skills are made. skills.place = \"user\" is for what holds everywhere",
-                self.ground.claude.join("skills").display()
-            ));
-        }
+        report.remarks.extend(self.why_no_skills(&own));
         for place in register.all() {
             let is_own = own.iter().any(|it| it.is_same(&place));
             let licence = if self.users.has(&place) { Licence::Less } else { Licence::Nothing };
@@ -153,15 +148,13 @@ impl Mirror<'_> {
             }
         }
         for place in own {
+            let is_there = register.knows(&place) || scan::has_ours(&place.dir);
             let licence = match (self.wants.has(&place), silence.is_some()) {
                 (true, false) => Licence::Full,
                 (true, true) if is_due => Licence::Less,
-                (true, true) => continue,
                 // What is not wanted goes all the same.
-                (false, _) if register.knows(&place) || scan::has_ours(&place.dir) => {
-                    Licence::Nothing
-                }
-                (false, _) => continue,
+                (false, _) if is_there => Licence::Nothing,
+                _ => continue,
             };
             self.bring(&mut register, place, licence, &mut report);
         }
@@ -169,6 +162,18 @@ impl Mirror<'_> {
             register::is_done(home)?;
         }
         Ok(report)
+    }
+
+    /// Where the project is the user's home, its folder is the one that all projects see.
+    fn why_no_skills(&self, own: &[Place]) -> Option<String> {
+        let is_somewhere =
+            own.iter().any(|place| self.wants.has(place) && place.sort == Sort::Skills);
+        (self.wants.skills.is_some() && !is_somewhere).then(|| {
+            format!(
+                "{} is seen by all projects, and what is said in this one goes nowhere else: no skills are made. skills.place = \"user\" is for what holds everywhere",
+                claude::skills_dir(self.ground.claude).display()
+            )
+        })
     }
 
     /// Takes out what the user wants nowhere.

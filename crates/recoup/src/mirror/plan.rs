@@ -190,14 +190,15 @@ impl Found {
         let is_skills = name.contains('/');
         let is_left = is_skills && text.is_none_or(|it| it.is_strange());
         let is_new = is_skills && text == Some(&There::Nothing);
-        !is_left && !self.0[name].is_strange() && !(is_new && self.is_shared(name))
+        let is_theirs = is_left || self.0[name].is_strange();
+        !(is_theirs || is_new && self.is_shared(name))
     }
 
     /// What hides a folder stays as long as somebody else's file is in it.
     fn may_remove(&self, name: &str) -> bool {
         let is_left =
             self.0.get(&format!("{}/{SKILL}", group(name))).is_some_and(|it| it.is_strange());
-        !is_left && !(name.ends_with(IGNORED_BY) && self.is_shared(name))
+        !(is_left || name.ends_with(IGNORED_BY) && self.is_shared(name))
     }
 
     /// Whether somebody else's file is beside it.

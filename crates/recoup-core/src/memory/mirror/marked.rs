@@ -29,7 +29,7 @@ impl Marks {
             self.is_mark(line) || is_ours(line)
         };
         let begin = lines.iter().position(|line| line.starts_with(self.begins.as_bytes()));
-        let Some(first) = begin.or_else(|| lines.iter().position(|line| ours(line))) else {
+        let Some(first) = begin.or_else(|| lines.iter().position(&ours)) else {
             return Unmarked { rest: file.into(), at: file.len() };
         };
         let others = |lines: &[&[u8]]| -> Vec<u8> {

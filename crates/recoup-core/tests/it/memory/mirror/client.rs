@@ -56,7 +56,9 @@ fn what_the_client_puts_in_makes_no_command_and_no_file_of_a_statement() {
         let notes = [note(text), note(text), note(text)];
         let texts = texts_of(&notes);
         assert_eq!(texts.len(), 3, "{texts:?}");
-        texts.iter().for_each(|it| assert_inert(it));
+        for text in &texts {
+            assert_inert(text);
+        }
     }
 }
 
@@ -116,6 +118,8 @@ proptest! {
         paths in proptest::option::of(proptest::collection::vec(sign(), 1..8)),
     ) {
         let note = Note { paths: paths.map(|it| it.concat()), ..note(&signs.concat()) };
-        texts_of(&[note.clone(), note.clone(), note]).iter().for_each(|it| assert_inert(it));
+        for text in texts_of(&[note.clone(), note.clone(), note]) {
+            assert_inert(&text);
+        }
     }
 }
