@@ -31,11 +31,11 @@ impl Mirror<'_> {
         }
         self.leaving = notes.iter().map(|note| note.id.clone()).collect();
         let scopes: Vec<NoteScope> = notes.iter().map(|note| note.scope.clone()).collect();
-        let found = self.found_by_looking(&scopes);
+        let traces = Traces::of(notes);
+        let found = self.found_by_looking(&scopes, &traces);
         if found.is_empty() && !Register::is_at(self.ground.home) {
             return Ok((delete()?, Vec::new()));
         }
-        let traces = Traces::of(notes);
         // Whatever happens now, the next sync looks everywhere.
         register::make_due(self.ground.home)?;
         let out = self.take_out(found, &scopes, &traces);
@@ -70,15 +70,16 @@ impl Mirror<'_> {
         TakenOut { register: Some(register), places, had, report }
     }
 
-    /// Places that the register does not know: the project's own and, where there is no
-    /// register, all.
-    fn found_by_looking(&self, scopes: &[NoteScope]) -> Vec<Place> {
+    /// Places with these words that the register may not know: the project's own and, where
+    /// there is no register, all.
+    fn found_by_looking(&self, scopes: &[NoteScope], traces: &Traces) -> Vec<Place> {
         let own = self.places().into_iter().filter(|place| scan::has_ours(&place.dir));
         let mut found: Vec<Place> = own.collect();
         if !Register::is_at(self.ground.home) {
             found.extend(scan::places(self.ground));
         }
-        found.retain(|place| register::concerns(place, scopes));
+        let has_any = |place: &Place| !having(std::slice::from_ref(place), traces).is_empty();
+        found.retain(|place| register::concerns(place, scopes) && has_any(place));
         found
     }
 }

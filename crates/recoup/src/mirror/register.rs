@@ -53,6 +53,9 @@ pub(super) struct Place {
     /// Our lines in an index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) lines: Vec<Digest>,
+    /// Where other projects are that have the same place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<PathBuf>,
 }
 
 impl Place {
@@ -66,6 +69,7 @@ impl Place {
             made: Vec::new(),
             spliced: BTreeMap::new(),
             lines: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -86,18 +90,17 @@ impl Place {
         (self.sort, &self.dir) == (other.sort, &other.dir)
     }
 
-    /// Whether another project than this has the place, and is still there: the client makes
-    /// one name of both.
-    fn is_of_other(&self, place: &Self) -> bool {
-        let is_there = || {
-            let found = Project::find(self.root.as_deref()?).ok()?;
-            (self.project.as_deref() == Some(found.id().as_str())).then_some(())
+    /// The roots of other projects that have the same place, and are still there: the client
+    /// makes one name of all their paths.
+    fn sharing(&self, place: &Self) -> Vec<PathBuf> {
+        let is_other = |root: &&PathBuf| {
+            place.root.as_ref() != Some(*root)
+                && Project::find(root)
+                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
         };
-        self.sort == Sort::Rules
-            && place.project.is_some()
-            && self.project != place.project
-            && self.root != place.root
-            && (self.project.is_none() && self.root.is_some() || is_there().is_some())
+        let is_shareable = self.sort == Sort::Rules && place.project.is_some();
+        let roots = self.others.iter().chain(&self.root).filter(|_| is_shareable);
+        roots.filter(is_other).cloned().collect()
     }
 }
 
@@ -178,8 +181,12 @@ impl Register {
     /// is no project's.
     pub(super) fn take(&self, place: Place) -> Place {
         let Some(known) = self.places.iter().find(|it| it.is_same(&place)) else { return place };
-        let project = if known.is_of_other(&place) { None } else { place.project };
-        Place { project, root: place.root, ..known.clone() }
+        if place.project.is_none() {
+            return known.clone();
+        }
+        let others = known.sharing(&place);
+        let project = place.project.filter(|_| others.is_empty());
+        Place { project, root: place.root, others, ..known.clone() }
     }
 
     /// Puts down what a place has; one that has nothing is not kept. What can't be put down

@@ -12,10 +12,10 @@ use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::mirror::{INDEX, PREFIX, is_whole_skill, rule_tail};
 
-use super::claude;
 use super::known::Lines;
 use super::register::{Place, Sort};
 use super::skills::{IGNORE, IGNORED_BY, MANIFEST, SKILL};
+use super::{claude, exclude};
 
 /// No file of ours is larger.
 const LARGEST: u64 = 1 << 20;
@@ -107,7 +107,7 @@ fn adopt_skill(place: &mut Place, folder: &str) {
     }
     let file = |file: &str| read(&place.dir.join(name(file)));
     let (Some(manifest), Some(skill)) = (file(MANIFEST), file(SKILL)) else { return };
-    if !is_whole_skill(&manifest, &skill) {
+    if !is_whole_skill(&manifest, &skill) || is_published(place, folder) {
         return;
     }
     let ignore = file(IGNORED_BY).filter(|text| text == IGNORE.as_bytes());
@@ -120,6 +120,13 @@ fn adopt_skill(place: &mut Place, folder: &str) {
     if !place.made.contains(&dir) {
         place.made.push(dir);
     }
+}
+
+/// What came with a repository may be somebody else's, whole as it is.
+fn is_published(place: &Place, folder: &str) -> bool {
+    let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
+    let dir = place.dir.join(folder);
+    project.is_some_and(|it| exclude::tracked(&it).iter().any(|file| file.starts_with(&dir)))
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

@@ -93,13 +93,36 @@ fn two_projects_with_one_name_share_only_what_holds_everywhere() {
     }
     scene.run(&["memory", "add", "--universal", "answer in English"]).expect(0);
     scene.run_in(&one, &["memory", "sync"]).expect(0);
-    for dir in [&other, &one, &other] {
+    for dir in [&other, &one, &one, &other] {
         let report = scene.run_in(dir, &["memory", "sync", "--json"]).expect(0).json();
         assert!(report["remarks"].to_string().contains("several projects"), "{report}");
         let index = fs::read_to_string(scene.memory_of(&one).join("MEMORY.md")).unwrap();
         assert!(index.contains("English"), "{index}");
         assert!(!index.contains("pnpm") && !index.contains("yarn"), "{index}");
     }
+    fs::remove_dir_all(&other).unwrap();
+    scene.run_in(&one, &["memory", "sync"]).expect(0);
+    let index = fs::read_to_string(scene.memory_of(&one).join("MEMORY.md")).unwrap();
+    assert!(index.contains("pnpm"), "the other is gone: {index}");
+}
+
+#[test]
+fn a_colleagues_skill_that_came_with_the_repository_is_theirs() {
+    let scene = Scene::in_git(&[SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let folder = scene.skills().join("recoup-testing");
+    git(&scene.home.project(), &["add", "-f", ".claude/skills/recoup-testing"]);
+    // Another machine: nothing is known of it, and other things are remembered.
+    fs::remove_dir_all(scene.home.recoup()).unwrap();
+    let before = fs::read_to_string(folder.join("SKILL.md")).unwrap();
+    for text in ["write a test first", "run all tests", "no test may sleep"] {
+        scene.add(text);
+    }
+    scene.sync();
+    scene.run(&["memory", "sync", "--remove"]).expect(0);
+    assert_eq!(fs::read_to_string(folder.join("SKILL.md")).unwrap(), before);
+    assert!(folder.join("manifest.json").exists() && folder.join(".gitignore").exists());
 }
 
 #[test]

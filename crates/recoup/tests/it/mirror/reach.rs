@@ -3,6 +3,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -234,4 +237,26 @@ fn what_another_note_says_is_not_taken_for_the_forgotten() {
     scene.sync();
     assert_eq!(forget(&scene, &id), json!([]));
     assert!(scene.index().contains("8443"));
+}
+
+/// Whoever still has the note can say it again; whoever has not, has no file of it either.
+#[test]
+fn whoever_is_killed_in_between_leaves_no_words_without_the_note() {
+    let (mut cut_short, mut kept) = (0, 0);
+    for step in 0..16 {
+        let scene = Scene::in_git(&[RULES, SKILLS]);
+        let id = synced(&scene);
+        let mut command = scene.command(&["memory", "forget", &id, "--yes"]);
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(2_000 * step));
+        child.kill().unwrap();
+        cut_short += u32::from(!child.wait().unwrap().success());
+        if scene.run(&["memory", "show", &id]).code == Some(0) {
+            kept += 1;
+            assert_eq!(forget(&scene, &id), json!([]));
+        }
+        scene.assert_nowhere("zebra");
+        assert!(scene.index().contains("vitest"));
+    }
+    assert!(cut_short > 0 && kept > 0, "nobody was killed in time");
 }

@@ -191,8 +191,7 @@ fn uninstalled_from_claude_code_alone_it_goes_too() {
 fn only_what_was_written_is_told() {
     let scene = Scene::in_git(&[RULES, SKILLS]);
     on_testing(&scene);
-    // In the way of one file alone.
-    fs::create_dir_all(scene.home.project().join(".git/info/exclude.d")).unwrap();
+    // What is not hidden is not written.
     let exclude = scene.home.project().join(".git/info/exclude");
     fs::remove_file(&exclude).unwrap();
     fs::create_dir(&exclude).unwrap();
