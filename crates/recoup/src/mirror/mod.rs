@@ -6,6 +6,7 @@
 //! PROJECT/.claude/skills/            recoup-TOPIC/{SKILL.md,manifest.json,.gitignore}
 //! ~/.claude/skills/                  the same of what holds in all projects
 //! ~/.recoup/mirrors.json             every place, and what we have put there
+//! ~/.recoup/mirrors.due              empty; there while something may still be where it is not to be
 //! ```
 //!
 //! A file is ours as long as its bytes are those that we wrote; one that somebody has

@@ -191,14 +191,14 @@ fn uninstalled_from_claude_code_alone_it_goes_too() {
 fn only_what_was_written_is_told() {
     let scene = Scene::in_git(&[RULES, SKILLS]);
     on_testing(&scene);
-    // What is not hidden is not written.
-    let exclude = scene.home.project().join(".git/info/exclude");
-    fs::remove_file(&exclude).unwrap();
-    fs::create_dir(&exclude).unwrap();
+    fs::write(scene.home.path(".claude/projects"), "a file where a directory belongs").unwrap();
     let report = scene.run(&["memory", "sync", "--json"]).expect(1).json();
-    for change in report["changes"].as_array().unwrap() {
+    let changes = report["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 4, "a skill of three files, and it is hidden: {report}");
+    for change in changes {
         let path = std::path::PathBuf::from(change["path"].as_str().unwrap());
         assert!(path.is_file(), "{path:?} is told and not there: {report}");
     }
-    assert_eq!(report["changes"].as_array().unwrap().len(), 4, "three rules and the index");
+    fs::remove_file(scene.home.path(".claude/projects")).unwrap();
+    assert_eq!(super::paths(&scene.sync(), "written").len(), 4, "three rules and the index");
 }
