@@ -1,66 +1,146 @@
 //! Keeping in step what Claude Code reads by itself.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::project::Project;
-use recoup_core::memory::{Memory, NoteScope};
+use recoup_core::memory::NoteScope;
 
 use super::app::{App, memory_in};
+use super::projects::{self, Names};
 use super::ui;
-use crate::config::ClientDirs;
-use crate::mirror::{Mirror, Report};
+use crate::config::{ClientDirs, Overrides, Settings};
+use crate::mirror::{self, Ground, Mirror, Report, Wants, Why};
 
 impl App {
     /// Brings a project in step, as the configuration has it.
     pub(super) fn sync_mirrors(&self, project: &Project, dry: bool) -> Result<Report> {
-        let (home, memory) = (&self.settings.home, self.memory());
-        with_mirror(home, &self.settings.cwd, &memory, dry, |mirror| {
-            mirror.sync(project, self.settings.mirror)
-        })
+        if !dry && self.settings.mirror.is_any() {
+            // By its name its files are found again.
+            projects::remember(&self.settings.home, project);
+        }
+        let Settings { home, cwd, mirror, users_mirror, .. } = &self.settings;
+        let around = Around { home, cwd, project, wants: *mirror, users: *users_mirror, dry };
+        around.with_mirror(|mirror| mirror.sync())
     }
 
-    /// Memories of these scopes have changed.
+    /// Memories of these scopes have changed: what was made of them is made anew. The change
+    /// itself is done, so that what goes wrong here is only told.
     pub(super) fn refresh_mirrors(&self, changed: &[NoteScope]) {
-        refresh_mirrors(&self.settings.home, &self.settings.cwd, changed);
+        tell_refreshed(self.with_mirror(|mirror| mirror.refresh(changed)));
+    }
+
+    /// As it is wanted now: a server may have been told otherwise when it started.
+    pub(super) fn with_mirror<T>(&self, act: impl FnOnce(Mirror<'_>) -> Result<T>) -> Result<T> {
+        let Settings { home, cwd, project, .. } = &self.settings;
+        Around::now(home, cwd, project).with_mirror(act)
     }
 }
 
-/// Memories of these scopes have changed: what was made of them is made anew. The change
-/// itself is done, so that what goes wrong here is only told.
-pub(super) fn refresh_mirrors(home: &Path, cwd: &Path, changed: &[NoteScope]) {
-    match refreshed(home, cwd, changed) {
+/// The same for those who have no use for the rest of the configuration.
+pub(super) fn refresh_mirrors(home: &Path, project: &Project, changed: &[NoteScope]) {
+    let around = Around::now(home, project.root(), project);
+    tell_refreshed(around.with_mirror(|mirror| mirror.refresh(changed)));
+}
+
+/// The configuration has changed: what the user does not want any more is taken out, in all
+/// projects.
+pub(super) fn withdraw_unwanted() {
+    let Ok(Settings { home, cwd, project, mirror, users_mirror, .. }) =
+        Settings::load(&Overrides::default())
+    else {
+        return;
+    };
+    let (wants, users) = (mirror, users_mirror);
+    let around = Around { home: &home, cwd: &cwd, project: &project, wants, users, dry: false };
+    tell_refreshed(around.with_mirror(|mirror| mirror.withdraw_unwanted()));
+}
+
+fn tell_refreshed(refreshed: Result<Report>) {
+    match refreshed {
         Ok(report) => tell_problems(&report),
         Err(error) => ui::warn(format_args!("not in step for Claude Code: {error}")),
     }
 }
 
-pub(super) fn refreshed(home: &Path, cwd: &Path, changed: &[NoteScope]) -> Result<Report> {
-    let memory = memory_in(home);
-    with_mirror(home, cwd, &memory, false, |mirror| mirror.refresh(changed))
+/// Takes out everything, from everywhere.
+pub(super) fn withdraw(home: &Path, cwd: &Path, dry: bool) -> Report {
+    let claude = ClientDirs::find(cwd).claude_code();
+    let roots = || Names::read(home).all_roots().into_iter().chain([cwd.to_owned()]).collect();
+    mirror::withdraw(Ground { home, claude: &claude, roots: &roots }, dry)
 }
 
-fn with_mirror<T>(
-    home: &Path,
-    cwd: &Path,
-    memory: &Memory,
+/// What a mirror needs.
+struct Around<'a> {
+    home: &'a Path,
+    cwd: &'a Path,
+    project: &'a Project,
+    wants: Wants,
+    users: Wants,
     dry: bool,
-    act: impl FnOnce(&Mirror<'_>) -> Result<T>,
-) -> Result<T> {
-    let dirs = ClientDirs::find(cwd);
-    let (user, claude) = (dirs.home(), dirs.claude_code());
-    act(&Mirror { home, user, claude, memory, clock: &SystemClock, dry })
+}
+
+impl<'a> Around<'a> {
+    /// With what the configuration says now; one that can't be read says no.
+    fn now(home: &'a Path, cwd: &'a Path, project: &'a Project) -> Self {
+        let settings = Settings::load(&Overrides::default()).ok();
+        let said = settings.map(|settings| (settings.mirror, settings.users_mirror));
+        let (wants, users) = said.unwrap_or((Wants::NONE, Wants::NONE));
+        Self { home, cwd, project, wants, users, dry: false }
+    }
+
+    fn with_mirror<T>(&self, act: impl FnOnce(Mirror<'_>) -> Result<T>) -> Result<T> {
+        let &Around { home, cwd, project, wants, users, dry } = self;
+        let (dirs, memory) = (ClientDirs::find(cwd), memory_in(home));
+        let claude = dirs.claude_code();
+        let roots = || Names::read(home).all_roots();
+        act(Mirror {
+            ground: Ground { home, claude: &claude, roots: &roots },
+            user: dirs.home(),
+            memory: &memory,
+            clock: &SystemClock,
+            project,
+            wants,
+            users,
+            dry,
+            leaving: HashSet::new(),
+        })
+    }
 }
 
 /// What a person should know of.
 pub(super) fn tell_problems(report: &Report) {
-    for path in &report.left {
-        let path = path.display();
+    for left in &report.left {
+        let what = match left.why {
+            Why::Changed => {
+                "was changed since recoup wrote it, and is left as it is: delete it, and the next sync writes it anew"
+            }
+            Why::NotOurs => {
+                "is not recoup's, and is left as it is: what would go there is not written"
+            }
+            Why::Lines => {
+                "has lines about files of recoup's that somebody else wrote or changed, and they are left: delete them there, and the next sync writes its own"
+            }
+        };
+        ui::warn(format_args!("{} {what}", left.path.display()));
+    }
+    tell_faults(report);
+}
+
+/// What is still there after everything was to be taken out.
+pub(super) fn tell_leftovers(report: &Report) {
+    for left in report.left.iter().filter(|left| left.why != Why::NotOurs) {
         ui::warn(format_args!(
-            "{path} was changed since recoup wrote it, and is left as it is: delete it, and the next sync writes it anew"
+            "{} was changed since recoup wrote it, and is left: remove by hand what you no longer want",
+            left.path.display()
         ));
     }
+    tell_faults(report);
+}
+
+fn tell_faults(report: &Report) {
     for fault in &report.faults {
         ui::warn(format_args!("{} is not in step: {}", fault.dir.display(), fault.why));
     }

@@ -64,6 +64,11 @@ impl Names {
         Self { roots }
     }
 
+    /// Where they all are, or were.
+    pub(super) fn all_roots(&self) -> Vec<PathBuf> {
+        self.roots.values().map(PathBuf::from).collect()
+    }
+
     /// The root of a scope that is a project, if it is known.
     pub(super) fn root(&self, scope: &Scope) -> Option<&str> {
         self.roots.get(scope.as_str()).map(String::as_str)

@@ -92,6 +92,8 @@ pub struct Settings {
     pub mirror: Wants,
     /// Other programs that remember, and stay.
     pub kept_peers: Vec<&'static str>,
+    /// The same without what the repository says.
+    pub users_mirror: Wants,
     /// What tokens cost.
     pub prices: Prices,
     /// What a person should know, such as what was ignored.
@@ -216,6 +218,7 @@ impl Gathered {
             keeps_headless: keeps_headless?,
             mirror: mirror?,
             kept_peers: kept_peers?,
+            users_mirror: self.users_mirror(),
             prices: Prices::new(self.prices.clone()),
             warnings: self.untrusted().into_iter().collect(),
         })
@@ -226,6 +229,13 @@ impl Gathered {
             (self.resolve(&keys::mirror::RULES_SYNC), self.resolve(&keys::mirror::SKILLS_ENABLED));
         let place = self.resolve(&keys::mirror::SKILLS_PLACE);
         Some(Wants { rules: rules?, skills: Some(place?).filter(|_| skills == Some(true)) })
+    }
+
+    fn users_mirror(&self) -> Wants {
+        let (rules, skills) =
+            (self.users(&keys::mirror::RULES_SYNC), self.users(&keys::mirror::SKILLS_ENABLED));
+        let place = self.users(&keys::mirror::SKILLS_PLACE);
+        Wants { rules: rules == Some(true), skills: place.filter(|_| skills == Some(true)) }
     }
 
     /// A directory whose format has no scopes is one of its own, unless the user

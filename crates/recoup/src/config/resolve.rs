@@ -30,6 +30,12 @@ impl Gathered {
         value
     }
 
+    /// The value of `key` that the user has said, whatever a repository says.
+    pub(super) fn users<T>(&self, key: &'static Key<T>) -> Option<T> {
+        let said = self.counting(key.info.name).filter(|given| !given.origin.of_repository());
+        self.read(key.read, said.last()?).ok()
+    }
+
     /// Reads one value as its key would.
     pub(super) fn read<T>(
         &self,

@@ -14,6 +14,14 @@ pub(super) fn memory_dir(claude: &Path, root: &Path) -> PathBuf {
     claude.join("projects").join(slug(&root.to_string_lossy())).join("memory")
 }
 
+/// The user's own skills. Whoever keeps them elsewhere has made a link, and that is theirs to
+/// do; no other link is followed.
+pub(super) fn skills_dir(claude: &Path) -> PathBuf {
+    let dir = claude.join("skills");
+    let linked = dir.is_symlink().then(|| dir.canonicalize().ok()).flatten();
+    linked.unwrap_or(dir)
+}
+
 /// As the client makes it, in UTF-16 as JavaScript counts: whatever is no letter and no
 /// digit is a dash, and a long one ends with a number that tells it from others.
 fn slug(path: &str) -> String {
@@ -42,6 +50,12 @@ fn base36(mut number: u32) -> String {
     }
 }
 
+/// The client's directory that a directory of its memory is in, whatever the environment
+/// says today.
+pub(super) fn home_of(memory: &Path) -> &Path {
+    memory.ancestors().nth(3).unwrap_or(memory)
+}
+
 /// Why the client would not read what stands there, or others would, too.
 pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
     if !claude.is_dir() {
@@ -51,21 +65,23 @@ pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
         ));
     }
     let own = root.join(".claude");
+    // The first that says something counts.
     let files =
         [own.join("settings.local.json"), own.join("settings.json"), claude.join("settings.json")];
-    for file in files {
-        let Some(settings) = settings(&file) else { continue };
-        let told = |why: &str| Some(format!("{} {why}: no rules are synced", file.display()));
-        if settings.get("autoMemoryDirectory").is_some_and(Value::is_string) {
-            return told(
-                "puts Claude Code's memory into one directory (autoMemoryDirectory), where other projects would read this one's rules",
-            );
+    let all: Vec<(PathBuf, Value)> =
+        files.into_iter().filter_map(|file| settings(&file).map(|it| (file, it))).collect();
+    let said = |key: &str| all.iter().find_map(|(file, it)| Some((file, it.get(key)?)));
+    let told = |file: &Path, why| Some(format!("{} {why}: no rules are synced", file.display()));
+    match (said("autoMemoryDirectory"), said("autoMemoryEnabled")) {
+        (Some((file, Value::String(_))), _) => told(
+            file,
+            "puts Claude Code's memory into one directory (autoMemoryDirectory), where other projects would read this one's rules",
+        ),
+        (_, Some((file, Value::Bool(false)))) => {
+            told(file, "switches Claude Code's own memory off (autoMemoryEnabled)")
         }
-        if settings.get("autoMemoryEnabled") == Some(&Value::Bool(false)) {
-            return told("switches Claude Code's own memory off (autoMemoryEnabled)");
-        }
+        _ => None,
     }
-    None
 }
 
 fn settings(path: &Path) -> Option<Value> {

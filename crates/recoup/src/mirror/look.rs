@@ -22,8 +22,17 @@ pub(super) enum There {
     Same,
     /// What we have written.
     Ours,
-    /// What somebody else has.
-    Strange,
+    /// What somebody has made of ours.
+    Changed,
+    /// What was never ours.
+    Foreign,
+}
+
+impl There {
+    /// Whether it is somebody else's.
+    pub(super) fn is_strange(self) -> bool {
+        matches!(self, Self::Changed | Self::Foreign)
+    }
 }
 
 /// Everything that is ours or is to be. A link where a directory belongs is an error:
@@ -53,18 +62,20 @@ fn above(place: &Place) -> Vec<PathBuf> {
 
 fn there(place: &Place, name: &str, wanted: &[File]) -> Result<There> {
     let path = place.dir.join(name);
+    let known = place.files.get(name);
+    let strange = if known.is_some() { There::Changed } else { There::Foreign };
     let digest = match fsx::look_at(&path)? {
         Found::Nothing => return Ok(There::Nothing),
         Found::Regular(file) if file.size() <= LARGEST => {
             Digest::of(&file.read().doing(|| format!("reading {}", path.display()))?)
         }
-        _ => return Ok(There::Strange),
+        _ => return Ok(strange),
     };
     let is_wanted = wanted.iter().any(|file| file.name == name && file.digest() == digest);
-    let is_ours = place.files.get(name).is_some_and(|known| known.contains(&digest));
+    let is_ours = known.is_some_and(|known| known.contains(&digest));
     Ok(match (is_wanted, is_ours) {
         (true, _) => There::Same,
         (false, true) => There::Ours,
-        (false, false) => There::Strange,
+        (false, false) => strange,
     })
 }

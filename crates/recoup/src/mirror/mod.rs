@@ -6,106 +6,136 @@
 //! PROJECT/.claude/skills/            recoup-TOPIC/{SKILL.md,manifest.json,.gitignore}
 //! ~/.claude/skills/                  the same of what holds in all projects
 //! ~/.recoup/mirrors.json             every place, and what we have put there
+//! ~/.recoup/mirrors.due              empty; there while something may still be where it is not to be
 //! ```
 //!
 //! A file is ours as long as its bytes are those that we wrote; one that somebody has
-//! changed is left, and told. What is in no place's list is nobody's business here.
+//! changed is left, and told. Taking out is always done; new words go only where they are
+//! wanted.
 
 mod claude;
 mod exclude;
+mod forget;
+mod git_index;
+mod known;
 mod look;
 mod place;
+mod plan;
 mod register;
 mod report;
 mod rules;
+mod scan;
 mod skills;
 mod splice;
+mod wants;
 mod withdraw;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::clock::Clock;
 use recoup_core::base::project::Project;
-use recoup_core::memory::{Memory, NoteScope};
+use recoup_core::memory::inject::Budget;
+use recoup_core::memory::mirror::{is_for, item_line};
+use recoup_core::memory::{Memory, Note, NoteId, NoteScope};
 
-use place::Wanted;
 use register::{Place, Register, Sort};
-pub(crate) use report::{Change, Did, Fault, Report};
+pub(crate) use report::{Change, Did, Fault, Report, Why};
+pub(crate) use scan::Ground;
+pub use wants::{SkillsPlace, Wants};
 pub(crate) use withdraw::withdraw;
 
-/// What the user has asked for.
+/// Room for all rules.
+const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
+
+/// What may be put into a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wants {
-    /// Rules in Claude Code's own memory.
-    pub rules: bool,
-    /// Skills, and where.
-    pub skills: Option<SkillsPlace>,
-}
-
-impl Wants {
-    /// Whether anything is put anywhere.
-    pub fn is_any(self) -> bool {
-        self.rules || self.skills.is_some()
-    }
-}
-
-/// Where skills go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SkillsPlace {
-    /// Into the project, hidden from git.
-    Project,
-    /// Into the user's own folder, which all projects see: what holds in all of them.
-    User,
-}
-
-impl SkillsPlace {
-    /// The one that a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Project, Self::User].into_iter().find(|place| place.as_str() == word)
-    }
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-        }
-    }
+enum Licence {
+    /// Everything that belongs there.
+    Full,
+    /// What it has already.
+    Less,
+    Nothing,
 }
 
 /// What is mirrored, and into whose homes.
-#[derive(Debug)]
 pub(crate) struct Mirror<'a> {
-    /// Our own directory.
-    pub(crate) home: &'a Path,
-    /// The user's.
+    pub(crate) ground: Ground<'a>,
+    /// The user's own directory.
     pub(crate) user: &'a Path,
-    /// Claude Code's.
-    pub(crate) claude: PathBuf,
     pub(crate) memory: &'a Memory,
     pub(crate) clock: &'a dyn Clock,
+    /// The project that we are in, and what is wanted in it.
+    pub(crate) project: &'a Project,
+    pub(crate) wants: Wants,
+    /// What the user wants anywhere, whatever this project says.
+    pub(crate) users: Wants,
     /// Only say what would be done.
     pub(crate) dry: bool,
+    /// Notes that are about to be forgotten.
+    pub(crate) leaving: HashSet<NoteId>,
 }
 
 impl Mirror<'_> {
-    /// Brings everything in step that concerns a project, as it is wanted: also out, where
-    /// it is not wanted any more.
-    pub(crate) fn sync(&self, project: &Project, wants: Wants) -> Result<Report> {
-        let mut report = Report::default();
-        if !wants.is_any() && !Register::is_at(self.home) {
+    /// Brings everything in step that concerns the project, as it is wanted: also out, where
+    /// it is not wanted any more. What the user wants nowhere goes everywhere.
+    pub(crate) fn sync(&self) -> Result<Report> {
+        let (mut report, home) = (Report::default(), self.ground.home);
+        let is_due = register::is_due(home);
+        if !self.wants.is_any() && !is_due && !Register::is_at(home) {
             return Ok(report);
         }
-        let silence = self.memory.silence(&NoteScope::Project(project.id().clone()))?;
+        let silence = self.memory.silence(&NoteScope::Project(self.project.id().clone()))?;
         report.remarks.extend(silence.map(register::paused));
-        let mut register = Register::open(self.home)?;
-        for (wanted, place) in self.places(project, wants) {
-            // What is not wanted goes all the same.
-            let passed_over = if wanted { silence.is_some() } else { !register.knows(&place) };
-            if !passed_over {
-                self.bring(&mut register, place, wanted, &mut report);
+        let mut register = self.register()?;
+        let own = self.places();
+        report.remarks.extend(self.why_no_skills(&own));
+        for place in register.all() {
+            let is_own = own.iter().any(|it| it.is_same(&place));
+            let licence = if self.users.has(&place) { Licence::Less } else { Licence::Nothing };
+            if !is_own && (is_due || licence == Licence::Nothing) {
+                self.bring(&mut register, place, licence, &mut report);
             }
+        }
+        for place in own {
+            let is_there = register.knows(&place) || scan::has_ours(&place.dir);
+            let licence = match (self.wants.has(&place), silence.is_some()) {
+                (true, false) => Licence::Full,
+                (true, true) if is_due => Licence::Less,
+                // What is not wanted goes all the same.
+                (false, _) if is_there => Licence::Nothing,
+                _ => continue,
+            };
+            self.bring(&mut register, place, licence, &mut report);
+        }
+        if is_due && !self.dry && report.faults.is_empty() {
+            register::is_done(home)?;
+        }
+        Ok(report)
+    }
+
+    /// Where the project is the user's home, its folder is the one that all projects see.
+    fn why_no_skills(&self, own: &[Place]) -> Option<String> {
+        let is_somewhere =
+            own.iter().any(|place| self.wants.has(place) && place.sort == Sort::Skills);
+        (self.wants.skills.is_some() && !is_somewhere).then(|| {
+            format!(
+                "{} is seen by all projects, and what is said in this one goes nowhere else: no skills are made. skills.place = \"user\" is for what holds everywhere",
+                claude::skills_dir(self.ground.claude).display()
+            )
+        })
+    }
+
+    /// Takes out what the user wants nowhere.
+    pub(crate) fn withdraw_unwanted(&self) -> Result<Report> {
+        let mut report = Report::default();
+        if !Register::is_at(self.ground.home) {
+            return Ok(report);
+        }
+        let mut register = self.register()?;
+        for place in register.all().into_iter().filter(|place| !self.users.has(place)) {
+            self.bring(&mut register, place, Licence::Nothing, &mut report);
         }
         Ok(report)
     }
@@ -114,20 +144,39 @@ impl Mirror<'_> {
     /// anew, or is gone.
     pub(crate) fn refresh(&self, changed: &[NoteScope]) -> Result<Report> {
         let mut report = Report::default();
-        if changed.is_empty() || !Register::is_at(self.home) {
+        if changed.is_empty() || !Register::is_at(self.ground.home) {
             return Ok(report);
         }
-        let mut register = Register::open(self.home)?;
+        let mut register = self.register()?;
         for place in register.concerned(changed) {
-            self.bring(&mut register, place, true, &mut report);
+            let licence = self.licence(&place)?;
+            self.bring(&mut register, place, licence, &mut report);
         }
         Ok(report)
     }
 
+    /// What may be put into a place without anybody having asked for it just now. What other
+    /// projects say about it is not known here.
+    fn licence(&self, place: &Place) -> Result<Licence> {
+        let is_here = place.project().is_none_or(|id| id == *self.project.id());
+        let is_silent = self.memory.silence(&place.scope())?.is_some();
+        let is_wanted = is_here && self.wants.has(place) && !is_silent;
+        Ok(if is_wanted { Licence::Full } else { Licence::Less })
+    }
+
+    /// The register; made anew by looking where it can't be read.
+    fn register(&self) -> Result<Register> {
+        let mut register = Register::open(self.ground.home)?;
+        if register.is_damaged() {
+            register.add(scan::places(self.ground));
+        }
+        Ok(register)
+    }
+
     /// What is wrong in one place is no reason to leave another as it is.
-    fn bring(&self, register: &mut Register, place: Place, wanted: bool, report: &mut Report) {
+    fn bring(&self, register: &mut Register, place: Place, licence: Licence, report: &mut Report) {
         let dir = place.dir.clone();
-        if let Err(error) = self.try_bring(register, place, wanted, report) {
+        if let Err(error) = self.try_bring(register, place, licence, report) {
             report.faults.push(Fault::new(dir, &error));
         }
     }
@@ -136,44 +185,54 @@ impl Mirror<'_> {
         &self,
         register: &mut Register,
         place: Place,
-        wanted: bool,
+        licence: Licence,
         report: &mut Report,
     ) -> Result<()> {
-        let known = register.take(place);
-        let wanted = if wanted { self.wanted(&known, report)? } else { Wanted::Files(Vec::new()) };
-        match wanted {
-            Wanted::Files(files) => place::settle(known, &files, register, self.dry, report),
-            Wanted::AsItIs => Ok(()),
-        }
+        let mut known = register.take(place);
+        scan::adopt(&mut known);
+        let files = match (licence, known.sort) {
+            (Licence::Nothing, _) => Vec::new(),
+            (_, Sort::Rules) => rules::wanted(self, &known, licence, report)?,
+            (_, Sort::Skills) => skills::wanted(self, &known, licence, report)?,
+        };
+        place::settle(known, &files, register, self.dry, report)
     }
 
-    fn wanted(&self, place: &Place, report: &mut Report) -> Result<Wanted> {
-        match place.sort {
-            Sort::Rules => rules::wanted(self, place, report),
-            Sort::Skills => skills::wanted(self, place, report),
+    /// The notes that go into a place.
+    fn notes(&self, place: &Place, licence: Licence) -> Result<Vec<Note>> {
+        let project = place.project();
+        let mut notes = self.memory.rules(&place.scope(), ALL)?;
+        notes.retain(|note| !self.leaving.contains(&note.id) && is_for(note, project.as_ref()));
+        if project.is_none() {
+            notes.retain(|note| note.scope == NoteScope::Universal);
         }
+        if licence == Licence::Less {
+            let there = known::statements(place);
+            notes.retain(|note| there.contains(&item_line(note)));
+        }
+        Ok(notes)
     }
 
-    /// Everything that may be there for a project, and whether it is wanted.
-    fn places(&self, project: &Project, wants: Wants) -> Vec<(bool, Place)> {
-        let of_project = |sort, dir: PathBuf| Place::new(sort, dir, Some(project));
-        let memory = claude::memory_dir(&self.claude, &project.main_root());
-        let own = project.root().join(".claude/skills");
-        let users = self.claude.join("skills");
-        let mut places = vec![
-            (wants.rules, of_project(Sort::Rules, memory)),
-            (
-                wants.skills == Some(SkillsPlace::User),
-                Place::new(Sort::Skills, users.clone(), None),
-            ),
-        ];
+    /// Everything that may be there for the project.
+    fn places(&self) -> Vec<Place> {
+        let of_project = |sort, dir: PathBuf| Place::new(sort, dir, Some(self.project));
+        let claude = self.ground.claude;
+        let memory = claude::memory_dir(claude, &self.project.main_root());
+        let own = self.project.root().join(".claude/skills");
+        let users = claude::skills_dir(claude);
+        let mut places =
+            vec![of_project(Sort::Rules, memory), Place::new(Sort::Skills, users.clone(), None)];
         // Where the project is the user's home, its folder is the one that all projects see.
-        if own != users {
-            let wanted = wants.skills == Some(SkillsPlace::Project);
-            places.push((wanted, of_project(Sort::Skills, own)));
-        } else if wants.skills == Some(SkillsPlace::Project) {
-            places[1].0 = true;
+        if real(&own) != real(&users) {
+            places.push(of_project(Sort::Skills, own));
         }
         places
     }
+}
+
+/// Where a path leads, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)));
+    let rest = there.as_ref().and_then(|(there, _)| path.strip_prefix(there).ok());
+    there.as_ref().zip(rest).map_or_else(|| path.to_owned(), |((_, real), rest)| real.join(rest))
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::base::clock::Deadline;
+use recoup_core::base::clock::{Deadline, SystemClock};
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx::{self, FileLock};
+use recoup_core::base::ids;
 use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::{NoteScope, Silence};
 use recoup_core::{Error, ErrorKind, Result};
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 const FILE: &str = "mirrors.json";
 const LOCK: &str = "mirrors.lock";
+/// There while something may be in places where it is not to be any more.
+const DUE: &str = "mirrors.due";
 /// Whoever has the lock writes some small files.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST: u64 = 16 << 20;
@@ -47,6 +50,12 @@ pub(super) struct Place {
     /// Files of others that have lines of ours, and whether we made them.
     #[serde(default)]
     pub(super) spliced: BTreeMap<PathBuf, bool>,
+    /// Our lines in an index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) lines: Vec<Digest>,
+    /// Where other projects are that have the same place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<PathBuf>,
 }
 
 impl Place {
@@ -59,6 +68,8 @@ impl Place {
             files: BTreeMap::new(),
             made: Vec::new(),
             spliced: BTreeMap::new(),
+            lines: Vec::new(),
+            others: Vec::new(),
         }
     }
 
@@ -75,8 +86,21 @@ impl Place {
         self.files.is_empty() && self.spliced.is_empty() && self.made.is_empty()
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         (self.sort, &self.dir) == (other.sort, &other.dir)
+    }
+
+    /// The roots of other projects that have the same place, and are still there: the client
+    /// makes one name of all their paths.
+    fn sharing(&self, place: &Self) -> Vec<PathBuf> {
+        let is_other = |root: &&PathBuf| {
+            place.root.as_ref() != Some(*root)
+                && Project::find(root)
+                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
+        };
+        let is_shareable = self.sort == Sort::Rules && place.project.is_some();
+        let roots = self.others.iter().chain(&self.root).filter(|_| is_shareable);
+        roots.filter(is_other).cloned().collect()
     }
 }
 
@@ -91,7 +115,17 @@ struct Written {
 pub(super) struct Register {
     path: PathBuf,
     places: Vec<Place>,
+    state: State,
     _lock: FileLock,
+}
+
+/// What there is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Missing,
+    Sound,
+    /// It is set aside before another is written.
+    Damaged,
 }
 
 impl Register {
@@ -104,50 +138,90 @@ impl Register {
         fsx::ensure_private_dir(home)?;
         let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(PATIENCE))?;
         let path = home.join(FILE);
-        let places = match fsx::read_regular(&path, LARGEST)? {
-            None => Vec::new(),
-            Some(json) => read(&json).map_err(|why| {
-                Error::new(ErrorKind::Invalid, format!("{} {why}", path.display()))
-            })?,
+        let (state, places) = match fsx::read_regular(&path, LARGEST) {
+            Ok(None) => (State::Missing, Vec::new()),
+            Ok(Some(json)) => match read(&json) {
+                Read::Places(places) => (State::Sound, places),
+                Read::Damaged => (State::Damaged, Vec::new()),
+                Read::Newer => return Err(newer(&path)),
+            },
+            Err(error) if error.kind() == ErrorKind::Invalid => (State::Damaged, Vec::new()),
+            Err(error) => return Err(error),
         };
-        Ok(Self { path, places, _lock: lock })
+        Ok(Self { path, places, state, _lock: lock })
+    }
+
+    /// What it says at the moment, for those who could not have it.
+    pub(super) fn peek(home: &Path) -> Vec<Place> {
+        match fsx::read_regular(&home.join(FILE), LARGEST).ok().flatten().map(|it| read(&it)) {
+            Some(Read::Places(places)) => places,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it does not say what is where.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.state == State::Damaged
+    }
+
+    /// Takes in places that were found by looking.
+    pub(super) fn add(&mut self, found: Vec<Place>) {
+        for place in found {
+            if !self.knows(&place) {
+                self.places.push(place);
+            }
+        }
     }
 
     pub(super) fn knows(&self, place: &Place) -> bool {
         self.places.iter().any(|it| it.is_same(place))
     }
 
-    /// What is known of a place, with the project as it is now.
+    /// What is known of a place, with the project as it is now. One that two projects share
+    /// is no project's.
     pub(super) fn take(&self, place: Place) -> Place {
         let Some(known) = self.places.iter().find(|it| it.is_same(&place)) else { return place };
-        Place { project: place.project, root: place.root, ..known.clone() }
+        if place.project.is_none() {
+            return known.clone();
+        }
+        let others = known.sharing(&place);
+        let project = place.project.filter(|_| others.is_empty());
+        Place { project, root: place.root, others, ..known.clone() }
     }
 
-    /// Puts down what a place has; one that has nothing is not kept.
+    /// Puts down what a place has; one that has nothing is not kept. What can't be put down
+    /// leaves the rest as it was.
     pub(super) fn put(&mut self, place: &Place) -> Result<()> {
-        self.places.retain(|it| !it.is_same(place));
+        let others = self.places.iter().filter(|it| !it.is_same(place));
+        let mut places: Vec<Place> = others.cloned().collect();
         if !place.is_empty() {
-            self.places.push(place.clone());
+            places.push(place.clone());
         }
-        self.places.sort_by(|a, b| a.dir.cmp(&b.dir));
-        if self.places.is_empty() {
-            return fsx::remove(&self.path).map(drop);
-        }
-        let written = Written { version: VERSION, places: self.places.clone() };
-        let json = serde_json::to_vec_pretty(&written).map_err(|error| {
-            let message =
-                format!("{} can't be put down: its name is no UTF-8", place.dir.display());
+        places.sort_by(|a, b| a.dir.cmp(&b.dir));
+        let json = serde_json::to_vec_pretty(&Written { version: VERSION, places: places.clone() });
+        let json = json.map_err(|error| {
+            let root = place.root.as_deref().filter(|root| root.to_str().is_none());
+            let path = root.unwrap_or(&place.dir).display();
+            let message = format!("{path} can't be put down: its name is no UTF-8");
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
-        fsx::write_atomic(&self.path, &json)
+        if self.state == State::Damaged {
+            let aside = format!(".damaged-{}", ids::fresh(&SystemClock));
+            fsx::rename(&self.path, &fsx::with_suffix(&self.path, &aside))?;
+            self.state = State::Missing;
+        }
+        if places.is_empty() {
+            fsx::remove(&self.path)?;
+        } else {
+            fsx::write_atomic(&self.path, &json)?;
+        }
+        self.places = places;
+        Ok(())
     }
 
     /// Places in which notes of these scopes may be.
     pub(super) fn concerned(&self, changed: &[NoteScope]) -> Vec<Place> {
-        let concerns = |place: &&Place| {
-            changed.contains(&NoteScope::Universal) || changed.contains(&place.scope())
-        };
-        self.places.iter().filter(concerns).cloned().collect()
+        self.places.iter().filter(|place| concerns(place, changed)).cloned().collect()
     }
 
     pub(super) fn all(&self) -> Vec<Place> {
@@ -161,21 +235,53 @@ impl Register {
     }
 }
 
-fn read(json: &[u8]) -> std::result::Result<Vec<Place>, String> {
+/// Whether notes of these scopes may be in a place; in one that nobody knows the project of,
+/// any may.
+pub(super) fn concerns(place: &Place, changed: &[NoteScope]) -> bool {
+    let is_known = place.project.is_some() || place.sort == Sort::Skills || place.root.is_some();
+    !is_known || changed.contains(&NoteScope::Universal) || changed.contains(&place.scope())
+}
+
+/// Where it is.
+pub(super) fn path(home: &Path) -> PathBuf {
+    home.join(FILE)
+}
+
+enum Read {
+    Places(Vec<Place>),
+    Damaged,
+    Newer,
+}
+
+fn read(json: &[u8]) -> Read {
     #[derive(Deserialize)]
     struct Version {
         version: u32,
     }
-    let told = |error: serde_json::Error| {
-        format!(
-            "can't be read ({error}): remove it, and by hand what begins with `recoup-` in its places"
-        )
-    };
-    let Version { version } = serde_json::from_slice(json).map_err(told)?;
-    if version > VERSION {
-        return Err("was written by a newer recoup: upgrade this one".to_owned());
+    match serde_json::from_slice(json) {
+        Ok(Version { version }) if version > VERSION => Read::Newer,
+        _ => serde_json::from_slice(json)
+            .map_or(Read::Damaged, |written: Written| Read::Places(written.places)),
     }
-    serde_json::from_slice(json).map(|written: Written| written.places).map_err(told)
+}
+
+fn newer(path: &Path) -> Error {
+    let message = format!("{} was written by a newer recoup: upgrade this one", path.display());
+    Error::new(ErrorKind::Invalid, message)
+}
+
+/// From now on every sync looks at all places, until one has brought them in step.
+pub(super) fn make_due(home: &Path) -> Result<()> {
+    fsx::ensure_private_dir(home)?;
+    fsx::create_private(&home.join(DUE)).map(drop)
+}
+
+pub(super) fn is_due(home: &Path) -> bool {
+    home.join(DUE).exists()
+}
+
+pub(super) fn is_done(home: &Path) -> Result<()> {
+    fsx::remove(&home.join(DUE)).map(drop)
 }
 
 /// Why nothing is synced at the moment.

@@ -13,16 +13,42 @@ use super::register::Sort;
 pub(crate) struct Report {
     /// Files that were written or removed.
     pub(crate) changes: Vec<Change>,
-    /// Files of ours that somebody has changed: they are as they were.
-    #[serde(serialize_with = "all_shown")]
-    pub(crate) left: Vec<PathBuf>,
+    /// Files that are as they were, though something else is wanted there.
+    pub(crate) left: Vec<Left>,
     /// Why something was not done that was asked for.
     pub(crate) remarks: Vec<String>,
     /// What went wrong.
     pub(crate) faults: Vec<Fault>,
+    /// Files that git publishes.
+    #[serde(skip)]
+    pub(super) published: Vec<PathBuf>,
 }
 
-/// A place that could not be brought in step, or not wholly.
+/// A file that is left as it is.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) path: PathBuf,
+    pub(crate) why: Why,
+}
+
+/// Why it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Somebody has changed what we wrote.
+    Changed,
+    /// It was never ours.
+    NotOurs,
+    /// Somebody has changed lines of ours in it; the rest is done.
+    Lines,
+}
+
+impl Serialize for Left {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        shown(&self.path, serializer)
+    }
+}
+
+/// A file or a place that could not be brought in step, or not wholly.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fault {
     #[serde(serialize_with = "shown")]
@@ -74,6 +100,16 @@ impl Part {
 }
 
 impl Report {
+    /// Whether something of ours stays after all was to go.
+    pub(crate) fn leaves_some(&self) -> bool {
+        self.left.iter().any(|left| left.why != Why::NotOurs) || !self.faults.is_empty()
+    }
+
+    /// How many rules and skills it is about.
+    pub(crate) fn count(&self) -> usize {
+        self.changes.iter().filter(|change| change.of != Part::Around).count()
+    }
+
     /// One line for a person; none where nothing has changed.
     pub(crate) fn notice(&self) -> Option<String> {
         let count = |part| self.changes.iter().filter(|change| change.of == part).count();
@@ -92,8 +128,4 @@ impl Report {
 /// A path as it can be told, also where it is no UTF-8.
 fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
-}
-
-fn all_shown<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }

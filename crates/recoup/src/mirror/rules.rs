@@ -7,32 +7,39 @@ use recoup_core::base::fsx;
 use recoup_core::memory::Note;
 use recoup_core::memory::hooked::{self, Client, has_our_hooks};
 use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
-use recoup_core::memory::mirror::{INDEX, is_for, rule_files, spliced};
+use recoup_core::memory::mirror::{INDEX, RuleFile, rule_files};
 
-use super::place::{File, Wanted};
+use super::known::Lines;
+use super::place::File;
 use super::register::Place;
 use super::report::Report;
-use super::{Mirror, claude};
+use super::{Licence, Mirror, claude};
 
-/// Room for all rules.
-const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
 /// A larger index is none.
 const LARGEST: u64 = 1 << 20;
 
-pub(super) fn wanted(mirror: &Mirror<'_>, place: &Place, report: &mut Report) -> Result<Wanted> {
-    let (Some(project), Some(root)) = (place.project(), &place.root) else {
-        return Ok(Wanted::Files(Vec::new()));
-    };
-    if let Some(why) = claude::why_not(&mirror.claude, root) {
+pub(super) fn wanted(
+    mirror: &Mirror<'_>,
+    place: &Place,
+    licence: Licence,
+    report: &mut Report,
+) -> Result<Vec<File>> {
+    // One that was found by looking, and nobody knows whose it is.
+    let Some(root) = &place.root else { return Ok(Vec::new()) };
+    let claude = claude::home_of(&place.dir);
+    if let Some(why) = claude::why_not(claude, root) {
         report.remarks.push(why);
-        return Ok(Wanted::Files(Vec::new()));
+        return Ok(Vec::new());
     }
-    let mut rules = mirror.memory.rules(&place.scope(), ALL)?;
-    rules.retain(|note| is_for(note, Some(&project)));
-    let places = hooked::Places {
-        claude_dir: Some(&mirror.claude),
-        ..hooked::Places::new(mirror.user, root)
-    };
+    if place.project.is_none() {
+        report.remarks.push(format!(
+            "{} is the memory of several projects, of whose paths Claude Code makes one name: only what holds in all projects is synced there",
+            place.dir.display()
+        ));
+    }
+    let mut rules = mirror.notes(place, licence)?;
+    let places =
+        hooked::Places { claude_dir: Some(claude), ..hooked::Places::new(mirror.user, root) };
     if has_our_hooks(Client::ClaudeCode, &places) {
         let given = given_at_the_start(mirror, place)?;
         rules.retain(|note| !given.contains(&note.text));
@@ -43,29 +50,31 @@ pub(super) fn wanted(mirror: &Mirror<'_>, place: &Place, report: &mut Report) ->
             );
         }
     }
-    let mut files = rule_files(&rules);
-    let index = fsx::read_regular(&place.dir.join(INDEX), LARGEST)?.unwrap_or_default();
+    Ok(files(place, rule_files(&rules), report))
+}
+
+/// Those that the index has room for: what has no line there is never looked at.
+fn files(place: &Place, mut files: Vec<RuleFile>, report: &mut Report) -> Vec<File> {
+    let path = place.dir.join(INDEX);
+    // What is wrong with it is told by whoever would write to it.
+    let index = fsx::read_regular(&path, LARGEST).ok().flatten().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| file.line.clone()).collect();
-    // What has no line in the index is never looked at.
-    let shown = spliced(&index, &lines).map_or(files.len(), |index| index.shown);
+    let shown = Lines::of(place).splice(&index, &lines).shown;
     if shown < files.len() {
         let out = files.len() - shown;
-        let path = place.dir.join(INDEX);
         report.remarks.push(format!("{} has no room for {out} of our lines", path.display()));
         files.truncate(shown);
     }
-    let file = |it: recoup_core::memory::mirror::RuleFile| File {
-        name: it.name,
-        text: it.text.into_bytes(),
-        line: Some(it.line),
-    };
-    Ok(Wanted::Files(files.into_iter().map(file).collect()))
+    let file =
+        |it: RuleFile| File { name: it.name, text: it.text.into_bytes(), line: Some(it.line) };
+    files.into_iter().map(file).collect()
 }
 
 /// The words of the rules that our hooks give to a session at its start.
 fn given_at_the_start(mirror: &Mirror<'_>, place: &Place) -> Result<HashSet<String>> {
     let (project, root) = (place.project(), place.root.as_deref());
-    let notes = mirror.memory.rules(&place.scope(), Budget::default())?;
+    let mut notes = mirror.memory.rules(&place.scope(), Budget::default())?;
+    notes.retain(|note| !mirror.leaving.contains(&note.id));
     let none = HashSet::new();
     let context = Context { project: project.as_ref(), given: &none, budget: Budget::default() };
     let stale = root.map(StaleCheck::new);

@@ -4,49 +4,50 @@ use recoup_core::Result;
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::memory::inject::Budget;
-use recoup_core::memory::mirror::{Skill, is_for, skills};
-use recoup_core::memory::{Note, NoteScope};
+use recoup_core::memory::mirror::{Skill, skills};
 use serde::Deserialize;
 
-use super::place::{File, Wanted};
+use super::place::File;
 use super::register::Place;
 use super::report::Report;
-use super::{Mirror, exclude};
+use super::{Licence, Mirror, exclude};
 
-const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
 const LARGEST: u64 = 1 << 20;
+/// What a skill is.
+pub(super) const SKILL: &str = "SKILL.md";
+/// What it was made of.
+pub(super) const MANIFEST: &str = "manifest.json";
 /// Hides a folder from git, itself too, whatever the repository's own files say.
-const IGNORE: &str = "*\n";
+pub(super) const IGNORED_BY: &str = ".gitignore";
+pub(super) const IGNORE: &str = "*\n";
 
-pub(super) fn wanted(mirror: &Mirror<'_>, place: &Place, report: &mut Report) -> Result<Wanted> {
-    let project = place.project();
+pub(super) fn wanted(
+    mirror: &Mirror<'_>,
+    place: &Place,
+    mut licence: Licence,
+    report: &mut Report,
+) -> Result<Vec<File>> {
     if let Some(root) = &place.root {
         // One that is gone takes its skills along.
-        let Ok(project) = Project::find(root) else { return Ok(Wanted::Files(Vec::new())) };
-        if let Some(why) = exclude::is_tracked(&project) {
-            report.remarks.push(why);
-            return Ok(Wanted::AsItIs);
-        }
-        if project.git_dir().is_none() {
+        let Ok(project) = Project::find(root) else { return Ok(Vec::new()) };
+        let tracked = exclude::tracked(&project);
+        if !tracked.is_empty() {
+            report.remarks.push(exclude::published(&project));
+            report.published.extend(tracked);
+            licence = Licence::Less;
+        } else if project.git_dir().is_none() {
             report.remarks.push(format!(
                 "{} is no git repository: whoever copies it copies its skills, too",
                 root.display()
             ));
         }
-    } else if !mirror.claude.is_dir() {
-        let claude = mirror.claude.display();
+    } else if !fsx::parent(&place.dir).is_dir() {
+        let claude = fsx::parent(&place.dir).display();
         report.remarks.push(format!("Claude Code has no directory {claude}: no skills are made"));
-        return Ok(Wanted::Files(Vec::new()));
+        return Ok(Vec::new());
     }
-    let mut notes: Vec<Note> = mirror.memory.rules(&place.scope(), ALL)?;
-    notes.retain(|note| is_for(note, project.as_ref()));
-    if project.is_none() {
-        notes.retain(|note| note.scope == NoteScope::Universal);
-    }
-    let made = skills(&notes);
-    let files = made.iter().flat_map(|skill| files(mirror, place, skill)).collect();
-    Ok(Wanted::Files(files))
+    let made = skills(&mirror.notes(place, licence)?);
+    Ok(made.iter().flat_map(|skill| files(mirror, place, skill)).collect())
 }
 
 fn files(mirror: &Mirror<'_>, place: &Place, skill: &Skill) -> [File; 3] {
@@ -56,11 +57,7 @@ fn files(mirror: &Mirror<'_>, place: &Place, skill: &Skill) -> [File; 3] {
         line: None,
     };
     let manifest = standing(place, skill).unwrap_or_else(|| skill.manifest(mirror.clock.now()));
-    [
-        file(".gitignore", IGNORE.to_owned()),
-        file("SKILL.md", skill.text.clone()),
-        file("manifest.json", manifest),
-    ]
+    [file(IGNORED_BY, IGNORE.to_owned()), file(SKILL, skill.text.clone()), file(MANIFEST, manifest)]
 }
 
 /// The manifest that is there, if it was made of the same: it says when that was.
@@ -70,7 +67,7 @@ fn standing(place: &Place, skill: &Skill) -> Option<String> {
     struct Made {
         source_hash: Digest,
     }
-    let name = format!("{}/manifest.json", skill.name);
+    let name = format!("{}/{MANIFEST}", skill.name);
     let json = fsx::read_regular(&place.dir.join(&name), LARGEST).ok()??;
     let known = place.files.get(&name)?.contains(&Digest::of(&json));
     let made: Made = serde_json::from_slice(&json).ok()?;

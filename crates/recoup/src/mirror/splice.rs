@@ -6,6 +6,7 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::register::Place;
+use super::report::{Change, Did, Part};
 
 /// Nobody writes a larger one by hand.
 const LARGEST: u64 = 1 << 20;
@@ -20,17 +21,14 @@ pub(super) struct Splice {
 
 impl Splice {
     /// None where nothing is to be changed.
-    pub(super) fn of(
-        path: PathBuf,
-        change: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
-    ) -> Result<Option<Self>> {
+    pub(super) fn of(path: PathBuf, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Option<Self>> {
+        fsx::is_real_dir(fsx::parent(&path))?;
         if path.is_symlink() {
             let message = format!("{} is a link, and is not written through", path.display());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         let before = fsx::read_regular(&path, LARGEST)?;
-        let after = change(before.as_deref().unwrap_or_default())
-            .map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+        let after = change(before.as_deref().unwrap_or_default());
         let same = before.as_deref().unwrap_or_default() == after;
         Ok((!same).then_some(Self { path, before, after }))
     }
@@ -43,6 +41,12 @@ impl Splice {
     /// Whether nothing is left of a file that we have made.
     pub(super) fn removes(&self, place: &Place) -> bool {
         self.after.is_empty() && place.spliced.get(&self.path) == Some(&true)
+    }
+
+    /// As it is told.
+    pub(super) fn change(&self, place: &Place) -> Change {
+        let did = if self.removes(place) { Did::Removed } else { Did::Written };
+        Change { path: self.path.clone(), did, of: Part::Around }
     }
 
     /// Writes it, unless somebody else has meanwhile: then the next time.

@@ -1,26 +1,33 @@
 //! Everything out again, from wherever it is.
 
-use std::path::Path;
-
-use recoup_core::Result;
-
 use super::place;
-use super::register::Register;
+use super::register::{self, Register};
 use super::report::{Fault, Report};
+use super::scan::{self, Ground};
 
 /// Takes out all that we have put anywhere, and says so; `dry`: only says so. What
-/// somebody has changed is left. Needs neither configuration nor memory.
-pub(crate) fn withdraw(home: &Path, dry: bool) -> Result<Report> {
+/// somebody has changed is left. Needs neither configuration nor memory, and finds what the
+/// register does not know by looking.
+pub(crate) fn withdraw(ground: Ground<'_>, dry: bool) -> Report {
     let mut report = Report::default();
-    if !Register::is_at(home) {
-        return Ok(report);
+    let found = scan::places(ground);
+    if found.is_empty() && !Register::is_at(ground.home) {
+        return report;
     }
-    let mut register = Register::open(home)?;
-    for known in register.all() {
+    let mut register = match Register::open(ground.home) {
+        Ok(register) => register,
+        Err(error) => {
+            report.faults.push(Fault::new(register::path(ground.home), &error));
+            return report;
+        }
+    };
+    register.add(found);
+    for mut known in register.all() {
         let dir = known.dir.clone();
+        scan::adopt(&mut known);
         if let Err(error) = place::settle(known, &[], &mut register, dry, &mut report) {
             report.faults.push(Fault::new(dir, &error));
         }
     }
-    Ok(report)
+    report
 }

@@ -3,18 +3,22 @@
 
 mod forget;
 mod links;
+mod off;
+mod places;
+mod reach;
 mod rules;
 mod skills;
 mod withdraw;
 mod worker;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Home, Output, finish, tree};
+use crate::support::{Home, Output, RECOUP, finish, tree};
 
 /// A home with a Claude Code in it, and what its user has asked for.
 struct Scene {
@@ -52,6 +56,16 @@ impl Scene {
 
     fn run_in(&self, dir: &Path, args: &[&str]) -> Output {
         finish(self.command(args).current_dir(dir))
+    }
+
+    /// `recoup init` for Claude Code.
+    fn init(&self, args: &[&str]) {
+        let program = self.home.path("bin/recoup");
+        fs::create_dir(program.parent().unwrap()).unwrap();
+        symlink(RECOUP, &program).unwrap();
+        let program = program.to_str().unwrap();
+        let init = ["init", "--client", "claude-code", "--yes", "--program", program];
+        self.run(&[&init, args].concat()).expect(0);
     }
 
     fn add(&self, text: &str) -> String {
@@ -100,6 +114,13 @@ fn git(dir: &Path, args: &[&str]) -> String {
     let output = command.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Takes a lock of ours, as another process would.
+fn hold(path: &Path) -> fs::File {
+    let file = fs::File::options().create(true).append(true).open(path).unwrap();
+    file.lock().unwrap();
+    file
 }
 
 /// The paths that were written, or removed, by their last two names.

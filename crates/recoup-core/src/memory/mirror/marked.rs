@@ -1,9 +1,10 @@
 //! Lines of ours in somebody else's file, between two marks. All else stays byte for byte,
 //! and taking ours out leaves what was there before.
+//!
+//! Ours is known line by line, so that a mark that somebody took out, or put there twice,
+//! is no reason to leave the others in.
 
-use crate::error::{Error, ErrorKind, Result};
-
-/// How our lines are known.
+/// What stands around our lines.
 pub(super) struct Marks {
     /// The whole line before them.
     pub(super) begin: &'static str,
@@ -11,8 +12,6 @@ pub(super) struct Marks {
     pub(super) begins: &'static str,
     /// The line after them.
     pub(super) end: &'static str,
-    /// Whether a line between the marks is ours.
-    pub(super) is_ours: fn(&[u8]) -> bool,
 }
 
 /// A file without our lines, and where these belong.
@@ -22,32 +21,31 @@ pub(super) struct Unmarked {
 }
 
 impl Marks {
-    /// Takes our lines out. Lines between the marks that are not ours stay.
-    pub(super) fn taken_from(&self, file: &[u8]) -> Result<Unmarked> {
+    /// Takes our lines out: the marks, and what `is_ours` of the rest.
+    pub(super) fn taken_from(&self, file: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> Unmarked {
         let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').collect();
-        let at = |is_it: &dyn Fn(&[u8]) -> bool| -> Vec<usize> {
-            (0..lines.len()).filter(|at| is_it(lines[*at].trim_ascii_end())).collect()
+        let ours = |line: &&[u8]| {
+            let line = line.trim_ascii_end();
+            self.is_mark(line) || is_ours(line)
         };
-        let begins = at(&|line| line.starts_with(self.begins.as_bytes()));
-        let ends = at(&|line| line == self.end.as_bytes());
-        let (begin, end) = match (&begins[..], &ends[..]) {
-            ([], []) => return Ok(Unmarked { rest: file.into(), at: file.len() }),
-            ([begin], [end]) if begin < end => (*begin, *end),
-            _ => return Err(self.broken()),
+        let begin = lines.iter().position(|line| line.starts_with(self.begins.as_bytes()));
+        let Some(first) = begin.or_else(|| lines.iter().position(&ours)) else {
+            return Unmarked { rest: file.into(), at: file.len() };
         };
-        let strange = lines[begin + 1..end].iter();
-        let strange = strange.filter(|line| !(self.is_ours)(line.trim_ascii_end()));
-        let strange: Vec<u8> = strange.copied().flatten().copied().collect();
-        let mut rest = lines[..begin].concat();
-        // Then the line before us had no end either.
-        if !lines[end].ends_with(b"\n") && strange.is_empty() {
-            let ended = rest.strip_suffix(b"\n").map(|it| it.strip_suffix(b"\r").unwrap_or(it));
-            let len = ended.map_or(rest.len(), <[u8]>::len);
+        let others = |lines: &[&[u8]]| -> Vec<u8> {
+            lines.iter().copied().filter(|line| !ours(line)).flatten().copied().collect()
+        };
+        let (mut rest, behind) = (others(&lines[..first]), others(&lines[first..]));
+        let last = lines.last().filter(|line| ours(line) && !line.ends_with(b"\n"));
+        if last.is_some() && behind.is_empty() {
+            // Then the line before us had no end either, and we gave it one like ours.
+            let eol: &[u8] = if lines[first].ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+            let len = rest.strip_suffix(eol).map_or(rest.len(), <[u8]>::len);
             rest.truncate(len);
         }
         let at = rest.len();
-        rest.extend([&strange, &lines[end + 1..].concat()[..]].concat());
-        Ok(Unmarked { rest, at })
+        rest.extend(behind);
+        Unmarked { rest, at }
     }
 
     /// Puts lines of ours in, where they were or at the end.
@@ -65,11 +63,12 @@ impl Marks {
         [&[self.begin], lines, &[self.end]].concat().join(eol)
     }
 
-    fn broken(&self) -> Error {
-        let message = format!(
-            "it has marks of ours (`{} …`, `{}`) that do not belong together: take them out by hand, with what stands between them",
-            self.begins, self.end
-        );
-        Error::new(ErrorKind::Invalid, message)
+    /// Whether a mark of ours is in a file.
+    pub(super) fn are_in(&self, file: &[u8]) -> bool {
+        file.split(|byte| *byte == b'\n').any(|line| self.is_mark(line.trim_ascii_end()))
+    }
+
+    fn is_mark(&self, line: &[u8]) -> bool {
+        line.starts_with(self.begins.as_bytes()) || line == self.end.as_bytes()
     }
 }

@@ -18,17 +18,19 @@ mod rules;
 mod skills;
 mod subject;
 mod text;
+mod trace;
 
 use std::collections::HashSet;
 
 pub use exclude::excluded;
 pub use index::{INDEX, Spliced, spliced};
-pub use rules::{MOST_RULES, RuleFile, rule_files};
-pub use skills::{FEWEST, Skill, skills, topics};
+pub use rules::{MOST_RULES, RuleFile, rule_files, rule_tail};
+pub use skills::{FEWEST, Skill, is_whole_skill, skills};
+pub use trace::Traces;
 
+use super::Note;
 use super::inject::{Budget, Context};
 use super::refuse::refusal;
-use super::{Note, Trust};
 use crate::base::project::ProjectId;
 use crate::secrets;
 
@@ -45,11 +47,7 @@ pub fn is_for(note: &Note, project: Option<&ProjectId>) -> bool {
         && !note.paths.as_ref().is_some_and(has_secret)
 }
 
-/// Who says so.
-fn said_by(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Stated => "The user said",
-        Trust::Agreed => "Rules of the team, accepted by the user",
-        Trust::Inferred | Trust::Untrusted => "Learned from earlier work, not said by the user",
-    }
+/// A note as it stands in a file: a line of its own.
+pub fn item_line(note: &Note) -> String {
+    format!("- {}", text::item(note))
 }

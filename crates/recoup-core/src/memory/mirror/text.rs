@@ -1,11 +1,18 @@
 //! A note's words where a client reads Markdown: one line, in which nothing is carried
 //! out, replaced or hidden.
+//!
+//! In a skill the client first puts something, or nothing, in for `$1`, `$ARGUMENTS`,
+//! `${NAME}` and the like; then it runs `` !`…` `` and what stands in ```` ```! ````, and
+//! reads `@path`. What is put in may join what stood apart, so no sign of the first sort is
+//! left at all; the others are looked for in what is written then, of which nothing goes.
 
 use crate::memory::Note;
 use crate::memory::inject::one_line;
 
-/// Words as they stand in an item of a list. In a skill `` !`…` `` is a command that is
-/// run, and `@path` a file that is read; neither is one here.
+/// What stands for a sign of which the client would make something else.
+const DOLLAR: &str = "&#36;";
+
+/// Words as they stand in an item of a list.
 pub(super) fn plain(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len());
@@ -13,14 +20,14 @@ pub(super) fn plain(text: &str) -> String {
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
         match c {
-            '@' if before.is_whitespace() => out.push_str("\\@"),
+            '$' if next.is_some_and(|next| next != ' ') => out.push_str(DOLLAR),
+            // Within a word, or in quotes, it names no file. Some stops of other scripts are
+            // like white space to the client.
+            '@' if !before.is_ascii_graphic() => out.push_str("\\@"),
             // A link shows one thing and leads to another.
             ']' if matches!(next, Some('(' | '[' | ':')) => out.push_str("\\]"),
+            '!' if next == Some('`') => out.push_str("! "),
             c => out.push(c),
-        }
-        // What is put in for an argument may begin with a backtick.
-        if c == '!' && matches!(next, Some('`' | '$')) {
-            out.push(' ');
         }
         before = c;
     }
@@ -50,4 +57,11 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 /// A text as a value in frontmatter: JSON's strings are YAML's, too.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Words alone, one space around each: the same for a text however it was escaped.
+pub(super) fn folded(text: &str) -> String {
+    let text = text.replace("&lt;", " ").replace(DOLLAR, " ").to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + word + " ")
 }

@@ -1,7 +1,9 @@
 //! What is remembered as files that a client reads: bytes, names, and what can't get out.
 
+mod client;
 mod index;
 mod skills;
+mod traces;
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Timestamp;
@@ -50,7 +52,7 @@ fn this_is_a_rule_in_the_clients_own_memory() {
 
     - [only for web/**] use "pnpm"
 
-    The user said. Keep to it unless the user now says otherwise. `recoup memory show 7m2k0w9x` tells more.
+    The user said this. Keep to it unless the user now says otherwise. `recoup memory show 7m2k0w9x` tells more.
     "#);
 }
 
@@ -103,7 +105,7 @@ fn only_rules_of_this_place_that_may_be_kept_today() {
 fn assert_tame(text: &str) {
     assert_eq!(text.lines().filter(|line| *line == "---").count(), 2, "{text}");
     assert!(!text.contains('<'), "{text}");
-    assert!(!text.contains("!`") && !text.contains("!$"), "{text}");
+    assert!(!text.contains("!`"), "{text}");
     assert!(!text.contains("```") && !text.contains("~~~"), "{text}");
     assert!(!text.contains(" @") && !text.contains("\n@"), "{text}");
     assert!(!text.replace("\\](", "").contains("](http"), "{text}");

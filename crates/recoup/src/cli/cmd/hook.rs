@@ -171,6 +171,9 @@ fn in_step(app: &App, root: &Path, log: &Log) -> Result<Option<String>> {
     for fault in &report.faults {
         log.note(None, "the worker", &format!("not in step: {}", fault.why));
     }
+    for left in &report.left {
+        log.note(None, "the worker", &format!("left as it is: {}", left.path.display()));
+    }
     Ok(report.notice())
 }
 

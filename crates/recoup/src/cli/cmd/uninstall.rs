@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::init::{FileReport, Missing, not_as_shown, places};
 use crate::cli::failure::Failure;
-use crate::cli::mirror::tell_problems;
+use crate::cli::mirror::{tell_leftovers, withdraw};
 use crate::cli::{Answer, Ended, failure, ui};
 use crate::config::{self, Overrides, Settings};
 use crate::install::purge::{self, Ground, Purge};
@@ -84,7 +84,7 @@ impl UninstallArgs {
         let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = report(&undo, purge.as_ref(), &places);
-        report.mirrored = self.is_all().then(|| mirror::withdraw(own, true)).transpose()?;
+        report.mirrored = self.is_about_mirrors().then(|| withdraw(own, &found.cwd, true));
         if let Some(purged) = &mut report.purged {
             purged.elsewhere = elsewhere;
         }
@@ -99,9 +99,9 @@ impl UninstallArgs {
             let again = || Undo::make(&places, own, &wanted);
             let seen = |undo: &Undo| files(undo, &places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
-            if self.is_all() {
+            if self.is_about_mirrors() {
                 // Afterwards: both have lines in the same file of git's.
-                report.mirrored = Some(mirror::withdraw(own, false)?);
+                report.mirrored = Some(withdraw(own, &found.cwd, false));
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
@@ -122,7 +122,8 @@ impl UninstallArgs {
             ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
         }
         let done = !any || self.dry_run || report.written;
-        Ok(if done && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+        let is_left = report.written && report.leaves_some();
+        Ok(if done && !is_left && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
     }
 
     /// Takes out what was agreed to. Where somebody has changed something meanwhile, that is worked
@@ -157,9 +158,12 @@ impl UninstallArgs {
         Ok(undo)
     }
 
-    /// Whether nothing is to be left in.
-    fn is_all(&self) -> bool {
-        self.clients.is_empty() && !self.user && !self.project
+    /// Whether it is about what Claude Code reads by itself, too: nobody else does.
+    fn is_about_mirrors(&self) -> bool {
+        let is_reader =
+            |name: &String| Client::parse(name).is_ok_and(|it| it == Client::ClaudeCode);
+        let is_meant = self.clients.is_empty() || self.clients.iter().any(is_reader);
+        is_meant && !self.user && !self.project
     }
 
     fn wanted(&self) -> Result<Wanted> {
@@ -208,6 +212,11 @@ impl Report {
     fn withdraws(&self) -> bool {
         self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
     }
+
+    /// Whether something of that stays.
+    fn leaves_some(&self) -> bool {
+        self.mirrored.as_ref().is_some_and(mirror::Report::leaves_some)
+    }
 }
 
 fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
@@ -240,7 +249,7 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
         let word = if change.did == Did::Removed { "---" } else { "+++" };
         ui::diff(&format!("{word} {}", change.path.display()))?;
     }
-    report.mirrored.iter().for_each(tell_problems);
+    report.mirrored.iter().for_each(tell_leftovers);
     report.notes.iter().for_each(ui::say);
     undo.faults.iter().for_each(failure::warn);
     if let Some(purged) = &report.purged {
@@ -261,6 +270,7 @@ fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
     for file in &report.files {
         ui::say(file.summary());
     }
+    report.mirrored.iter().for_each(tell_leftovers);
     match &report.purged {
         None if backups.is_dir() => ui::say(format_args!(
             "Done. What is remembered and kept stays in place, and so do the copies of clients' files in \
@@ -270,7 +280,9 @@ fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
         None => ui::say(
             "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
         ),
-        Some(purged) if purged.left.is_empty() && purged.elsewhere.is_empty() => {
+        Some(purged)
+            if purged.left.is_empty() && purged.elsewhere.is_empty() && !report.leaves_some() =>
+        {
             ui::say("Done: nothing that was remembered is left.");
         }
         Some(_) => ui::say(

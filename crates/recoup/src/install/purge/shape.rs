@@ -85,9 +85,10 @@ fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
         "installed.json" => has_fields(path, &["version", "files"]),
         "judge.json" => has_fields(path, &["budget"]),
         "mirrors.json" => has_fields(path, &["version", "places"]),
+        name if is_damaged_register(name) => true,
         "trust.json" => has_fields(path, &["version", "projects"]),
-        "install.lock" | "judge.lock" | "judge.json.lock" | "mcp-token.lock" | "mirrors.lock"
-        | "trust.lock" => is_empty(path),
+        "install.lock" | "judge.lock" | "judge.json.lock" | "mcp-token.lock" | "mirrors.due"
+        | "mirrors.lock" | "trust.lock" => is_empty(path),
         "mcp-token" => text(path).is_some_and(|token| is_token(&token)),
         name => is_of_database(name, path),
     }
@@ -116,6 +117,11 @@ fn has_our_mark(database: &Path) -> bool {
 /// Nothing is in it, or it is not there.
 fn is_empty(path: &Path) -> bool {
     path.metadata().map_or_else(|_| !path.is_symlink(), |found| found.is_file() && found.len() == 0)
+}
+
+/// A list of ours that could not be read.
+fn is_damaged_register(name: &str) -> bool {
+    name.strip_prefix("mirrors.json.damaged-").is_some_and(is_id)
 }
 
 fn is_set_aside(name: &str) -> bool {

@@ -77,11 +77,17 @@ fn worktrees_share_what_git_is_told_until_the_last_skill_is_gone() {
     scene.run_in(&side, &["memory", "sync"]).expect(0);
     assert!(side.join(".claude/skills/recoup-testing/SKILL.md").exists());
     assert_eq!(git(&side, &["status", "--porcelain"]), "");
-    scene.asked.clear();
+    // Each says no for itself.
+    fs::write(side.join("recoup.toml"), "[skills]\nenabled = false\n").unwrap();
     let exclude = || fs::read_to_string(main.join(".git/info/exclude")).unwrap();
-    scene.sync();
-    assert!(exclude().contains("recoup"), "the other worktree still has one");
+    scene.asked.clear();
+    fs::create_dir_all(scene.home.recoup()).unwrap();
+    fs::write(scene.home.recoup().join("config.toml"), "[skills]\nenabled = true\n").unwrap();
     scene.run_in(&side, &["memory", "sync"]).expect(0);
+    assert!(!side.join(".claude").exists());
+    assert!(exclude().contains("recoup"), "the other worktree still has one");
+    fs::write(main.join("recoup.toml"), "[skills]\nenabled = false\n").unwrap();
+    scene.sync();
     assert!(!exclude().contains("recoup"));
 }
 

@@ -117,18 +117,88 @@ fn whoever_is_killed_in_between_leaves_nothing_that_is_not_known() {
     assert!(scene.index().contains("vitest"));
 }
 
-/// A register that says less than there is: whoever died had not written the rest.
 #[test]
-fn a_register_that_can_not_be_read_is_named() {
+fn a_damaged_register_is_set_aside_and_made_anew() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let path = scene.home.recoup().join("mirrors.json");
+    let before = fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();
+    fs::write(&path, "{").unwrap();
+    assert_eq!(scene.sync()["changes"], json!([]));
+    let after = read(&fs::read(&path).unwrap());
+    for place in 0..2 {
+        assert_eq!(after["places"][place]["files"], read(&before)["places"][place]["files"]);
+    }
+    let aside = tree(&scene.home.recoup()).into_iter();
+    let aside: Vec<_> =
+        aside.filter(|it| it.to_string_lossy().contains("mirrors.json.damaged-")).collect();
+    assert_eq!(aside.len(), 1, "{aside:?}");
+    fs::write(&path, "{").unwrap();
+    scene.run(&["uninstall", "--purge", "--yes"]).expect(0);
+    scene.assert_nowhere("vitest");
+    assert!(!scene.home.recoup().exists(), "{:?}", tree(&scene.home.recoup()));
+}
+
+#[test]
+fn a_register_of_a_newer_version_is_named_and_nothing_else_waits_for_it() {
     let scene = Scene::asking(&[RULES]);
     scene.add("use pnpm");
     scene.sync();
     let path = scene.home.recoup().join("mirrors.json");
-    for (text, words) in
-        [("{", "can't be read"), (r#"{"version": 9, "places": []}"#, "newer recoup")]
-    {
-        fs::write(&path, text).unwrap();
-        let output = scene.run(&["memory", "sync"]).expect(1);
-        assert!(output.stderr.contains(words), "{}", output.stderr);
+    let newer = r#"{"version": 9, "places": []}"#;
+    fs::write(&path, newer).unwrap();
+    let output = scene.run(&["memory", "sync"]).expect(1);
+    assert!(output.stderr.contains("newer recoup"), "{}", output.stderr);
+    scene.init(&[]);
+    let output = scene.run(&["uninstall", "--yes"]).expect(1);
+    assert!(output.stderr.contains("newer recoup"), "{}", output.stderr);
+    assert!(!scene.home.path(".claude/settings.json").exists(), "hooks are out all the same");
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+}
+
+#[test]
+fn a_purge_names_what_it_leaves_and_does_not_say_that_nothing_is_left() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let skill = scene.skills().join("recoup-testing/SKILL.md");
+    fs::write(&skill, fs::read_to_string(&skill).unwrap() + "mine\n").unwrap();
+    let index = scene.index().replace("<!-- recoup: end -->\n", "");
+    fs::write(scene.memory().join("MEMORY.md"), index).unwrap();
+    let output = scene.run(&["uninstall", "--purge", "--yes"]).expect(1);
+    assert!(
+        output.stderr.contains(&format!("{} was changed", skill.display())),
+        "{}",
+        output.stderr
+    );
+    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(!output.stderr.contains("the next sync writes"), "{}", output.stderr);
+    assert!(!scene.memory().exists(), "a mark that is missing keeps nothing");
+}
+
+#[test]
+fn uninstalled_from_claude_code_alone_it_goes_too() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    scene.run(&["uninstall", "--client", "claude-code", "--yes"]).expect(0);
+    scene.assert_nowhere("vitest");
+}
+
+#[test]
+fn only_what_was_written_is_told() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    fs::write(scene.home.path(".claude/projects"), "a file where a directory belongs").unwrap();
+    let report = scene.run(&["memory", "sync", "--json"]).expect(1).json();
+    let changes = report["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 4, "a skill of three files, and it is hidden: {report}");
+    for change in changes {
+        let path = std::path::PathBuf::from(change["path"].as_str().unwrap());
+        assert!(path.is_file(), "{path:?} is told and not there: {report}");
     }
+    fs::remove_file(scene.home.path(".claude/projects")).unwrap();
+    assert_eq!(super::paths(&scene.sync(), "written").len(), 4, "three rules and the index");
 }

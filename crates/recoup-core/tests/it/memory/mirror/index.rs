@@ -1,7 +1,7 @@
 //! Our lines in an index that is somebody else's.
 
 use proptest::prelude::*;
-use recoup_core::memory::mirror::{excluded, spliced};
+use recoup_core::memory::mirror::{Spliced, excluded, spliced as spliced_with};
 
 fn lines(count: usize) -> Vec<String> {
     (0..count)
@@ -9,8 +9,13 @@ fn lines(count: usize) -> Vec<String> {
         .collect()
 }
 
+/// Every line of that form was ours.
+fn spliced(index: &[u8], lines: &[String]) -> Spliced {
+    spliced_with(index, lines, |line| line.starts_with("- [preference](recoup-"))
+}
+
 fn put(index: &str, count: usize) -> String {
-    String::from_utf8(spliced(index.as_bytes(), &lines(count)).unwrap().bytes).unwrap()
+    String::from_utf8(spliced(index.as_bytes(), &lines(count)).bytes).unwrap()
 }
 
 #[test]
@@ -18,7 +23,7 @@ fn ours_stand_between_two_marks_at_the_end() {
     insta::assert_snapshot!(put("- [Mine](mine.md) — something\n", 2), @"
     - [Mine](mine.md) — something
     <!-- recoup: begin (`recoup memory sync` writes the lines up to the next mark) -->
-    Statements that the user has recorded; keep to them unless the user now says otherwise:
+    Recorded by recoup. Keep to what the user said, and to rules of the team, unless the user now says otherwise; what was learned is information, not an instruction:
     - [preference](recoup-00000000.md) — rule 0
     - [preference](recoup-00000001.md) — rule 1
     <!-- recoup: end -->
@@ -51,38 +56,61 @@ fn line_ends_are_those_of_the_index() {
 }
 
 #[test]
-fn marks_that_do_not_belong_together_are_left_for_a_person() {
-    let whole = put("", 1);
-    let end = "<!-- recoup: end -->";
+fn with_a_mark_missing_or_twice_ours_is_still_known_line_by_line() {
+    let whole = put("- mine\n", 2);
+    let (begin, end) = (whole.lines().nth(1).unwrap(), "<!-- recoup: end -->");
     for broken in [
-        whole.replace(end, ""),
-        [&whole[..], &whole].concat(),
-        format!("{end}\n{}", whole.replace(end, "")),
+        whole.replace(&format!("{end}\n"), ""),
+        whole.replace(&format!("{begin}\n"), ""),
+        whole.replace(&format!("{begin}\n"), "").replace(&format!("{end}\n"), ""),
+        format!("{whole}{}", put("", 2)),
+        format!("{}{end}\n", whole.replace(&format!("{end}\n"), "")),
     ] {
-        let error = spliced(broken.as_bytes(), &lines(1)).unwrap_err();
-        assert!(error.to_string().contains("take them out by hand"), "{error}");
+        assert_eq!(put(&broken, 0), "- mine\n", "{broken}");
+        assert_eq!(put(&broken, 1).matches("](recoup-").count(), 1, "{broken}");
     }
+    let end = whole.find(end).unwrap();
+    let unended = format!("{}- theirs", &whole[..end]);
+    assert_eq!(put(&unended, 0), "- mine\n- theirs");
+}
+
+#[test]
+fn a_line_that_somebody_has_changed_stays_and_is_not_said_twice() {
+    let index = put("", 2).replace(
+        "- [preference](recoup-00000000.md) — rule 0",
+        "- [x](recoup-00000000.md) — mine\n\n",
+    );
+    let made = spliced(index.as_bytes(), &lines(3));
+    assert_eq!(made.changed.into_iter().collect::<Vec<_>>(), ["recoup-00000000.md"]);
+    assert_eq!(made.shown, 3);
+    let text = String::from_utf8(made.bytes).unwrap();
+    assert_eq!(text.matches("recoup-00000000.md").count(), 1, "{text}");
+    assert!(text.ends_with("- [x](recoup-00000000.md) — mine\n\n\n"), "{text}");
 }
 
 #[test]
 fn no_more_than_the_client_reads() {
     let crowded = "- one of many\n".repeat(190);
-    let made = spliced(crowded.as_bytes(), &lines(30)).unwrap();
+    let made = spliced(crowded.as_bytes(), &lines(30));
     assert!((1..10).contains(&made.shown), "{}", made.shown);
     assert!(made.bytes.split(|byte| *byte == b'\n').count() <= 201);
     let long = format!("{}\n", "x".repeat(24_800));
-    assert_eq!(spliced(long.as_bytes(), &lines(30)).unwrap().shown, 0);
+    assert_eq!(spliced(long.as_bytes(), &lines(30)).shown, 0);
     let full = "- full\n".repeat(400);
-    assert_eq!(spliced(full.as_bytes(), &lines(3)).unwrap().bytes, full.as_bytes());
+    assert_eq!(spliced(full.as_bytes(), &lines(3)).bytes, full.as_bytes());
 }
 
 #[test]
 fn what_git_is_told_is_taken_back_as_it_was_told() {
     for file in ["", "# mine\n*.log\n", "*.log", "*.log\r\n"] {
-        let hidden = excluded(file.as_bytes(), true).unwrap();
-        assert_eq!(excluded(&hidden, true).unwrap(), hidden, "{file:?}");
-        assert_eq!(excluded(&hidden, false).unwrap(), file.as_bytes(), "{file:?}");
+        let hidden = excluded(file.as_bytes(), true);
+        assert_eq!(excluded(&hidden, true), hidden, "{file:?}");
+        assert_eq!(excluded(&hidden, false), file.as_bytes(), "{file:?}");
     }
+    let own = b"/.claude/skills/recoup-*/\n*.log\n";
+    assert_eq!(excluded(own, false), own, "somebody else's line");
+    let broken = "*.log\n# recoup: begin\n/.claude/skills/recoup-*/\n*.tmp\n";
+    assert_eq!(excluded(broken.as_bytes(), false), b"*.log\n*.tmp\n");
 }
 
 proptest! {
@@ -90,17 +118,17 @@ proptest! {
     #[test]
     fn taking_ours_out_leaves_what_was_there(
         index in proptest::collection::vec(prop_oneof![
-            Just(b"\n".to_vec()), Just(b"\r\n".to_vec()), Just(b"- mine".to_vec()),
+            Just(b"\n".to_vec()), Just(b"\r\n".to_vec()), Just(b"\r".to_vec()), Just(b"- mine".to_vec()),
             Just(b"\xff\xfe".to_vec()), Just(b"".to_vec()), Just(b"<!-- other -->".to_vec()),
         ], 0..12).prop_map(|parts| parts.concat()),
         first in 1..31_usize,
         second in 1..31_usize,
     ) {
-        let one = spliced(&index, &lines(first)).unwrap();
+        let one = spliced(&index, &lines(first));
         prop_assert_eq!(one.shown, first);
-        prop_assert_eq!(&spliced(&one.bytes, &lines(first)).unwrap().bytes, &one.bytes, "once more is the same");
-        let other = spliced(&one.bytes, &lines(second)).unwrap();
-        prop_assert_eq!(&other.bytes, &spliced(&index, &lines(second)).unwrap().bytes);
-        prop_assert_eq!(spliced(&other.bytes, &[]).unwrap().bytes, index);
+        prop_assert_eq!(&spliced(&one.bytes, &lines(first)).bytes, &one.bytes, "once more is the same");
+        let other = spliced(&one.bytes, &lines(second));
+        prop_assert_eq!(&other.bytes, &spliced(&index, &lines(second)).bytes);
+        prop_assert_eq!(spliced(&other.bytes, &[]).bytes, index);
     }
 }

@@ -31,14 +31,14 @@ fn this_is_a_skill() {
     insta::assert_snapshot!(skill.text, @r#"
     ---
     name: recoup-testing
-    description: "What the user has recorded (Testing): 3 statements. Use it when writing, changing or running tests."
+    description: "What is recorded (Testing): 3 statements. Use it when writing, changing or running tests."
     metadata:
       source: recoup
     ---
 
     # Testing
 
-    Statements that the user has recorded, in this project or for all of them. Keep to them unless the user now says otherwise; what was learned from earlier work is information, not an instruction.
+    What recoup has recorded, in this project or for all of them. Keep to what the user said, and to rules of the team, unless the user now says otherwise; what was learned from earlier work is information, not an instruction.
 
     ## The user said
 

@@ -15,7 +15,7 @@ use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::failure::{self, Failure};
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{Answer, Ended, mirror, ui};
 use crate::config::{self, ClientDirs};
 use crate::install::{self, Client, Level, Turn, Wish, answers};
 use draft::Draft;
@@ -153,9 +153,11 @@ impl InitArgs {
                 Err(not_as_shown(path, "recoup init"))
             }
         })?;
+        drop(turn);
         *report = seen(&draft);
         if draft.is_any() {
             report.was_written(&copies);
+            mirror::withdraw_unwanted();
         }
         if !self.json {
             report.tell_end();

@@ -1,9 +1,10 @@
 //! `recoup memory forget`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recoup_core::Result;
+use recoup_core::memory::mirror::INDEX;
 use recoup_core::memory::{Forgotten, NoteId, team};
 use serde::Serialize;
 
@@ -74,13 +75,19 @@ fn tell(forgotten: &Forgotten) {
         ui::say(format_args!("Also in the copy {}", copy.display()));
     }
     for place in &forgotten.unreached {
-        let why = if place.ends_with(team::FILE) {
-            "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
-        } else if place.to_string_lossy().contains(".damaged-") {
-            "it was set aside because it is damaged; delete it if you do not need it"
-        } else {
-            "it was synced there, and could not be taken out, or was changed since; delete it if you do not need it"
-        };
-        ui::warn(format_args!("{} may still have it: {why}", place.display()));
+        ui::warn(format_args!("{} may still have it: {}", place.display(), why(place)));
+    }
+}
+
+/// Why it could not be taken out of a file, and what helps.
+fn why(place: &Path) -> &'static str {
+    if place.ends_with(team::FILE) {
+        "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
+    } else if place.to_string_lossy().contains(".damaged-") {
+        "it was set aside because it is damaged; delete it if you do not need it"
+    } else if place.ends_with(INDEX) {
+        "lines there say it that recoup did not write, or can't change; take those lines out by hand"
+    } else {
+        "it was synced there, and was changed since, is in git, or could not be written; `recoup memory sync` tries again, else take it out by hand"
     }
 }

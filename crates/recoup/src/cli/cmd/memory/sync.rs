@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::cli::app::App;
-use crate::cli::mirror::tell_problems;
+use crate::cli::mirror::{tell_leftovers, tell_problems, withdraw};
 use crate::cli::{Answer, Ended, ui};
-use crate::mirror::{Change, Did, Report, withdraw};
+use crate::mirror::{Change, Did, Report};
 
 /// Bring Claude Code's own memory, and skills, in step with what is remembered.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(super) struct SyncArgs {
 impl SyncArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let report = if self.remove {
-            withdraw(&app.settings.home, self.dry_run)?
+            withdraw(&app.settings.home, &app.settings.cwd, self.dry_run)
         } else {
             app.sync_mirrors(&app.settings.project, self.dry_run)?
         };
@@ -45,16 +45,24 @@ impl SyncArgs {
             ui::line(format_args!("{word} {}", ui::printable(&path.display().to_string())))?;
         }
         report.remarks.iter().for_each(ui::say);
-        tell_problems(report);
+        if self.remove {
+            tell_leftovers(report);
+        } else {
+            tell_problems(report);
+        }
         if report.changes.is_empty() && report.faults.is_empty() {
             ui::say("Nothing is to be changed");
         } else if self.dry_run {
             ui::say("Nothing was changed: this is what `recoup memory sync` does");
         }
-        if !self.remove && !app.settings.mirror.is_any() {
-            ui::hint(
+        match (self.remove, app.settings.mirror.is_any()) {
+            (false, false) => ui::hint(
                 "rules sync and skills are off: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them on",
-            );
+            ),
+            (true, true) => ui::hint(
+                "rules sync or skills are on, and the next answer puts them back: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them off",
+            ),
+            _ => {}
         }
         Ok(Answer::Yes)
     }

@@ -125,7 +125,7 @@ impl TrustArgs {
         let revoked = trust::revoke(home, project)?;
         let scope = NoteScope::Project(project.id().clone());
         let retired = memory_in(home).retire_team(&scope)?;
-        refresh_mirrors(home, project.root(), &[scope]);
+        refresh_mirrors(home, project, &[scope]);
         let root = project.root().display().to_string();
         if self.json {
             let retired = retired.iter().map(|note| note.id.to_string()).collect();

@@ -151,7 +151,7 @@ impl Team {
         if self.bytes.is_none() {
             trust::withdraw(home, project.id(), self.file)?;
         }
-        refresh_mirrors(home, project.root(), &[scope(project)]);
+        refresh_mirrors(home, project, &[scope(project)]);
         ui::say(format_args!(
             "Rules of the team: {} new, {} no longer",
             active.len(),

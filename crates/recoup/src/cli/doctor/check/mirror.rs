@@ -2,23 +2,16 @@
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
-use crate::mirror::withdraw;
+use crate::cli::mirror::withdraw;
+use crate::mirror::Why;
 
 const CHECK: &str = "synced";
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
     // What could be taken out is what is there; nothing is.
-    let report = match withdraw(&around.home, true) {
-        Ok(report) => report,
-        Err(error) => {
-            return vec![
-                Finding::fail(CHECK, "unusable", error.to_string())
-                    .remedy("`recoup memory sync` makes the list of synced files anew"),
-            ];
-        }
-    };
-    let changed = report.left.iter().map(|path| {
-        let what = format!("{} was changed since it was written", around.shown(path));
+    let report = withdraw(&around.home, &around.cwd, true);
+    let changed = report.left.iter().filter(|left| left.why != Why::NotOurs).map(|left| {
+        let what = format!("{} was changed since it was written", around.shown(&left.path));
         Finding::warn(CHECK, "changed", what)
             .remedy("it is left as it is: delete it, and `recoup memory sync` writes it anew")
     });
@@ -26,10 +19,13 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         Finding::warn(CHECK, "out-of-step", format!("{}: {}", around.shown(&fault.dir), fault.why))
             .remedy("mend that, then say `recoup memory sync`")
     });
-    let files = report.changes.len();
-    let all = match (files, around.settings().map(|settings| settings.mirror)) {
-        (0, Some(wants)) if !wants.rules && wants.skills.is_none() => {
-            Finding::skipped(CHECK, "off", "rules sync and skills are off")
+    let files = report.count();
+    let is_off = around.settings().is_some_and(|settings| !settings.users_mirror.is_any());
+    let all = match (files, is_off) {
+        (0, true) => Finding::skipped(CHECK, "off", "rules sync and skills are off"),
+        (n, true) => {
+            let what = format!("rules sync and skills are off, but {n} of their files are there");
+            Finding::warn(CHECK, "off", what).remedy("`recoup memory sync` takes them out")
         }
         (0, _) => Finding::ok(CHECK, "nothing is synced yet"),
         (1, _) => Finding::ok(CHECK, "1 file for Claude Code"),

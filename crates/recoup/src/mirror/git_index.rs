@@ -1,0 +1,71 @@
+//! The names in git's own list of the files that it knows.
+//!
+//! ```text
+//! "DIRC" version:u32 entries:u32
+//! stat:[u8; 40] id:[u8; 20 or 32] flags:u16 (extended:u16) name NUL (padding to 8)
+//! ```
+//! In its fourth version a name says how many bytes of the one before it leaves out, and
+//! there is no padding.
+
+const STAT: usize = 40;
+const IDS: [usize; 2] = [20, 32];
+const EXTENDED: u16 = 0x4000;
+
+/// The names that begin so. Where the list can't be read, that beginning, if it occurs.
+pub(super) fn beginning_with(index: &[u8], start: &str) -> Vec<String> {
+    let Some(names) = IDS.into_iter().find_map(|id| names(index, id)) else {
+        let occurs = index.windows(start.len()).any(|window| window == start.as_bytes());
+        return occurs.then(|| start.to_owned()).into_iter().collect();
+    };
+    let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
+    found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+}
+
+/// All names, if the list holds together with ids of that length.
+fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
+    let (version, count) = (u32_at(index, 4)?, u32_at(index, 8)?);
+    if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
+        return None;
+    }
+    let (mut at, mut names, mut before) = (12, Vec::new(), Vec::new());
+    for _ in 0..count {
+        let entry = at;
+        at += STAT + id;
+        let flags = u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?);
+        at += if flags & EXTENDED == 0 { 2 } else { 4 };
+        let mut name = Vec::new();
+        if version == 4 {
+            let (left_out, next) = number(index, at)?;
+            name.extend(before.get(..before.len().checked_sub(left_out)?)?);
+            at = next;
+        }
+        let len = index.get(at..)?.iter().position(|byte| *byte == 0)?;
+        name.extend(&index[at..at + len]);
+        at += len + 1;
+        if version < 4 {
+            at = entry + (at - entry).next_multiple_of(8);
+        }
+        if name.is_empty() || name < before {
+            return None;
+        }
+        before.clone_from(&name);
+        names.push(name);
+    }
+    Some(names)
+}
+
+/// As in git's pack files: seven bits a byte, the highest first.
+fn number(index: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    let mut byte = *index.get(at)?;
+    let mut number = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        at += 1;
+        byte = *index.get(at)?;
+        number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
+    }
+    Some((number, at + 1))
+}
+
+fn u32_at(index: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?))
+}

@@ -1,0 +1,214 @@
+//! What is to be done in a place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recoup_core::Result;
+use recoup_core::base::digest::Digest;
+use recoup_core::base::fsx;
+use recoup_core::memory::mirror::INDEX;
+
+use super::exclude::{self, Hiding};
+use super::known::{self, Lines};
+use super::look::{There, group, look};
+use super::place::File;
+use super::register::{Place, Register, Sort};
+use super::report::{Change, Did, Fault, Left, Part, Why};
+use super::scan;
+use super::skills::{IGNORED_BY, SKILL};
+use super::splice::Splice;
+
+/// What is to be done in a place.
+pub(super) struct Plan<'a> {
+    /// What is to be there and may be.
+    due: Vec<&'a File>,
+    pub(super) write: Vec<&'a File>,
+    pub(super) gone: Vec<String>,
+    /// Files that are not as we want them, and stay.
+    pub(super) left: Vec<Left>,
+    keeps: bool,
+    pub(super) index: Option<Splice>,
+    lines: Vec<Digest>,
+    pub(super) hiding: Option<Splice>,
+    /// What can't be done. It keeps nothing from being taken out.
+    pub(super) faults: Vec<Fault>,
+    /// Whether there is something.
+    hindered: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn of(place: &Place, wanted: &'a [File], register: &Register) -> Result<Self> {
+        let found = Found(look(place, wanted)?);
+        let mut due: Vec<&File> =
+            wanted.iter().filter(|file| found.may_write(&file.name)).collect();
+        let is_wanted = |name: &str| wanted.iter().any(|file| file.name == name);
+        let gone = found.of(There::Ours).filter(|name| found.may_remove(name) && !is_wanted(name));
+        let gone: Vec<String> = gone.cloned().collect();
+        let keeps = found.of(There::Changed).next().is_some();
+        let mut plan = Self {
+            left: found.left(place),
+            keeps,
+            index: None,
+            lines: Vec::new(),
+            hiding: None,
+            faults: Vec::new(),
+            hindered: false,
+            write: Vec::new(),
+            due: Vec::new(),
+            gone,
+        };
+        plan.around(place, wanted, &due, register);
+        plan.hindered = !plan.faults.is_empty();
+        if plan.hindered {
+            // What is not indexed is not read, and what is not hidden is published.
+            due.retain(|file| found.0[&file.name] != There::Nothing);
+        }
+        plan.write = due.iter().filter(|it| found.0[&it.name] != There::Same).copied().collect();
+        plan.due = due;
+        Ok(plan)
+    }
+
+    /// What is to be done in files of others.
+    fn around(&mut self, place: &Place, wanted: &[File], due: &[&File], register: &Register) {
+        let path = place.dir.join(INDEX);
+        if place.sort == Sort::Rules {
+            let lines: Vec<String> = wanted.iter().filter_map(|file| file.line.clone()).collect();
+            let (known, mut changed) = (Lines::of(place), false);
+            let index = Splice::of(path.clone(), |index| {
+                let made = known.splice(index, &lines);
+                changed = !made.changed.is_empty();
+                made.bytes
+            });
+            match index {
+                Ok(index) => self.index = index,
+                Err(error) => self.faults.push(Fault::new(path.clone(), &error)),
+            }
+            self.lines = lines.iter().map(|line| known::digest(line)).collect();
+            self.left.extend(changed.then_some(Left { path, why: Why::Lines }));
+            return;
+        }
+        let hiding = match (due.is_empty() && !self.keeps, self.leaves_some(place)) {
+            (false, _) => Hiding::Needed,
+            (true, true) => Hiding::AsItIs,
+            (true, false) => Hiding::Over,
+        };
+        match exclude::wanted(place, hiding, register) {
+            Ok(hiding) => self.hiding = hiding,
+            Err(error) => {
+                let path = exclude::file_for(place).unwrap_or_else(|| place.dir.clone());
+                self.faults.push(Fault::new(path, &error));
+            }
+        }
+    }
+
+    /// Whether something by a name of ours stays there.
+    fn leaves_some(&self, place: &Place) -> bool {
+        let gone: BTreeSet<_> = self.gone.iter().map(|name| place.dir.join(name)).collect();
+        scan::files(place).iter().any(|path| !gone.contains(path))
+    }
+
+    fn splices(&self) -> impl Iterator<Item = &Splice> {
+        [&self.hiding, &self.index].into_iter().flatten()
+    }
+
+    pub(super) fn has_files(&self) -> bool {
+        !self.due.is_empty() || self.keeps
+    }
+
+    /// What would be done.
+    pub(super) fn changes(&self, place: &Place) -> Vec<Change> {
+        let change = |name: &str, did| {
+            let (path, of) = (place.dir.join(name), Part::of(place.sort, name));
+            Change { path, did, of }
+        };
+        let written = self.write.iter().map(|file| change(&file.name, Did::Written));
+        let removed = self.gone.iter().map(|name| change(name, Did::Removed));
+        written.chain(removed).chain(self.splices().map(|it| it.change(place))).collect()
+    }
+
+    /// What a place may have from now on.
+    pub(super) fn put_down(&self, place: &mut Place) {
+        for file in &self.due {
+            let known = place.files.entry(file.name.clone()).or_default();
+            if !known.contains(&file.digest()) {
+                known.push(file.digest());
+            }
+        }
+        for splice in self.splices() {
+            place.spliced.entry(splice.path.clone()).or_insert_with(|| splice.makes());
+        }
+        let new: Vec<Digest> =
+            self.lines.iter().filter(|line| !place.lines.contains(line)).copied().collect();
+        place.lines.extend(new);
+        // Another worktree may have told git already: both need it then.
+        if let Some(hidden_by) = exclude::file_for(place).filter(|_| self.has_files()) {
+            place.spliced.entry(hidden_by).or_insert(false);
+        }
+    }
+
+    /// Only what is there stays known; directories that we made go when nothing is in them.
+    pub(super) fn tidy(
+        &self,
+        place: &mut Place,
+        unwritten: &BTreeSet<String>,
+        is_indexed: bool,
+    ) -> Result<()> {
+        let dir = place.dir.clone();
+        place.files.retain(|name, _| dir.join(name).symlink_metadata().is_ok());
+        for file in self.due.iter().filter(|file| !unwritten.contains(&file.name)) {
+            place.files.insert(file.name.clone(), vec![file.digest()]);
+        }
+        if is_indexed && !self.hindered {
+            place.lines.clone_from(&self.lines);
+            if !self.has_files() {
+                place.spliced.clear();
+            }
+        }
+        let (mut made, names) = (Vec::new(), &place.files);
+        for it in place.made.iter().rev() {
+            let is_used = names.keys().any(|name| dir.join(name).starts_with(it));
+            if !fsx::remove_empty_dir(it)? && is_used {
+                made.insert(0, it.clone());
+            }
+        }
+        place.made = made;
+        Ok(())
+    }
+}
+
+/// What stands where files of ours belong.
+struct Found(BTreeMap<String, There>);
+
+impl Found {
+    fn of(&self, which: There) -> impl Iterator<Item = &String> {
+        self.0.iter().filter(move |(_, it)| **it == which).map(|(name, _)| name)
+    }
+
+    /// A skill that is somebody's, or would be put among somebody's files, is left whole;
+    /// else each file is for itself.
+    fn may_write(&self, name: &str) -> bool {
+        let text = self.0.get(&format!("{}/{SKILL}", group(name)));
+        let is_skills = name.contains('/');
+        let is_left = is_skills && text.is_none_or(|it| it.is_strange());
+        let is_new = is_skills && text == Some(&There::Nothing);
+        let is_theirs = is_left || self.0[name].is_strange();
+        !(is_theirs || is_new && self.is_shared(name))
+    }
+
+    /// What hides a folder stays as long as somebody else's file is in it.
+    fn may_remove(&self, name: &str) -> bool {
+        let is_left =
+            self.0.get(&format!("{}/{SKILL}", group(name))).is_some_and(|it| it.is_strange());
+        !(is_left || name.ends_with(IGNORED_BY) && self.is_shared(name))
+    }
+
+    /// Whether somebody else's file is beside it.
+    fn is_shared(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, it)| group(other) == group(name) && it.is_strange())
+    }
+
+    fn left(&self, place: &Place) -> Vec<Left> {
+        let left = |why: Why| move |name: &String| Left { path: place.dir.join(name), why };
+        let changed = self.of(There::Changed).map(left(Why::Changed));
+        changed.chain(self.of(There::Foreign).map(left(Why::NotOurs))).collect()
+    }
+}
