@@ -10,7 +10,7 @@ mod pi;
 mod places;
 mod private;
 mod recorded;
-mod worker;
+pub(crate) mod worker;
 
 use std::fs;
 use std::io::Write as _;

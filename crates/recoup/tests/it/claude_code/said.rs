@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::client::{Client, KEY};
 use super::hooks::Hook;
 use super::{RULE, client_with_the_rule};
+use crate::hook::worker::settled;
 use crate::model::{Answer, Script};
 
 /// What of the rule is left when it was said in a prompt, and not recorded word for word.
@@ -94,6 +95,8 @@ fn the_clients_key_is_nowhere_in_what_is_kept() {
         conversation.say(prompt);
     }
     conversation.end();
+    // The worker makes and removes files.
+    settled(&client.home);
     let files = files_below(&client.home.recoup());
     assert!(files.len() > 1, "{files:?}");
     for file in files {

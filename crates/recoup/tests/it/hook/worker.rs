@@ -29,7 +29,7 @@ fn jobs(queue: &Path) -> Vec<PathBuf> {
 
 /// Waits until everything is done and nobody works any more.
 #[track_caller]
-pub(super) fn settled(home: &Home) {
+pub(crate) fn settled(home: &Home) {
     let began = Instant::now();
     let is_quiet = |queue: &PathBuf| {
         let lock = FileLock::try_acquire(&queue.join("lock")).unwrap();
