@@ -25,7 +25,7 @@ pub(super) static LAYOUT: Layout = Layout {
     oldest: VERSION,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA cache_size = -512;",
     // A server has it open for hours.
-    cache: 8 << 10,
+    cache: 4 << 10,
     backs_up: true,
     tables: &[TABLES, SECOND, RANK, search::WORDS],
     migrate,

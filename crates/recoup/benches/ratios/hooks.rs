@@ -8,20 +8,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::project::Project;
-use recoup_core::memory::inject::estimate;
-use recoup_core::memory::topic::topic;
-use recoup_core::memory::{Memory, Note, NoteId, NoteKind, NoteScope, Source, Status, Waits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::measure::{Ratio, Size, compare, fast};
-use crate::retrieval;
-use crate::scene::NoFaults;
+use crate::measure::{Ratio, Size, compare, medians};
+use crate::notes;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const TRUE: &str = "/bin/true";
@@ -84,7 +77,7 @@ impl Hooks {
     fn measure(&mut self, (name, event): Fired, scenes: &[Scene; 3]) {
         let [few, more, most] = scenes;
         let fire = |scene: &Scene| scene.fire(&event(scene.next()));
-        let times = fast(
+        let times = medians(
             ROUNDS,
             &mut [
                 &mut || few.start(TRUE, &[], "{}"),
@@ -181,35 +174,7 @@ impl Scene {
         let scene = Self { dir: TempDir::new().unwrap(), fired: Cell::new(0) };
         fs::create_dir_all(scene.project().join(".git")).unwrap();
         fs::create_dir(scene.home()).unwrap();
-        let project = Project::find(&scene.project()).unwrap();
-        let scope = NoteScope::Project(project.id().clone());
-        let corpus = retrieval::notes();
-        let (now, faults) = (SystemClock.now(), Arc::new(NoFaults));
-        let path = scene.home().join("memory.db");
-        let memory = Memory::at(path, Waits::default(), Arc::new(SystemClock), faults);
-        let notes: Vec<Note> = (0..count)
-            .map(|n| {
-                let text = format!("{} (service{n})", corpus[n % corpus.len()].text);
-                Note {
-                    id: NoteId::fresh(),
-                    kind: NoteKind::Preference,
-                    quote: None,
-                    source: Source::User,
-                    scope: scope.clone(),
-                    paths: None,
-                    topic: topic(&text),
-                    status: Status::Active,
-                    evidence: 1,
-                    tokens: estimate(&text),
-                    created: now,
-                    updated: now,
-                    superseded_by: None,
-                    idle: false,
-                    text,
-                }
-            })
-            .collect();
-        memory.import(&notes).unwrap();
+        notes::remember(&scene.home(), &scene.project(), count);
         scene
     }
 

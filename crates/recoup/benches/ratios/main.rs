@@ -19,6 +19,7 @@ mod library;
 mod mcp;
 mod measure;
 mod memory;
+mod notes;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;

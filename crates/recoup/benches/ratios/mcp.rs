@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::measure::{Figure, Ratio, Size, compare};
+use crate::notes;
 use crate::retrieval;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
@@ -78,12 +79,7 @@ fn median(mut times: Vec<Duration>) -> Figure {
 /// A home with notes of the user's, in the project that it is itself.
 fn with_notes() -> TempDir {
     let home = TempDir::new().unwrap();
-    let corpus = retrieval::notes();
-    let mut client = Client::greeted(&home);
-    for n in 0..NOTES {
-        let text = &corpus[n % corpus.len()].text;
-        client.call("store_memory", &json!({ "content": format!("{text} service{n}") }));
-    }
+    notes::remember(home.path(), home.path(), NOTES);
     home
 }
 

@@ -93,9 +93,8 @@ pub(crate) fn compare(
     Ratio { baseline: median(base), subject: median(ours), goal }
 }
 
-/// What one in ten of `rounds` turns beats, for each of them: whoever shares the machine only
-/// ever adds, and adds more to what takes longer. Who goes first changes from turn to turn.
-pub(crate) fn fast(rounds: usize, all: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
+/// The median of `rounds` turns for each of them. Who goes first changes from turn to turn.
+pub(crate) fn medians(rounds: usize, all: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
     let mut times = vec![Vec::new(); all.len()];
     for round in 0..rounds + rounds / 10 {
         for turn in 0..all.len() {
@@ -107,11 +106,7 @@ pub(crate) fn fast(rounds: usize, all: &mut [&mut dyn FnMut()]) -> Vec<Duration>
             }
         }
     }
-    let tenth = |mut samples: Vec<Duration>| {
-        samples.sort_unstable();
-        samples[samples.len() / 10]
-    };
-    times.into_iter().map(tenth).collect()
+    times.into_iter().map(median).collect()
 }
 
 fn timed(batch: u32, act: &mut impl FnMut()) -> Duration {

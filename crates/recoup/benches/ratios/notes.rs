@@ -1,0 +1,45 @@
+//! What the user has said in a project over the years: notes from the corpus that search is
+//! judged by, as many as are wanted.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::project::Project;
+use recoup_core::memory::inject::estimate;
+use recoup_core::memory::topic::topic;
+use recoup_core::memory::{Memory, Note, NoteId, NoteKind, NoteScope, Source, Status, Waits};
+
+use crate::retrieval;
+use crate::scene::NoFaults;
+
+/// Puts them into the memory of `home`.
+pub(crate) fn remember(home: &Path, project: &Path, count: usize) {
+    let scope = NoteScope::Project(Project::find(project).unwrap().id().clone());
+    let corpus = retrieval::notes();
+    let now = SystemClock.now();
+    let note = |n: usize| {
+        let text = format!("{} (service{n})", corpus[n % corpus.len()].text);
+        Note {
+            id: NoteId::fresh(),
+            kind: NoteKind::Preference,
+            quote: None,
+            source: Source::User,
+            scope: scope.clone(),
+            paths: None,
+            topic: topic(&text),
+            status: Status::Active,
+            evidence: 1,
+            tokens: estimate(&text),
+            created: now,
+            updated: now,
+            superseded_by: None,
+            idle: false,
+            text,
+        }
+    };
+    let notes: Vec<Note> = (0..count).map(note).collect();
+    let path = home.join("memory.db");
+    let memory = Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(NoFaults));
+    memory.import(&notes).unwrap();
+}
