@@ -79,6 +79,21 @@ pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
     }
 }
 
+/// Whether a hook or a server runs one of these.
+pub(crate) fn is_run_by(entry: &Value, names: &[&str]) -> bool {
+    !names.is_empty() && peer_run_by(entry).is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a server is one of these.
+pub(crate) fn is_server_of(name: &str, entry: &Value, names: &[&str]) -> bool {
+    names.contains(&name) || is_run_by(entry, names)
+}
+
+/// Whether a plug-in is one of these.
+pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
+    peer_in(plugin).is_some_and(|name| names.contains(&name))
+}
+
 /// The peer that a hook or a server runs. What else its words name, such as a directory to work
 /// in, makes it none of theirs.
 fn peer_run_by(entry: &Value) -> Option<&'static str> {

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::change::{Change, Party, read, real};
 use super::client::{Client, Level};
+use super::guard::{Ours, demand_only_ours};
 use super::held::Held;
 use super::inside;
 use super::places::Places;
@@ -174,6 +175,8 @@ impl Undo {
             change.done.said.extend(taken.done.said);
             notes.extend(taken.done.notes);
         }
+        let holds: Vec<&Held> = look.holds.iter().map(|(held, _)| held).collect();
+        demand_only_ours(&change, Ours { holds: &holds, peers: &[] }, places)?;
         self.notes.extend(notes);
         Ok(change.is_any().then_some(change))
     }

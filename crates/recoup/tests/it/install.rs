@@ -9,6 +9,7 @@ mod for_programs;
 mod hostile;
 mod killed;
 mod laws;
+mod layouts;
 mod levels;
 mod meanwhile;
 mod peers;

@@ -111,6 +111,7 @@ fn without_calls(
     if !gone.is_empty() {
         let is_plain = |hook: &Value| hooked::hook(hook).is_some_and(|call| !call.wrapped);
         left = toml::without_hooks(&left, is_plain)?;
+        demand_sound(text, &left, "hooks")?;
     }
     match hooked::notify(&root) {
         Some(call) if call.wrapped => {
@@ -120,11 +121,19 @@ fn without_calls(
         Some(_) if notify_goes => {
             done.had_ours = true;
             left = toml::without_key(&left, NOTIFY)?;
+            demand_sound(text, &left, NOTIFY)?;
             gone.push(NOTIFY.to_owned());
         }
         _ => {}
     }
     Ok((left, gone))
+}
+
+/// What is wrong in a text of our own making is nothing that its user could mend there.
+fn demand_sound(text: &str, left: &str, name: &str) -> Result<(), Fault> {
+    let at = text.find(name).unwrap_or(0);
+    let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");
+    toml::value(left).map(drop).map_err(|_| Fault::at(text, at, what))
 }
 
 fn ours_in(root: &Value) -> Vec<(String, Call)> {
