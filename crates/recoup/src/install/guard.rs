@@ -34,8 +34,7 @@ pub(crate) fn demand_only_ours(change: &Change, ours: Ours<'_>, places: &Places)
     ours.are_all(before, after).map_err(|why| {
         let place = places.shown(&change.path);
         let message = format!(
-            "{place}: it is laid out in a way that can't be edited here ({why}): it was left \
-             alone; edit it by hand"
+            "{place} is laid out in a way that can't be edited safely ({why}): edit it by hand"
         );
         Error::new(ErrorKind::Invalid, message)
     })
@@ -78,6 +77,9 @@ impl Ours<'_> {
         if !self.peers.is_empty() {
             self.drop_hooks(&mut root);
             self.drop_servers(&mut root, &["mcpServers".to_owned()]);
+            root.each("projects", |projects| {
+                projects.each_field(|it| self.drop_servers(it, &["mcpServers".to_owned()]));
+            });
             root.each("enabledPlugins", |plugins| {
                 plugins.retain(|name, _| !peers::is_plugin_of(name, self.peers));
             });

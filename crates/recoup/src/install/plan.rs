@@ -94,8 +94,7 @@ impl Plan {
         };
         edited.map_err(|fault| {
             let place = wish.places.shown(&slot.path);
-            let message = format!("{place}, {fault}; nothing was changed");
-            Error::new(ErrorKind::Invalid, message)
+            Error::new(ErrorKind::Invalid, format!("{place}, {fault}"))
         })?;
         let holds: Vec<&Held> = change.held.iter().collect();
         let ours = Ours { holds: &holds, peers: wish.replace_peers };

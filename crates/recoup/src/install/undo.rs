@@ -237,7 +237,10 @@ fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Err
         Held::Line(_) => (!inside::is_plain(path)).then(|| "is a link".to_owned()),
         _ => inside::leads_out(path, &places),
     }?;
-    let message = format!("{} {why}: it was left alone", path.display());
+    let message = format!(
+        "{} {why}: it was left alone; remove the link, or put a file in its place, and try again",
+        path.display()
+    );
     Some(Error::new(ErrorKind::Invalid, message))
 }
 

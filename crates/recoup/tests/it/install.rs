@@ -18,6 +18,7 @@ mod private;
 mod purge;
 mod settings;
 mod terminal;
+mod told;
 mod upgrade;
 
 use std::fs;

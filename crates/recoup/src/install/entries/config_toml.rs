@@ -71,7 +71,9 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
         done.said.push(format!("server “{name}”"));
     }
     let (mut left, gone) = without_calls(&left, true, &mut done)?;
-    if matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
+    // Behind ours somebody else may have written more: that line end is theirs.
+    let was_last = text.starts_with(left.trim_end());
+    if was_last && matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
         let bare = left.strip_suffix('\n').unwrap_or(&left);
         left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
@@ -124,7 +126,8 @@ fn without_calls(
             demand_sound(text, &left, NOTIFY)?;
             gone.push(NOTIFY.to_owned());
         }
-        _ => {}
+        Some(_) => done.had_ours = true,
+        None => {}
     }
     Ok((left, gone))
 }

@@ -189,12 +189,12 @@ mod laws {
     }
 
     /// Every value of a text, with the way to it.
-    fn places(value: &serde_json::Value, above: &[Step]) -> Vec<Vec<Step>> {
-        let inner: Vec<(Step, &serde_json::Value)> = match value {
-            serde_json::Value::Object(fields) => {
+    fn places(value: &Value, above: &[Step]) -> Vec<Vec<Step>> {
+        let inner: Vec<(Step, &Value)> = match value {
+            Value::Object(fields) => {
                 fields.iter().map(|(name, it)| (name.as_str().into(), it)).collect()
             }
-            serde_json::Value::Array(items) => {
+            Value::Array(items) => {
                 items.iter().enumerate().map(|(at, it)| (at.into(), it)).collect()
             }
             _ => Vec::new(),
@@ -208,7 +208,7 @@ mod laws {
         found
     }
 
-    fn without(value: &serde_json::Value, path: &[Step]) -> serde_json::Value {
+    fn without(value: &Value, path: &[Step]) -> Value {
         let mut left = value.clone();
         let (last, above) = path.split_last().unwrap();
         let parent = above.iter().fold(&mut left, |value, step| match step {
@@ -216,8 +216,8 @@ mod laws {
             Step::Index(at) => &mut value[at],
         });
         match (parent, last) {
-            (serde_json::Value::Object(fields), Step::Name(name)) => drop(fields.remove(name)),
-            (serde_json::Value::Array(items), Step::Index(at)) => drop(items.remove(*at)),
+            (Value::Object(fields), Step::Name(name)) => drop(fields.remove(name)),
+            (Value::Array(items), Step::Index(at)) => drop(items.remove(*at)),
             _ => unreachable!("it is there"),
         }
         left
