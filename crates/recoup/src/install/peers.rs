@@ -1,12 +1,13 @@
 //! Other programs that remember for Claude Code, with hooks and servers of their own: beside
 //! ours, everything would be said twice.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use recoup_core::memory::hooked::{commands, is_wrapper};
 use serde_json::{Map, Value};
 
-use super::edit::{Fresh, Json, Step};
+use super::edit::{Dialect, Fresh, Json, Step};
 use super::entries::Emptied;
 use super::entries::hooks::{self, Spot};
 
@@ -72,6 +73,20 @@ pub(crate) fn found(json: &Json) -> Vec<Peer> {
         found.extend(name.map(|name| Peer { name, place: Place::Plugin(plugin.clone()) }));
     }
     found
+}
+
+/// Those that were in a file of JSON and are not any more, each once.
+pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
+    let names = |bytes: &[u8]| {
+        let json = Json::read(Some(bytes), Dialect::Comments).ok();
+        json.iter().flat_map(found).map(|peer| peer.name).collect::<BTreeSet<_>>()
+    };
+    // Most files never had any, and some are large.
+    let text = String::from_utf8_lossy(earlier);
+    if !PEERS.iter().any(|name| text.contains(name)) {
+        return Vec::new();
+    }
+    names(earlier).difference(&names(now)).copied().collect()
 }
 
 /// Takes it out. A plug-in is switched off, as its user would do it.

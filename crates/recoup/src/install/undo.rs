@@ -18,9 +18,9 @@ use super::change::{Change, Party, read, real};
 use super::client::{Client, Level};
 use super::guard::{Ours, demand_only_ours};
 use super::held::Held;
-use super::inside;
 use super::places::Places;
 use super::receipt::{Before, Entry, Receipt};
+use super::{inside, peers};
 use take::{Known, take};
 
 /// What is to come out.
@@ -174,6 +174,13 @@ impl Undo {
             change.after = taken.text;
             change.done.said.extend(taken.done.said);
             notes.extend(taken.done.notes);
+        }
+        if let (Some(Before::Copy(copy)), Some(earlier)) = (entry.map(|it| &it.before), &earlier) {
+            let now = change.after.as_deref().unwrap_or_default();
+            notes.extend(peers::missing(earlier, now).into_iter().map(|name| {
+                let (place, copy) = (places.shown(&look.path), places.shown(&own.join(copy)));
+                format!("{name} does not come back: {place} was changed since; {copy} has it")
+            }));
         }
         let holds: Vec<&Held> = look.holds.iter().map(|(held, _)| held).collect();
         demand_only_ours(&change, Ours { holds: &holds, peers: &[] }, places)?;

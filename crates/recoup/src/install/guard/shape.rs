@@ -90,7 +90,9 @@ impl Shape {
     /// The same for all fields.
     pub(super) fn each_field(&mut self, mut each: impl FnMut(&mut Self)) {
         let Self::Object(fields) = self else { return };
-        fields.iter_mut().for_each(|(_, value)| each(value));
+        for (_, value) in fields {
+            each(value);
+        }
     }
 
     /// The same for all elements.

@@ -90,7 +90,7 @@ fn every_file_is_old_or_new_and_a_second_time_completes_it() {
 #[test]
 fn what_the_killed_left_behind_is_swept() {
     let machine = prepared();
-    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
     let left = [".recoup-AbC123", ".claude/.recoup-AbC123", ".codex/.recoup-AbC124"];
     let leave = || {
         for name in left {

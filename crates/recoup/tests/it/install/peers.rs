@@ -97,4 +97,9 @@ fn replaced_they_are_out_and_come_back_when_we_go() {
     assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
     machine.uninstall(&[]);
     assert!(machine.files() == before, "all of it is back");
+    machine.init(&args);
+    machine.write(SETTINGS, machine.text(SETTINGS) + "\n");
+    let output = machine.uninstall(&[]);
+    let words = "claude-recall does not come back: ~/.claude/settings.json was changed since";
+    assert!(output.stderr.contains(words), "{}", output.stderr);
 }

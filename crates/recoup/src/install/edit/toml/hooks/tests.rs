@@ -151,7 +151,6 @@ fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = S
             1 => format!("{gap}[[hooks.{name}]]\nhooks = {}\n", line(hooks)),
             2 => format!("  {{ hooks = {} }},\n  # above\n", line(hooks)),
             4 => format!("{{ hooks = {} }}{gap}  ", line(hooks)),
-            5 => format!("{{ hooks = {} }}", line(hooks)),
             _ => format!("{{ hooks = {} }}", line(hooks)),
         };
         let all: Vec<String> = groups.iter().map(table).collect();
