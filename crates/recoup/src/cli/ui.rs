@@ -33,8 +33,9 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// More of one line of a file is not shown.
-const WIDEST: usize = 400;
+/// More of one line of a file is not shown, but counted. Whoever agrees to a change has to see it:
+/// minified settings have all of it on one line.
+const WIDEST: usize = 20_000;
 
 /// Bytes for a script, as they are.
 pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
@@ -121,7 +122,10 @@ pub(super) fn diff(text: &str) -> Result<(), Failure> {
             _ => Style::new(),
         };
         let line = line.trim_end_matches('\r').replace('\t', "    ");
-        format!("{style}{}{style:#}\n", fitted(&line, WIDEST))
+        let shown = fitted(&line, WIDEST);
+        let more = line.chars().count().saturating_sub(shown.chars().count());
+        let more = if more > 0 { format!(" (and {more} more characters)") } else { String::new() };
+        format!("{style}{shown}{more}{style:#}\n")
     };
     picture(&text.lines().map(coloured).collect::<String>())
 }

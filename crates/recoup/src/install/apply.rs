@@ -1,9 +1,10 @@
 //! Writes what was planned: under a lock, each file whole or not at all, with a copy of what
 //! was there before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use recoup_core::base::clock::{Deadline, Timestamp};
 use recoup_core::base::fsx::{self, FileLock};
@@ -16,6 +17,9 @@ use super::undo::Undo;
 
 /// Long enough for any others that write.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// In milliseconds: nobody takes that long to write a file of settings.
+const LEFT_BEHIND: u64 = 60_000;
 
 /// How often it is tried. After the first time only those can come in between who do not know
 /// our lock.
@@ -84,6 +88,7 @@ impl<'a> Turn<'a> {
         if let Some(path) = outdated(changes)? {
             return Ok(Outcome::Outdated(path));
         }
+        self.sweep(changes.iter().map(|change| real(&change.path)));
         let changes: Vec<&Change> = changes.iter().filter(|change| change.is_any()).collect();
         let mut receipt = Receipt::read(self.own)?;
         let mut copies = Vec::new();
@@ -116,6 +121,7 @@ impl<'a> Turn<'a> {
         if let Some(path) = outdated(&undo.changes)? {
             return Ok(Outcome::Outdated(path));
         }
+        self.sweep(undo.looked.keys().cloned());
         let mut copies = Vec::new();
         for change in undo.changes.iter().filter(|change| change.is_any()) {
             // A file that we made has nothing in it that is worth a copy.
@@ -138,6 +144,22 @@ impl<'a> Turn<'a> {
 
     fn copy(&self, change: &Change) -> Result<Option<PathBuf>> {
         backups::make(change, self.own, self.now)
+    }
+
+    /// Removes what those left beside these files who were killed while they wrote: whole copies
+    /// of settings. Of others who write there now, nothing is that old.
+    fn sweep(&self, files: impl Iterator<Item = PathBuf>) {
+        let dirs: BTreeSet<PathBuf> = files.map(|file| fsx::parent(&file).to_owned()).collect();
+        for path in dirs.iter().flat_map(|dir| temporaries_in(dir)) {
+            let written = std::fs::symlink_metadata(&path).and_then(|found| found.modified());
+            let since = written.ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+            let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
+            let millis = millis.map_or(0, |it| self.now.millis_since(Timestamp::from_millis(it)));
+            if millis > LEFT_BEHIND {
+                // It is in nobody's way.
+                let _ = fsx::remove(&path);
+            }
+        }
     }
 
     /// What was written is written: copies too many are in nobody's way.
@@ -179,13 +201,15 @@ fn outdated(changes: &[Change]) -> Result<Option<PathBuf>> {
 /// Removes a directory that we made, unless something is in it. What a process of ours was
 /// writing there when it was killed is nothing.
 fn remove_dir(dir: &Path) -> Result<()> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    for entry in entries {
-        if fsx::is_hidden_temporary(&entry.file_name().to_string_lossy()) {
-            fsx::remove(&entry.path())?;
-        }
-    }
+    temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
     fsx::remove_empty_dir(dir).map(drop)
+}
+
+/// Files that a process of ours is writing, or was when it was killed.
+fn temporaries_in(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_one = |entry: &DirEntry| fsx::is_hidden_temporary(&entry.file_name().to_string_lossy());
+    entries.filter(is_one).map(|entry| entry.path())
 }
 
 fn write(change: &Change) -> Result<()> {

@@ -42,7 +42,7 @@ pub(crate) fn is_plain(list: &Path) -> bool {
 
 fn refused(path: &Path, places: &Places, why: &str) -> Result<()> {
     let shown = places.shown(path);
-    let message = format!("{shown} {why}: nothing was changed; put a file there in its place");
+    let message = format!("{shown} {why}: put a file there in its place");
     Err(Error::new(ErrorKind::Invalid, message))
 }
 

@@ -16,6 +16,7 @@ mod entries;
 mod exclude;
 mod extension;
 mod found;
+mod guard;
 mod held;
 mod inside;
 mod peers;

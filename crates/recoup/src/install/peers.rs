@@ -1,12 +1,13 @@
 //! Other programs that remember for Claude Code, with hooks and servers of their own: beside
 //! ours, everything would be said twice.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use recoup_core::memory::hooked::{commands, is_wrapper};
 use serde_json::{Map, Value};
 
-use super::edit::{Fresh, Json, Step};
+use super::edit::{Dialect, Fresh, Json, Step};
 use super::entries::Emptied;
 use super::entries::hooks::{self, Spot};
 
@@ -24,6 +25,8 @@ pub(crate) struct Peer {
 enum Place {
     Hook(String, Spot),
     Server(String),
+    /// For one project alone, in Claude Code's own file.
+    ServerOf(String, String),
     Plugin(String),
 }
 
@@ -33,6 +36,9 @@ impl Peer {
         match &self.place {
             Place::Hook(event, _) => format!("{}: its hook for {event}", self.name),
             Place::Server(name) => format!("{}: its server “{name}”", self.name),
+            Place::ServerOf(root, name) => {
+                format!("{}: its server “{name}” for {root}", self.name)
+            }
             Place::Plugin(name) => format!("{}: its plug-in {name}", self.name),
         }
     }
@@ -52,15 +58,35 @@ pub(crate) fn found(json: &Json) -> Vec<Peer> {
         }
     }
     for (server, entry) in fields("mcpServers") {
-        let called = PEERS.into_iter().find(|name| *name == server);
-        let name = called.or_else(|| peer_run_by(&entry));
+        let name = peer_of(&server, &entry);
         found.extend(name.map(|name| Peer { name, place: Place::Server(server.clone()) }));
+    }
+    for (root, project) in fields("projects") {
+        let servers = project.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+        for (server, entry) in servers {
+            let place = Place::ServerOf(root.clone(), server.clone());
+            found.extend(peer_of(server, entry).map(|name| Peer { name, place }));
+        }
     }
     for (plugin, on) in fields("enabledPlugins") {
         let name = peer_in(&plugin).filter(|_| on == Value::Bool(true));
         found.extend(name.map(|name| Peer { name, place: Place::Plugin(plugin.clone()) }));
     }
     found
+}
+
+/// Those that were in a file of JSON and are not any more, each once.
+pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
+    let names = |bytes: &[u8]| {
+        let json = Json::read(Some(bytes), Dialect::Comments).ok();
+        json.iter().flat_map(found).map(|peer| peer.name).collect::<BTreeSet<_>>()
+    };
+    // Most files never had any, and some are large.
+    let text = String::from_utf8_lossy(earlier);
+    if !PEERS.iter().any(|name| text.contains(name)) {
+        return Vec::new();
+    }
+    names(earlier).difference(&names(now)).copied().collect()
 }
 
 /// Takes it out. A plug-in is switched off, as its user would do it.
@@ -72,11 +98,35 @@ pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
                 let path: [Step; 2] = ["mcpServers".into(), name.as_str().into()];
                 json.remove(&path);
             }
+            Place::ServerOf(root, name) => {
+                let path = ["projects", root, "mcpServers", name].map(Step::from);
+                json.remove(&path);
+            }
             Place::Plugin(name) => {
                 json.set(&["enabledPlugins".into()], name, &Fresh::plain(false));
             }
         }
     }
+}
+
+/// The peer that a server is, by its name or by what it runs.
+fn peer_of(server: &str, entry: &Value) -> Option<&'static str> {
+    PEERS.into_iter().find(|name| *name == server).or_else(|| peer_run_by(entry))
+}
+
+/// Whether a hook or a server runs one of these.
+pub(crate) fn is_run_by(entry: &Value, names: &[&str]) -> bool {
+    !names.is_empty() && peer_run_by(entry).is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a server is one of these.
+pub(crate) fn is_server_of(name: &str, entry: &Value, names: &[&str]) -> bool {
+    peer_of(name, entry).is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a plug-in is one of these.
+pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
+    peer_in(plugin).is_some_and(|name| names.contains(&name))
 }
 
 /// The peer that a hook or a server runs. What else its words name, such as a directory to work
@@ -97,11 +147,11 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
     let is_set = |word: &&String| word.contains('=') && !word.starts_with(['/', '-']);
     let words = &words[words.iter().take_while(is_set).count()..];
     let (program, rest) = words.split_first()?;
-    if let Some(name) = peer_in(program) {
-        return Some(name);
-    }
     if program.contains(char::is_whitespace) {
         return commands(program).iter().find_map(|words| peer_in_words(words));
+    }
+    if let Some(name) = peer_called(program) {
+        return Some(name);
     }
     if program != "exec" && !is_wrapper(Path::new(program)) {
         return None;
@@ -109,9 +159,44 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
     let is_option = |word: &&String| {
         word.starts_with('-')
             || word.starts_with(|c: char| c.is_ascii_digit())
-            || matches!(word.as_str(), "run" | "exec" | "x" | "dlx")
+            || matches!(word.as_str(), "run" | "exec" | "x" | "dlx" | "tool")
     };
-    peer_in_words(&rest[rest.iter().take_while(is_option).count()..])
+    let (options, rest) = rest.split_at(rest.iter().take_while(is_option).count());
+    // The package that a program is in: `--package=NAME program`, `-p NAME program`.
+    let named = options.iter().find_map(|option| peer_called(option.strip_prefix("--package=")?));
+    let apart = options.last().is_some_and(|last| matches!(last.as_str(), "-p" | "--package"));
+    let script = rest.first().filter(|word| is_script(word));
+    named
+        .or_else(|| script.and_then(|script| peer_in(script)))
+        .or_else(|| peer_in_words(rest))
+        .or_else(|| peer_in_words(rest.get(1..).filter(|_| apart)?))
+}
+
+/// One that JavaScript's programs run: it is theirs wherever their directory is.
+fn is_script(word: &str) -> bool {
+    let ending = Path::new(word).extension().and_then(|it| it.to_str());
+    matches!(ending, Some("js" | "cjs" | "mjs" | "ts" | "mts"))
+}
+
+/// The peer that a program or a package is: by its name, or as one that is installed. What is
+/// somewhere below a directory of that name may be anybody's work.
+fn peer_called(program: &str) -> Option<&'static str> {
+    let path = Path::new(program);
+    let named = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
+        let name = name.split('@').next().unwrap_or(name);
+        PEERS.into_iter().find(|peer| {
+            let rest = name.strip_prefix(peer);
+            rest.is_some_and(|it| it.is_empty() || it.starts_with('.') || it.starts_with("-cli"))
+        })
+    });
+    let installed = |peer: &&'static str| {
+        let parts: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+        parts.iter().any(|part| part.strip_prefix('.') == Some(*peer))
+            || parts
+                .windows(2)
+                .any(|it| matches!(&*it[0], "node_modules" | "plugins") && it[1] == **peer)
+    };
+    named.or_else(|| PEERS.into_iter().find(installed))
 }
 
 /// The program that a text names, as a whole word or as the beginning of a file's name.
@@ -141,6 +226,12 @@ mod tests {
             "node --no-warnings /x/claude-mem/scripts/hook.js",
             "sh -c 'cd /x && npx claude-mem hook'",
             "cd /x && bun run /p/claude-mem/scripts/worker.cjs",
+            "npx --package=claude-mem cm",
+            "npx -y -p claude-mem@1.2 cm",
+            "uvx claude-mem",
+            "/home/me/.claude-mem/bin/run.sh",
+            "/x/node_modules/claude-mem/bin/run",
+            "/usr/bin/claude-mem-cli hook",
         ] {
             assert_eq!(run(theirs), Some("claude-mem"), "{theirs}");
         }
@@ -149,6 +240,10 @@ mod tests {
             "mcp-server-filesystem /home/me/src/claude-mem",
             "npx -y @modelcontextprotocol/server-filesystem /home/me/src/claude-mem",
             "echo claude-mem",
+            "sh -c \"cd claude-mem && ls\"",
+            "bash -c 'cd ~/src/claude-mem && make lint'",
+            "/home/me/src/claude-mem/tools/lint.sh",
+            "bash /home/me/src/claude-mem/tools/lint.sh",
             "",
         ] {
             assert_eq!(run(other), None, "{other}");

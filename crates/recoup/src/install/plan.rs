@@ -7,7 +7,8 @@ use super::change::{Change, Party, read};
 use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, Fault, Json};
 use super::entries::servers::Start;
-use super::entries::{Done, config_toml, hooks, servers};
+use super::entries::{Done, ROOT, config_toml, hooks, servers};
+use super::guard::{Ours, demand_only_ours};
 use super::held::Held;
 use super::peers::{self, Peer};
 use super::places::Places;
@@ -93,9 +94,11 @@ impl Plan {
         };
         edited.map_err(|fault| {
             let place = wish.places.shown(&slot.path);
-            let message = format!("{place}, {fault}; nothing was changed");
-            Error::new(ErrorKind::Invalid, message)
+            Error::new(ErrorKind::Invalid, format!("{place}, {fault}"))
         })?;
+        let holds: Vec<&Held> = change.held.iter().collect();
+        let ours = Ours { holds: &holds, peers: wish.replace_peers };
+        demand_only_ours(&change, ours, wish.places)?;
         self.notes.append(&mut change.done.notes);
         self.changes.push(change);
         Ok(())
@@ -117,6 +120,9 @@ impl Plan {
         let before = json.bytes();
         change.done = edit(&mut json)?;
         change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.what())));
+        if json.was_bare() {
+            change.done.created.insert(0, ROOT);
+        }
         let touched = json.bytes() != before || !out.is_empty();
         self.peers.extend(peers);
         if touched {

@@ -16,10 +16,11 @@ use serde_json::Value;
 
 use super::change::{Change, Party, read, real};
 use super::client::{Client, Level};
+use super::guard::{Ours, demand_only_ours};
 use super::held::Held;
-use super::inside;
 use super::places::Places;
 use super::receipt::{Before, Entry, Receipt};
+use super::{inside, peers};
 use take::{Known, take};
 
 /// What is to come out.
@@ -174,6 +175,15 @@ impl Undo {
             change.done.said.extend(taken.done.said);
             notes.extend(taken.done.notes);
         }
+        if let (Some(Before::Copy(copy)), Some(earlier)) = (entry.map(|it| &it.before), &earlier) {
+            let now = change.after.as_deref().unwrap_or_default();
+            notes.extend(peers::missing(earlier, now).into_iter().map(|name| {
+                let (place, copy) = (places.shown(&look.path), places.shown(&own.join(copy)));
+                format!("{name} does not come back: {place} was changed since; {copy} has it")
+            }));
+        }
+        let holds: Vec<&Held> = look.holds.iter().map(|(held, _)| held).collect();
+        demand_only_ours(&change, Ours { holds: &holds, peers: &[] }, places)?;
         self.notes.extend(notes);
         Ok(change.is_any().then_some(change))
     }
@@ -234,7 +244,10 @@ fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Err
         Held::Line(_) => (!inside::is_plain(path)).then(|| "is a link".to_owned()),
         _ => inside::leads_out(path, &places),
     }?;
-    let message = format!("{} {why}: it was left alone", path.display());
+    let message = format!(
+        "{} {why}: it was left alone; remove the link, or put a file in its place, and try again",
+        path.display()
+    );
     Some(Error::new(ErrorKind::Invalid, message))
 }
 

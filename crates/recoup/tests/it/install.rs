@@ -9,6 +9,7 @@ mod for_programs;
 mod hostile;
 mod killed;
 mod laws;
+mod layouts;
 mod levels;
 mod meanwhile;
 mod peers;
@@ -17,6 +18,7 @@ mod private;
 mod purge;
 mod settings;
 mod terminal;
+mod told;
 mod upgrade;
 
 use std::fs;

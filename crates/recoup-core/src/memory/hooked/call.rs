@@ -143,9 +143,11 @@ fn called(ours: Ours, how: How, wrapped: bool) -> Option<Call> {
 /// A hook is told that it is one, and which client calls; more is somebody's own.
 fn only_as_told(call: Call) -> Call {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
+    let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let known = match args[..] {
-        [_] | [_, "--client", _] => true,
-        [_, flag] => flag.starts_with("--client="),
+        [_] => true,
+        [_, "--client", name] => is_name(name),
+        [_, flag] => flag.strip_prefix("--client=").is_some_and(is_name),
         _ => false,
     };
     Call { wrapped: call.wrapped || !known, ..call }

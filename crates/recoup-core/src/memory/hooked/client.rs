@@ -27,10 +27,11 @@ const PACKAGES: [(&str, Client); 4] = [
 
 /// Programs that start another one, which their arguments name: with other surroundings,
 /// out of a package, or as a line for the shell.
-const WRAPPERS: [&str; 28] = [
+const WRAPPERS: [&str; 35] = [
     "env", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout", "unbuffer",
-    "xargs", "recoup", "mise", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno",
-    "sh", "bash", "dash", "zsh", "ksh", "fish",
+    "xargs", "command", "recoup", "mise", "direnv", "devbox", "nix", "uv", "uvx", "pipx", "npx",
+    "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "sh", "bash", "dash", "zsh",
+    "ksh", "fish",
 ];
 
 impl Client {

@@ -40,16 +40,21 @@ pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
     };
     let mut tails = (1..words.len()).map(|at| &words[at..]);
     let found = tails.find_map(|tail| {
+        // `nix run PACKAGE -- hook`
+        let parted = tail.get(1).is_some_and(|word| word == "--");
+        let joined = parted.then(|| [&tail[..1], &tail[2..]].concat());
+        let tail = joined.as_deref().unwrap_or(tail);
         if is_call(tail, told) { Some(tail.to_vec()) } else { Some(within(&tail[0])?.words) }
     })?;
     Some(Ours { words: found, starter: Some(words[0].clone()) })
 }
 
-/// `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`.
+/// `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`,
+/// `github:owner/recoup -- hook`, `nixpkgs#recoup -- hook`.
 fn is_call(words: &[String], told: &str) -> bool {
     let [program, argument, ..] = words else { return false };
     let name = program.split_once('@').map_or(program.as_str(), |(name, _)| name);
-    is_us(name) && argument == told
+    is_us(name.rsplit_once('#').map_or(name, |(_, name)| name)) && argument == told
 }
 
 /// Something for a shell, and not one word.
@@ -71,9 +76,15 @@ pub fn commands(line: &str) -> Vec<Vec<String>> {
                 word.get_or_insert_default();
             }
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(rest.next()),
-            (None, ';' | '|' | '&' | '\n' | '(' | ')') => {
+            (None, ';' | '|' | '&' | '\n' | '(' | ')' | '`') => {
                 close(&mut all, &mut word);
                 all.push(Vec::new());
+            }
+            // Where it is read from or written to is no part of the word before.
+            (None, '<' | '>') => {
+                close(&mut all, &mut word);
+                word = Some(c.to_string());
+                close(&mut all, &mut word);
             }
             (None, c) if c.is_whitespace() => close(&mut all, &mut word),
             (_, c) => word.get_or_insert_default().push(c),
@@ -109,6 +120,11 @@ mod tests {
             ("A=1 /usr/bin/timeout 10 /x/recoup hook", Some("/usr/bin/timeout")),
             ("sh -c 'cd /x && recoup hook'", Some("sh")),
             ("cd /x && bash -lc \"exec timeout 5 recoup hook\"", Some("bash")),
+            ("command recoup hook", Some("command")),
+            ("direnv exec . recoup hook", Some("direnv")),
+            ("nix run github:me/recoup -- hook", Some("nix")),
+            ("nix run nixpkgs#recoup -- hook --client codex", Some("nix")),
+            ("recoup hook>/dev/null 2>&1", None),
         ] {
             let found = found(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(found.starter.as_deref(), starter, "{line}");

@@ -118,6 +118,8 @@ impl UninstallArgs {
                 "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
                  first, or leave --purge out.",
             );
+        } else if !any && (!report.notes.is_empty() || !report.failed.is_empty()) {
+            ui::say("Nothing was changed: what was named above stays.");
         } else if !any {
             ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
         }

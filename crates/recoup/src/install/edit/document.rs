@@ -97,12 +97,24 @@ impl Document {
         let blanks = self.text[..start].trim_end_matches([' ', '\t']).len();
         // With a neighbour before it, the blanks between the two are its own.
         let from = line.unwrap_or(if before.is_some() { blanks } else { start });
+        let to = match gap.comma {
+            Some(comma) => {
+                if line.is_some() {
+                    gap.end
+                } else {
+                    comma + 1
+                }
+            }
+            None => end,
+        };
+        // A comment that only a new line ends would swallow what follows on this line.
+        let follows = self.text[to..].trim_start_matches([' ', '\t']).chars().next();
+        let is_open = gap::is_open_before(&self.text, before.unwrap_or(parent + 1), from);
+        let needs_line = is_open && !matches!(follows, None | Some('\r' | '\n'));
+        let from = if needs_line { start } else { from };
         match (gap.comma, next) {
             (Some(_), Some(next)) if line.is_none() => self.splice(start..next, ""),
-            (Some(comma), _) => {
-                let to = if line.is_some() { gap.end } else { comma + 1 };
-                self.splice(from..to, "");
-            }
+            (Some(_), _) => self.splice(from..to, ""),
             (None, _) => {
                 self.splice(from..end, "");
                 self.drop_comma(before, from);

@@ -57,6 +57,22 @@ fn comment(text: &str) -> Option<usize> {
     Some(block.find("*/").map_or(text.len(), |at| at + 4))
 }
 
+/// Whether a comment that only a new line ends stands right before `to`, where there is nothing
+/// but commas, blanks and comments from `at` on.
+pub(super) fn is_open_before(text: &str, mut at: usize, to: usize) -> bool {
+    while at < to {
+        let rest = &text[at..to];
+        let blank = |c: char| c.is_whitespace() || c == ',';
+        at += rest.len() - rest.trim_start_matches(blank).len();
+        let Some(length) = comment(&text[at..to]) else { return false };
+        at += length;
+        if at >= to && text[at - length..].starts_with("//") {
+            return true;
+        }
+    }
+    false
+}
+
 /// Where the line break before `at` begins, if nothing but blanks stands between.
 pub(super) fn line_break_before(text: &str, at: usize) -> Option<usize> {
     let before = text[..at].trim_end_matches([' ', '\t']);

@@ -13,6 +13,8 @@ const BOM: &str = "\u{feff}";
 #[derive(Debug, Clone)]
 pub(crate) struct Json {
     bom: bool,
+    /// There was no value in it.
+    bare: bool,
     document: Document,
     dialect: Dialect,
     /// As it was laid out when it was read.
@@ -49,16 +51,32 @@ impl Json {
             Fault::at(&valid, valid.len(), "this is not UTF-8")
         })?;
         let (bom, text) = text.strip_prefix(BOM).map_or((false, text), |rest| (true, rest));
-        let (text, root) = match tree::parse(text, dialect)? {
-            Some(root) => (text, root),
-            None => ("{}\n", Node { span: 0..2, kind: Kind::Object(Vec::new()) }),
+        let parsed = tree::parse(text, dialect)?;
+        let bare = parsed.is_none();
+        let (text, root) = match parsed {
+            Some(root) => (text.to_owned(), root),
+            None => with_object(text),
         };
         if !matches!(root.kind, Kind::Object(_)) {
-            return Err(Fault::at(text, root.span.start, "an object is expected here: { … }"));
+            return Err(Fault::at(&text, root.span.start, "an object is expected here: { … }"));
         }
-        let style = Style::of(text, &root);
-        let document = Document { text: text.to_owned(), root };
-        Ok(Self { bom, document, dialect, style, emptied: Vec::new() })
+        let style = Style::of(&text, &root);
+        let document = Document { text, root };
+        Ok(Self { bom, bare, document, dialect, style, emptied: Vec::new() })
+    }
+
+    /// Whether the object itself was not there.
+    pub(crate) fn was_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// The file without the object, if there is nothing in it: comments alone, or nothing.
+    pub(crate) fn bytes_without_object(&self) -> Vec<u8> {
+        let bom = if self.bom { BOM } else { "" };
+        let (text, span) = (&self.document.text, &self.document.root.span);
+        let behind = &text[span.end..];
+        let line = behind.strip_prefix("\r\n").or_else(|| behind.strip_prefix('\n'));
+        [bom, &text[..span.start], line.unwrap_or(behind)].concat().into_bytes()
     }
 
     /// The file as it is to be.
@@ -186,6 +204,17 @@ impl Json {
             _ => unreachable!("it was found to be an object"),
         }
     }
+}
+
+/// A text without a value, and an empty object behind what is said in it.
+fn with_object(text: &str) -> (String, Node) {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
+    if !said.is_empty() && !said.ends_with('\n') {
+        said.push_str(newline);
+    }
+    let span = said.len()..said.len() + 2;
+    (said + "{}" + newline, Node { span, kind: Kind::Object(Vec::new()) })
 }
 
 /// The value that a text of ours is, in its place.

@@ -71,7 +71,9 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
         done.said.push(format!("server “{name}”"));
     }
     let (mut left, gone) = without_calls(&left, true, &mut done)?;
-    if matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
+    // Behind ours somebody else may have written more: that line end is theirs.
+    let was_last = text.starts_with(left.trim_end());
+    if was_last && matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
         let bare = left.strip_suffix('\n').unwrap_or(&left);
         left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
@@ -111,6 +113,7 @@ fn without_calls(
     if !gone.is_empty() {
         let is_plain = |hook: &Value| hooked::hook(hook).is_some_and(|call| !call.wrapped);
         left = toml::without_hooks(&left, is_plain)?;
+        demand_sound(text, &left, "hooks")?;
     }
     match hooked::notify(&root) {
         Some(call) if call.wrapped => {
@@ -120,11 +123,20 @@ fn without_calls(
         Some(_) if notify_goes => {
             done.had_ours = true;
             left = toml::without_key(&left, NOTIFY)?;
+            demand_sound(text, &left, NOTIFY)?;
             gone.push(NOTIFY.to_owned());
         }
-        _ => {}
+        Some(_) => done.had_ours = true,
+        None => {}
     }
     Ok((left, gone))
+}
+
+/// What is wrong in a text of our own making is nothing that its user could mend there.
+fn demand_sound(text: &str, left: &str, name: &str) -> Result<(), Fault> {
+    let at = text.find(name).unwrap_or(0);
+    let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");
+    toml::value(left).map(drop).map_err(|_| Fault::at(text, at, what))
 }
 
 fn ours_in(root: &Value) -> Vec<(String, Call)> {

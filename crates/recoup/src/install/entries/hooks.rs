@@ -9,6 +9,9 @@ use crate::install::edit::{Fault, Fresh, Json, Step};
 
 const HOOKS: &str = "hooks";
 
+/// What Claude Code shows while a hook runs.
+const SHOWN: &str = "statusMessage";
+
 /// Where a hook stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
@@ -63,6 +66,19 @@ pub(crate) fn put(
 /// Takes every call of ours out that nobody has written himself.
 pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
     let mut done = Done::default();
+    // Of names that are there twice the last one counts, and once that is gone, the other.
+    while take_once(json, emptied, &mut done) {
+        done.notes.clear();
+    }
+    if !done.said.is_empty() {
+        done.said = vec![format!("hooks for {}", listed(&done.said))];
+    }
+    done
+}
+
+/// Takes out what counts of it; says whether there was any.
+fn take_once(json: &mut Json, emptied: Emptied<'_>, done: &mut Done) -> bool {
+    let mut any = false;
     for (event, ours) in calls(json) {
         done.had_ours = true;
         let (own, plain): (Vec<_>, Vec<_>) = ours.into_iter().partition(|(_, call)| call.wrapped);
@@ -72,14 +88,16 @@ pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
         let spots: Vec<Spot> = plain.into_iter().map(|(spot, _)| spot).collect();
         if !spots.is_empty() {
             cut(json, &event, &spots, emptied);
-            done.said.push(event);
+            any = true;
+            if !done.said.contains(&event) {
+                done.said.push(event);
+            }
         }
     }
-    if !done.said.is_empty() {
-        done.said = vec![format!("hooks for {}", listed(&done.said))];
+    if any {
         remove_empty(json, &[HOOKS.into()], emptied);
     }
-    done
+    any
 }
 
 /// Their names, or how many there are.
@@ -195,15 +213,20 @@ fn update(
     Ok(())
 }
 
-/// What this version does not write makes it another hook: `async` lets no answer arrive.
+/// What this version does not write makes it another hook: `async` lets no answer arrive. More
+/// time than we ask for, and what is shown meanwhile, is its user's choice.
 fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh)]) {
-    for (name, value) in hook {
-        json.set(path, name, value);
-    }
     let there = json.at(path).unwrap_or_default();
-    let there = there.as_object().into_iter().flatten().map(|(name, _)| name);
-    for name in there.filter(|name| hook.iter().all(|(known, _)| known != name)) {
-        json.remove(&[path, &[name.as_str().into()]].concat());
+    for (name, value) in hook {
+        let is_more = *name == "timeout" && there["timeout"].as_u64() > value.value().as_u64();
+        if !is_more {
+            json.set(path, name, value);
+        }
+    }
+    let there = there.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let is_kept = |name: &str| name == SHOWN || hook.iter().any(|(known, _)| *known == name);
+    for name in there.filter(|name| !is_kept(name)) {
+        json.remove(&[path, &[name.into()]].concat());
     }
 }
 

@@ -30,6 +30,9 @@ impl Done {
     }
 }
 
+/// Stands among what we made for the object that all else is in.
+pub(crate) const ROOT: Vec<String> = Vec::new();
+
 /// Which objects and lists may go once they are empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Emptied<'a> {

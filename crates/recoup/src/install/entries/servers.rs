@@ -1,6 +1,7 @@
 //! Servers: an object with one entry for each, in the shape that the client knows.
 
 use recoup_core::memory::hooked::{self, Call};
+use recoup_core::secrets;
 use serde_json::{Map, Value};
 
 use super::{Done, Emptied, ensure_objects, remove_empty};
@@ -93,24 +94,38 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
 
 /// Takes our server out.
 pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> Done {
+    let mut done = Done::default();
+    // Of names that are there twice the last one counts, and once that is gone, the other.
+    while take_once(json, servers, emptied, &mut done) {
+        done.notes.clear();
+    }
+    done
+}
+
+/// Takes out what counts of it; says whether there was any.
+fn take_once(json: &mut Json, servers: &Servers, emptied: Emptied<'_>, done: &mut Done) -> bool {
     let at: Vec<Step> = servers.at.iter().map(|name| name.as_str().into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
-    let mut done = Done::default();
+    let mut any = false;
     for (name, call) in ours_in(&all) {
         if call.wrapped {
             done.note(own(name, &call));
             continue;
         }
         json.remove(&[&at[..], &[name.as_str().into()]].concat());
-        done.had_ours = true;
-        done.said.push(format!("server “{name}”"));
+        any = true;
+        let said = format!("server “{name}”");
+        if !done.said.contains(&said) {
+            done.said.push(said);
+        }
     }
-    if done.had_ours {
+    if any {
+        done.had_ours = true;
         for depth in (1..=at.len()).rev() {
             remove_empty(json, &at[..depth], emptied);
         }
     }
-    done
+    any
 }
 
 fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, Call)> {
@@ -128,13 +143,18 @@ pub(crate) fn stays(other: &Value) -> String {
 }
 
 /// That another server has our name. Its arguments, its variables and its address may be
-/// secret: only its program is named.
+/// secret: only its program is named, and what stands before it is not.
 pub(crate) fn is_taken(other: &Value) -> String {
     let program = match other.get("command") {
         Some(Value::Array(words)) => words.first().and_then(Value::as_str),
         command => command.and_then(Value::as_str),
     };
-    let program = program.and_then(|line| line.split_whitespace().next());
-    let program = program.map_or("it has an address".to_owned(), |it| format!("{it:?}"));
+    let is_address = |word: &str| word.contains("://") || word.contains('@');
+    let program = program.map(|line| line.split_whitespace().find(|word| !word.contains('=')));
+    let program = match program {
+        Some(Some(word)) if !is_address(word) => format!("{:?}", secrets::redact(word)),
+        Some(None) => "its program is not named".to_owned(),
+        Some(Some(_)) | None => "it has an address".to_owned(),
+    };
     format!("a server “{SERVER}” is there that is not ours ({program})")
 }

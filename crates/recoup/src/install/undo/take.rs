@@ -3,7 +3,7 @@
 use recoup_core::base::digest::Digest;
 
 use crate::install::edit::{Dialect, Fault, Json};
-use crate::install::entries::{Done, Emptied, config_toml, hooks, servers};
+use crate::install::entries::{Done, Emptied, ROOT, config_toml, hooks, servers};
 use crate::install::held::Held;
 use crate::install::receipt::{Before, Entry};
 use crate::install::{exclude, extension};
@@ -64,7 +64,12 @@ fn json(
     known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
     let empty = json.is_empty();
     let made = known.entry.is_some_and(|entry| entry.before == Before::Absent);
-    let text = (!(empty && made && !done.said.is_empty())).then(|| json.bytes());
+    let bare = known.entry.is_some_and(|entry| entry.created.contains(&ROOT));
+    let text = match empty && !done.said.is_empty() {
+        true if made => None,
+        true if bare => Some(json.bytes_without_object()),
+        _ => Some(json.bytes()),
+    };
     Ok(Taken { text, done })
 }
 

@@ -83,6 +83,17 @@ fn notify_stays_where_no_hook_runs() {
     assert!(machine.text(CONFIG).starts_with(before), "{}", machine.text(CONFIG));
 }
 
+/// A line that somebody has put behind ours ends as they have ended it.
+#[test]
+fn a_line_end_of_others_stays() {
+    let machine = Machine::new();
+    machine.write(CONFIG, "a = 1");
+    machine.init(&CODEX);
+    machine.write(CONFIG, machine.text(CONFIG) + "# more\n");
+    machine.uninstall(&[]);
+    assert!(machine.text(CONFIG).ends_with("# more\n"), "{:?}", machine.text(CONFIG));
+}
+
 #[test]
 fn what_others_are_told_is_left_alone() {
     let before = "notify = [\"notify-send\", \"recoup\"]\n";

@@ -86,6 +86,31 @@ fn every_file_is_old_or_new_and_a_second_time_completes_it() {
     assert!(halves > 4, "only {halves} were caught in the middle");
 }
 
+/// Whoever was killed while he wrote has left a copy of settings beside them.
+#[test]
+fn what_the_killed_left_behind_is_swept() {
+    let machine = prepared();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    let left = [".recoup-AbC123", ".claude/.recoup-AbC123", ".codex/.recoup-AbC124"];
+    let leave = || {
+        for name in left {
+            machine.write(name, "{}");
+            let file = fs::File::options().write(true).open(machine.path(name)).unwrap();
+            file.set_modified(old).unwrap();
+        }
+        // Somebody is at work.
+        machine.write(".claude/.recoup-AbC125", "{}");
+    };
+    for args in [[&["init", "--yes"], &CLIENTS[..]].concat(), vec!["uninstall", "--yes"]] {
+        leave();
+        machine.run(&args).expect(0);
+        for name in left {
+            assert!(!machine.path(name).exists(), "{args:?}: {name}");
+        }
+        assert!(machine.path(".claude/.recoup-AbC125").exists());
+    }
+}
+
 /// Several at once: one after the other.
 #[test]
 fn several_at_once_do_not_mix() {

@@ -45,7 +45,7 @@ fn they_are_named_and_stay_unless_one_says_otherwise() {
         "{}",
         output.stderr
     );
-    assert!(output.stderr.contains("--replace-peers takes it out"), "{}", output.stderr);
+    assert!(output.stderr.contains("--replace-peers takes them out"), "{}", output.stderr);
     assert!(machine.text(SETTINGS).contains("claude-recall-cli.js hook run correction-detector"));
 }
 
@@ -59,6 +59,17 @@ fn what_only_names_them_is_not_theirs() {
     assert!(!output.stderr.contains("out goes"), "{}", output.stderr);
     assert!(machine.text(SETTINGS).contains("make lint"));
     assert!(machine.text(".claude.json").contains("mcp-files"));
+}
+
+#[test]
+fn a_server_for_one_project_is_found_as_well() {
+    let machine = Machine::with_settings("{}");
+    let servers = json!({ "projects": { "/p": { "mcpServers": { "m": { "command": "npx", "args": ["claude-mem"] }, "x": { "command": "y" } } } } });
+    machine.write(".claude.json", servers.to_string());
+    let output = machine.init(&[&CLAUDE[..], &["--replace-peers"]].concat());
+    assert!(output.stderr.contains("its server “m” for /p"), "{}", output.stderr);
+    let left = machine.json(".claude.json")["projects"]["/p"]["mcpServers"].clone();
+    assert_eq!(left, json!({ "x": { "command": "y" } }));
 }
 
 #[test]
@@ -86,4 +97,9 @@ fn replaced_they_are_out_and_come_back_when_we_go() {
     assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
     machine.uninstall(&[]);
     assert!(machine.files() == before, "all of it is back");
+    machine.init(&args);
+    machine.write(SETTINGS, machine.text(SETTINGS) + "\n");
+    let output = machine.uninstall(&[]);
+    let words = "claude-recall does not come back: ~/.claude/settings.json was changed since";
+    assert!(output.stderr.contains(words), "{}", output.stderr);
 }

@@ -1,6 +1,9 @@
 //! What changes in a file, for people, and nothing else of it: settings hold keys, addresses and
 //! what was typed, and what is shown ends up in logs and bug reports.
 
+mod private;
+
+use std::collections::HashSet;
 use std::ops::Range;
 
 use recoup_core::secrets;
@@ -32,7 +35,8 @@ fn of_texts(before: &str, after: &str) -> String {
     let (old, new) = around_changes(before, after);
     // Both begin at one place.
     let line = before[..old.start].matches('\n').count();
-    let [before, after] = [&before[old], &after[new]].map(secrets::redact);
+    let [before, after] =
+        [&before[old], &after[new]].map(|text| private::veiled(&secrets::redact(text)));
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
@@ -124,15 +128,33 @@ fn within(before: &str, after: &str) -> (String, String) {
 
 fn changed(old: &[&str], new: &[&str]) -> (String, String) {
     let (mut gone, mut come) = (String::new(), String::new());
+    let (in_old, in_new): (HashSet<_>, HashSet<_>) =
+        (old.iter().copied().collect(), new.iter().copied().collect());
     for op in TextDiff::from_slices(old, new).ops() {
-        let (left, right) = (old[op.old_range()].concat(), new[op.new_range()].concat());
-        let same = op.tag() == DiffTag::Equal;
-        gone += &if same { veiled(&left) } else { left };
-        come += &if same { veiled(&right) } else { right };
+        let (left, right) = (op.old_range(), op.new_range());
+        if op.tag() == DiffTag::Equal {
+            gone += &veiled(&old[left].concat());
+            come += &veiled(&new[right].concat());
+        } else {
+            gone += &without_moved(old, left, &in_new);
+            come += &without_moved(new, right, &in_old);
+        }
     }
     let or_nothing =
         |text: String, words: &[&str]| if words.is_empty() { String::new() } else { text };
     (or_nothing(gone, old), or_nothing(come, new))
+}
+
+/// Words that go or come, but for texts that are in the other as well: these only seem to, because
+/// what is around them is alike in several places.
+fn without_moved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> String {
+    let is_name = |at: usize| {
+        let behind = words[at + 1..].iter().find(|word| !word.trim().is_empty());
+        behind.is_some_and(|word| *word == ":" || *word == "=")
+    };
+    let is_moved =
+        |at: usize| words[at].starts_with('"') && other.contains(words[at]) && !is_name(at);
+    range.map(|at| if is_moved(at) { "\"…\"" } else { words[at] }).collect()
 }
 
 /// What stays and says something becomes an ellipsis; brackets and blanks stay as they are, and so
@@ -198,6 +220,16 @@ mod tests {
         let before = r#"{"a":"old","token":"Zx81","b":2}"#;
         let after = r#"{"a":"new","token":"Zx81","b":3}"#;
         assert_eq!(of_texts(before, after), "@@ -1 +1 @@\n-…\"old\"…2}\n+…\"new\"…3}\n");
+    }
+
+    #[test]
+    fn a_neighbour_of_what_goes_is_not_shown() {
+        let own = r#"{"type":"command","command":"TOKEN=Zx81kQ recoup hook"}"#;
+        let peer = r#"{"type":"command","command":"npx claude-mem hook","env":{"AUTH":"Yq92"}}"#;
+        let list = |hooks: &[&str]| format!("{{\"Stop\":[{{\"hooks\":[{}]}}]}}", hooks.join(","));
+        let shown = of_texts(&list(&[peer, own]), &list(&[own]));
+        assert!(shown.contains("npx claude-mem hook"), "{shown}");
+        assert!(!shown.contains("Zx81kQ") && !shown.contains("Yq92"), "{shown}");
     }
 
     #[test]

@@ -37,8 +37,11 @@ impl Draft {
         for client in clients {
             match Plan::behind(&plans, client, wish) {
                 Ok(plan) => plans.push(plan),
-                Err(error) if named.is_empty() => failed.push((client, error)),
-                Err(error) => return Err(error),
+                Err(error) if named.is_empty() => {
+                    let left_out = format!("{} is left out", client.title());
+                    failed.push((client, error.context(left_out)));
+                }
+                Err(error) => return Err(error.context("nothing was changed")),
             }
         }
         let settings = answers::written(&around.config, answers, &around.places)?;

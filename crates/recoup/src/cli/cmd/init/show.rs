@@ -55,6 +55,9 @@ struct ClientReport {
     open_peers: Vec<String>,
     /// It is told to run no hooks at all.
     hooks_off: bool,
+    /// It has hooks, and not only servers.
+    #[serde(skip)]
+    has_hooks: bool,
 }
 
 /// One file.
@@ -108,6 +111,7 @@ impl Report {
             files: plan.changes.iter().map(file).collect(),
             notes: plan.notes.clone(),
             hooks_off: plan.hooks_off,
+            has_hooks: plan.client.with_hooks().is_some(),
             peers: staying(plan, &[]),
             open_peers: staying(plan, kept),
         };
@@ -165,11 +169,17 @@ impl Report {
         if self.changes().any(|file| file.backup.is_some()) {
             ui::say(format_args!("Copies of what was there are in {}", self.backups));
         }
-        ui::say(if self.clients.iter().all(|client| client.hooks_off) {
+        let hooked: Vec<_> = self.clients.iter().filter(|client| client.has_hooks).collect();
+        ui::say(if hooked.is_empty() {
+            "Done. Agents there have the server's tools, and remember with them: no hooks do it for them."
+        } else if hooked.iter().all(|client| client.hooks_off) {
             "Done. No hook runs until they are switched on: agents have the server's tools and rules."
         } else {
             "Done. Sessions that you begin now remember: correct an agent, and begin a new one."
         });
+        if !self.failed.is_empty() {
+            ui::say("What was left out has nothing of this: mend it, and run `recoup init` again.");
+        }
         ui::hint(
             "`recoup memory list` shows what is remembered, `recoup uninstall` takes all of this out",
         );
@@ -199,17 +209,24 @@ impl Report {
 impl ClientReport {
     fn tell_peers(&self) {
         if !self.open_peers.is_empty() {
-            ui::warn(format_args!("{} stays", self.open_peers.join("; ")));
-            ui::hint(
-                "with both, everything is remembered and said twice: --replace-peers takes it out",
-            );
+            let (stay, it) = in_number(&self.open_peers);
+            ui::warn(format_args!("{} {stay}", self.open_peers.join("; ")));
+            ui::hint(format_args!(
+                "with both, everything is remembered and said twice: --replace-peers takes {it} out"
+            ));
         } else if !self.peers.is_empty() {
+            let (stay, it) = in_number(&self.peers);
             ui::say(format_args!(
-                "{} stays, as you have said (`peers.keep`); --replace-peers takes it out",
+                "{} {stay}, as you have said (`peers.keep`); --replace-peers takes {it} out",
                 self.peers.join("; ")
             ));
         }
     }
+}
+
+/// The verb and the pronoun for one or several.
+fn in_number<T>(all: &[T]) -> (&'static str, &'static str) {
+    if all.len() == 1 { ("stays", "it") } else { ("stay", "them") }
 }
 
 impl FileReport {

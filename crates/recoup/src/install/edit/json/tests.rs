@@ -81,6 +81,39 @@ fn what_stands_before_others_goes_without_a_trace() {
     }
 }
 
+/// A comment that only a new line ends must not swallow what follows.
+#[test]
+fn a_bracket_or_a_neighbour_on_the_line_of_what_goes_stays_outside_of_comments() {
+    let cases = [
+        ("{\n  \"a\": 1, // a\n  \"x\": 1}\n", "{\n  \"a\": 1 // a\n  }\n"),
+        ("{ // mine\n  \"x\": 1 }", "{ // mine\n   }"),
+        ("{\n  \"a\": 1, // a\n  \"x\": 1, \"b\": 2}", "{\n  \"a\": 1, // a\n   \"b\": 2}"),
+        ("{\n  \"a\": 1, // a\n  \"x\": 1, }", "{\n  \"a\": 1, // a\n   }"),
+        ("{\n  \"a\": 1, // a\n  \"x\": 1 // x\n}", "{\n  \"a\": 1 // a\n   // x\n}"),
+        ("{\n  \"a\": \"// \",\n  \"x\": 1}", "{\n  \"a\": \"// \"}"),
+    ];
+    for (before, after) in cases {
+        let cut = edited(before, Dialect::Comments, |json| json.remove(&["x".into()]));
+        assert_eq!(cut, after, "{before}");
+        Json::read(Some(cut.as_bytes()), Dialect::Comments).unwrap();
+    }
+}
+
+#[test]
+fn comments_alone_stay_before_what_is_put_in() {
+    for (before, after) in [
+        ("// a\n// b\n", "// a\n// b\n{\n  \"x\": [\"y\"]\n}\n"),
+        ("// a\r\n/* b */", "// a\r\n/* b */\r\n{\r\n  \"x\": [\"y\"]\r\n}\r\n"),
+        ("\u{feff}// a", "\u{feff}// a\n{\n  \"x\": [\"y\"]\n}\n"),
+    ] {
+        assert_eq!(with_x(before), after);
+        let mut json = Json::read(Some(after.as_bytes()), Dialect::Comments).unwrap();
+        json.remove(&["x".into()]);
+        let back = String::from_utf8(json.bytes_without_object()).unwrap();
+        assert_eq!(back.trim_end(), before.trim_end());
+    }
+}
+
 #[test]
 fn of_names_that_are_there_twice_the_last_one_counts() {
     let text = r#"{"x":1,"x":{"a":1}}"#;
@@ -153,6 +186,75 @@ mod laws {
                 format!("{open}{inside}{comma}{end}{close}")
             })
         })
+    }
+
+    /// Every value of a text, with the way to it.
+    fn places(value: &Value, above: &[Step]) -> Vec<Vec<Step>> {
+        let inner: Vec<(Step, &Value)> = match value {
+            Value::Object(fields) => {
+                fields.iter().map(|(name, it)| (name.as_str().into(), it)).collect()
+            }
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(at, it)| (at.into(), it)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut found = Vec::new();
+        for (step, value) in inner {
+            let path = [above, &[step]].concat();
+            found.extend(places(value, &path));
+            found.push(path);
+        }
+        found
+    }
+
+    fn without(value: &Value, path: &[Step]) -> Value {
+        let mut left = value.clone();
+        let (last, above) = path.split_last().unwrap();
+        let parent = above.iter().fold(&mut left, |value, step| match step {
+            Step::Name(name) => &mut value[name],
+            Step::Index(at) => &mut value[at],
+        });
+        match (parent, last) {
+            (Value::Object(fields), Step::Name(name)) => drop(fields.remove(name)),
+            (Value::Array(items), Step::Index(at)) => drop(items.remove(*at)),
+            _ => unreachable!("it is there"),
+        }
+        left
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever goes, wherever it stands: what is left is read as the rest.
+        #[test]
+        fn what_is_taken_out_leaves_the_rest_readable(inner in text()) {
+            let before = format!("{{\"z\":{inner}}}");
+            let json = Json::read(Some(before.as_bytes()), Dialect::Comments).unwrap();
+            let value = json.at(&[]).unwrap();
+            for path in places(&value, &[]) {
+                let mut json = json.clone();
+                json.remove(&path);
+                let left = String::from_utf8(json.bytes()).unwrap();
+                let read = Json::read(Some(left.as_bytes()), Dialect::Comments);
+                prop_assert!(read.is_ok(), "{:?} of\n{}\nleaves\n{}", path, before, left);
+                prop_assert_eq!(read.unwrap().at(&[]).unwrap(), without(&value, &path), "{}", left);
+            }
+        }
+
+        /// Comments and blanks, and nothing else.
+        #[test]
+        fn a_text_without_a_value_keeps_what_is_said(said in prop::collection::vec(blank(), 0..5)) {
+            let before = said.concat();
+            let put = with_x(&before);
+            if before.trim().is_empty() {
+                prop_assert_eq!(put.replace('\r', ""), "{\n  \"x\": [\"y\"]\n}\n");
+            } else {
+                prop_assert!(put.starts_with(&before), "{}", put);
+                let read = Json::read(Some(put.as_bytes()), Dialect::Comments).unwrap();
+                prop_assert_eq!(read.at(&[]), Some(json!({ "x": ["y"] })));
+            }
+        }
     }
 
     proptest! {

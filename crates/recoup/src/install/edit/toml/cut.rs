@@ -49,32 +49,51 @@ impl<'a> Cuts<'a> {
     }
 
     /// Elements that are parted by commas. `lines` tells whether the last may have one behind it.
+    /// Each goes with one comma, wherever that stands; what is said between them stays.
     pub(super) fn elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
         for at in gone.iter().copied().filter(|at| *at < spans.len()) {
             let span = spans[at].clone();
-            if let Some(whole) = self.lines_of_its_own(&span).filter(|_| lines) {
+            let comma = comma_behind(self.text, span.end);
+            if let Some(whole) = self.lines_of_its_own(&span, comma).filter(|_| lines) {
                 self.pieces.push(whole);
                 continue;
             }
             let kept = (0..at).rev().find(|before| !gone.contains(before));
-            self.pieces.push(match (spans.get(at + 1), kept) {
-                (Some(next), _) => span.start..next.start,
-                (None, Some(kept)) => spans[kept].end..span.end,
-                (None, None) => span,
-            });
+            match (comma, spans.get(at + 1), kept) {
+                (Some(_), Some(next), _) if self.is_bare(span.end..next.start) => {
+                    self.pieces.push(span.start..next.start);
+                }
+                (Some(comma), _, _) => self.pieces.extend([span, comma..comma + 1]),
+                (None, _, Some(kept)) => {
+                    let between = (kept..at).map(|it| spans[it].end..spans[it + 1].start);
+                    if between.clone().all(|it| self.is_bare(it)) {
+                        self.pieces.push(spans[kept].end..span.end);
+                    } else {
+                        let comma = comma_behind(self.text, spans[kept].end);
+                        self.pieces.extend(comma.map(|comma| comma..comma + 1));
+                        self.pieces.push(span);
+                    }
+                }
+                (None, _, None) => self.pieces.push(span),
+            }
         }
     }
 
+    /// Whether nothing is said there: a comma and blanks are nothing.
+    fn is_bare(&self, range: Range<usize>) -> bool {
+        !self.text[range].contains('#')
+    }
+
     /// The lines of an element with its comma and what is said about it behind, if nothing
-    /// else is on them.
-    fn lines_of_its_own(&self, span: &Range<usize>) -> Option<Range<usize>> {
+    /// else is on them. A comma on another line parts others as well, and would be one too many.
+    fn lines_of_its_own(&self, span: &Range<usize>, comma: Option<usize>) -> Option<Range<usize>> {
         let start = line_start(self.text, span.start);
         let end = line_end(self.text, span.end);
         let before = &self.text[start..span.start];
         let behind = self.text[span.end..end].trim_start();
         let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
         let alone = before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#'));
-        alone.then_some(start..end)
+        (alone && comma.is_none_or(|comma| comma < end)).then_some(start..end)
     }
 
     /// All lines of what stands in a table that is no line.
@@ -93,7 +112,8 @@ impl<'a> Cuts<'a> {
 
     pub(super) fn lines_of_table(&mut self, table: &Table) {
         let mut own = Cuts::of(self.text);
-        let has_header = !table.is_implicit() && !table.is_dotted();
+        let is_dotted = table.is_dotted();
+        let has_header = !table.is_implicit() && !is_dotted;
         own.lines.extend(table.span().filter(|span| has_header && !span.is_empty()));
         for (key, item) in table.iter().filter_map(|(name, _)| table.get_key_value(name)) {
             let is_below = match item {
@@ -103,6 +123,11 @@ impl<'a> Cuts<'a> {
             };
             let into = if is_below { &mut *self } else { &mut own };
             into.lines_of(Some(key), item);
+        }
+        // Dotted keys may stand among those of others.
+        if is_dotted {
+            self.lines.append(&mut own.lines);
+            return;
         }
         // What a person said between them was said about them.
         let start = own.lines.iter().map(|it| it.start).min();
@@ -159,6 +184,17 @@ fn with_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
         return 0..lines.end + blank;
     }
     line_end(text, before.len())..lines.end
+}
+
+/// The comma that follows an element, whatever is said before it.
+fn comma_behind(text: &str, mut at: usize) -> Option<usize> {
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        if !text[at..].starts_with('#') {
+            return text[at..].starts_with(',').then_some(at);
+        }
+        at = line_end(text, at);
+    }
 }
 
 fn line_start(text: &str, at: usize) -> usize {

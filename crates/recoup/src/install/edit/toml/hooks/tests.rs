@@ -87,6 +87,37 @@ fn lists_in_a_line() {
     }
 }
 
+/// Dotted keys may stand anywhere among those of others.
+#[test]
+fn dotted_keys_between_others() {
+    let ours = "[{ hooks = [{ command = \"ours\" }] }]";
+    let text = format!(
+        "hooks.Stop = {ours}\nmodel = \"x\"\n# keep me\nmode = \"y\"\nhooks.Start = {ours} # us\n[z]\nb = 1\n"
+    );
+    assert_eq!(without(&text), "model = \"x\"\n# keep me\nmode = \"y\"\n[z]\nb = 1\n");
+    let text = format!("[hooks]\nStop = {ours}\nstate.a = 1\nUse = {ours}\nstate.b = 2\n");
+    assert_eq!(without(&text), "[hooks]\nstate.a = 1\nstate.b = 2\n");
+}
+
+#[test]
+fn commas_and_comments_wherever_they_stand() {
+    let (ours, other) =
+        ("{ hooks = [{ command = \"ours\" }] }", "{ hooks = [{ command = \"x\" }] }");
+    for (list, left) in [
+        (format!("[\n  {ours}\n  , {other}\n]"), format!("[\n  {other}\n]")),
+        (format!("[\n  {other}\n  , {ours}\n]"), format!("[\n  {other}\n]")),
+        (format!("[ {other},\n {ours}\n , {other} ]"), format!("[ {other},\n {other} ]")),
+        (format!("[\n  {other},\n  {ours}\n  ,\n]"), format!("[\n  {other},\n  \n  \n]")),
+        (format!("[ {other}, # about x\n {ours} ]"), format!("[ {other} # about x\n  ]")),
+        (format!("[ {ours} # us\n , # them\n {other} ]"), format!("[  # us\n  # them\n {other} ]")),
+    ] {
+        assert_eq!(
+            without(&format!("[hooks]\nStop = {list}\n")),
+            format!("[hooks]\nStop = {left}\n")
+        );
+    }
+}
+
 #[test]
 fn what_is_no_hook_is_left_alone() {
     for text in ["", "hooks = 3\n", "[hooks]\nStop = 'ours'\n", "[[hooks]]\ncommand = 'ours'\n"] {
@@ -119,12 +150,18 @@ fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = S
             }
             1 => format!("{gap}[[hooks.{name}]]\nhooks = {}\n", line(hooks)),
             2 => format!("  {{ hooks = {} }},\n  # above\n", line(hooks)),
+            4 => format!("{{ hooks = {} }}{gap}  ", line(hooks)),
             _ => format!("{{ hooks = {} }}", line(hooks)),
         };
         let all: Vec<String> = groups.iter().map(table).collect();
         match form {
             0 | 1 => all.concat(),
             2 => format!("{name} = [\n{}]\n", all.concat()),
+            // Commas at the beginning of a line, and comments behind one.
+            4 => {
+                format!("{name} = [\n  {}{}\n]\n", all.join("\n  , "), if blank { "," } else { "" })
+            }
+            5 => format!("{name} = [\n  {} ]\n", all.join(", # about it\n  ")),
             _ => format!("{name} = [{}]\n", all.join(", ")),
         }
     })
@@ -169,14 +206,14 @@ proptest! {
     #[test]
     fn nothing_else_changes(
         tables in (event("Stop", &[0, 1]), event("End", &[0, 1])),
-        lines in (event("Start", &[2, 3]), event("Use", &[2, 3])),
-        as_tables in any::<bool>(),
+        lines in (event("Start", &[2, 3, 4, 5]), event("Use", &[2, 3, 4, 5])),
+        form in 0..3,
         crlf in any::<bool>(),
     ) {
-        let hooks = if as_tables {
-            format!("{}{}", tables.0, tables.1)
-        } else {
-            format!("[hooks]\n{}{}", lines.0, lines.1)
+        let hooks = match form {
+            0 => format!("{}{}", tables.0, tables.1),
+            1 => format!("[hooks]\n{}{}", lines.0, lines.1),
+            _ => format!("hooks.{}c = 3\n# between\nhooks.{}d = 4\n", lines.0, lines.1),
         };
         let text = format!("# first\na = 1 # one\n{hooks}\n[z]\nb = 2\n");
         let text = if crlf { text.replace('\n', "\r\n") } else { text };

@@ -1,0 +1,120 @@
+//! What a program is given beside its arguments is nobody else's to see: the values of variables
+//! and headers are never shown, be they ours to take out or not.
+
+use super::words;
+
+/// The tables whose values are private.
+const TABLES: [&str; 5] = ["env", "headers", "http_headers", "env_http_headers", "environment"];
+
+/// A text with an ellipsis for each value in such a table. Its lines stay.
+pub(super) fn veiled(text: &str) -> String {
+    in_sections(&in_brackets(text))
+}
+
+/// `"env": {"NAME": "value"}` and `env = { NAME = "value" }`
+fn in_brackets(text: &str) -> String {
+    let words = words(text);
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < words.len() {
+        let open = if is_table(words[at]) { opened_behind(&words, at) } else { None };
+        let Some(open) = open else {
+            shown.push_str(words[at]);
+            at += 1;
+            continue;
+        };
+        shown.push_str(&words[at..=open].concat());
+        at = push_fields(&words, open + 1, &mut shown);
+    }
+    shown
+}
+
+/// The fields of such a table; says where it ends.
+fn push_fields(words: &[&str], from: usize, shown: &mut String) -> usize {
+    let (mut depth, mut in_value, mut said) = (0, false, false);
+    for (at, word) in words.iter().enumerate().skip(from) {
+        match *word {
+            "}" if depth == 0 => return at,
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth -= 1,
+            "," if depth == 0 => in_value = false,
+            _ => {}
+        }
+        if !in_value || word.trim().is_empty() {
+            shown.push_str(word);
+        } else if !said {
+            shown.push('…');
+            said = true;
+        }
+        if depth == 0 && matches!(*word, ":" | "=") {
+            (in_value, said) = (true, false);
+        }
+    }
+    words.len()
+}
+
+fn is_table(word: &str) -> bool {
+    TABLES.contains(&word.trim_matches('"'))
+}
+
+/// The bracket that opens the value behind a name.
+fn opened_behind(words: &[&str], at: usize) -> Option<usize> {
+    let mut behind =
+        words.iter().enumerate().skip(at + 1).filter(|(_, word)| !word.trim().is_empty());
+    let (_, sign) = behind.next()?;
+    let (open, bracket) = behind.next()?;
+    (matches!(*sign, ":" | "=") && *bracket == "{").then_some(open)
+}
+
+/// `[servers.x.env]`, and all lines to the next such head; `servers.x.env.NAME = "value"`
+fn in_sections(text: &str) -> String {
+    let mut private = false;
+    let line = |line: &str| {
+        let bare = line.trim();
+        if bare.starts_with('[') {
+            let name = bare.trim_matches(['[', ']']).rsplit('.').next().unwrap_or_default();
+            private = is_table(name.trim());
+        }
+        let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        match line.split_once('=') {
+            Some((name, _)) if !bare.starts_with(['#', '[']) && (private || is_dotted(name)) => {
+                format!("{name}= …{end}")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+fn is_dotted(name: &str) -> bool {
+    name.rsplit('.').skip(1).any(|part| is_table(part.trim()))
+        && !name.contains(|c: char| c.is_whitespace() && c != ' ')
+        && !name.contains(['{', '('])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_variables_and_headers_are_not_shown() {
+        for (text, shown) in [
+            (r#"{"env":{"A":"x","B": "y"},"c":"z"}"#, r#"{"env":{"A":…,"B": …},"c":"z"}"#),
+            (
+                "{\n  \"env\": {\n    \"A\": \"x\",\n    \"B\": \"}\"\n  }\n}\n",
+                "{\n  \"env\": {\n    \"A\": …,\n    \"B\": …\n  }\n}\n",
+            ),
+            ("env = { A = \"x\" }\nb = 1\n", "env = { A = … }\nb = 1\n"),
+            (
+                "[s.x.env]\r\nA = \"x\"\r\n[s.y]\r\nB = 1\r\n",
+                "[s.x.env]\r\nA = …\r\n[s.y]\r\nB = 1\r\n",
+            ),
+            ("s.x.env.A = \"x\"\n", "s.x.env.A = …\n"),
+            (r#"{"command":"env","args":["A=1"]}"#, r#"{"command":"env","args":["A=1"]}"#),
+            (r#"{"headers": {}, "env": 1}"#, r#"{"headers": {}, "env": 1}"#),
+        ] {
+            assert_eq!(veiled(text), shown);
+            assert_eq!(veiled(text).lines().count(), text.lines().count());
+        }
+    }
+}
