@@ -96,7 +96,7 @@ impl Plan {
             let message = format!("{place}, {fault}; nothing was changed");
             Error::new(ErrorKind::Invalid, message)
         })?;
-        self.notes.append(&mut change.done.notes);
+        self.notes.extend(change.done.notes.iter().cloned());
         self.changes.push(change);
         Ok(())
     }

@@ -11,6 +11,7 @@ mod mcp;
 mod offers;
 mod queue;
 mod servers;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::project::Project;
 use recoup_core::memory::hooked;
 
+use super::repository::Repository;
 use crate::config::show::{Layer, said};
 use crate::config::trust::Verdict;
 use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings};
@@ -23,6 +24,8 @@ pub(in crate::cli) struct Around {
     pub(super) program: Option<PathBuf>,
     /// The project that we were started in, if that can be told.
     pub(super) project: Option<Project>,
+    /// The repository around that, and what leads into it.
+    pub(super) repository: Repository,
     pub(super) configuration: Configuration,
     /// Where clients keep their files.
     pub(super) places: install::Places,
@@ -56,7 +59,19 @@ impl Around {
         let installed = install::installed(&places);
         let configuration = Configuration::read();
         let program = std::env::current_exe().ok();
-        Ok(Self { cwd, home, user_home, program, project, configuration, places, installed, dirs })
+        let repository = Repository::around(root, &places.home);
+        Ok(Self {
+            cwd,
+            home,
+            user_home,
+            program,
+            project,
+            repository,
+            configuration,
+            places,
+            installed,
+            dirs,
+        })
     }
 
     /// A path as people write it.

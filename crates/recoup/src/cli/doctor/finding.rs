@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
-use crate::install::{Client, Level};
+use crate::install::Client;
 
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -39,13 +39,13 @@ pub(in crate::cli) struct Finding {
     pub(in crate::cli) facts: Vec<(&'static str, Fact)>,
 }
 
-/// What `--fix` would do about it. Nothing here deletes anything.
+/// What `--fix` would do about it. Nothing here deletes a file, or touches one of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Fix {
     /// Close these to everybody else.
     MakePrivate(Vec<PathBuf>),
-    /// Do for a client what `recoup init` does.
-    Install(Client, Level),
+    /// Do for a client what `recoup init` does, in the user's own files.
+    Install(Client),
     /// Start a worker for the project of that name, in its root.
     Work { project: String, root: PathBuf },
 }

@@ -12,8 +12,10 @@ mod finding;
 mod fix;
 mod leave;
 mod probe;
+mod repository;
 mod sandbox;
 mod whom;
+mod withheld;
 mod within;
 
 use std::sync::{Arc, Once};

@@ -36,7 +36,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
                 .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
         ];
     }
-    let sandbox = match Sandbox::new() {
+    let sandbox = match Sandbox::new(around) {
         Ok(sandbox) => sandbox,
         Err(error) => {
             let what = format!("no server could be started: {error}");
@@ -65,7 +65,7 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
     };
     let name = format!("{} ({})", of.client.title(), of.level.as_str());
     let unusable = match program(&server.call, around) {
-        Program::Here(_) => None,
+        Program::Here(_) | Program::Untold => None,
         Program::Missing => Some(("is not there", "program-missing")),
         Program::NotExecutable => Some(("can't be run", "not-executable")),
     };
@@ -79,10 +79,15 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
             offering(finding, of, around, "puts this program there")
         })];
     }
-    let Some(call) = callable(&server.call, of, around) else {
-        let what = format!("{name}: not started: its command comes with the repository");
-        let finding = Finding::skipped(CHECK, "withheld", what).remedy("look at it yourself");
-        return vec![said(finding)];
+    let call = match callable(&server.call, of, around) {
+        Ok(call) => call,
+        Err(why) => {
+            let what = format!("{name}: its command was not tried: {}", why.in_words());
+            let shown = around.places.shown(&of.path);
+            let finding = Finding::skipped(CHECK, "withheld", what)
+                .remedy(format!("look at it yourself, in {shown}"));
+            return vec![said(finding)];
+        }
     };
     let first = told(&name, shake_hands(&call, sandbox, around));
     [first].into_iter().chain(beside_hooks(&name, of, server, around)).map(said).collect()
@@ -174,7 +179,7 @@ fn told(name: &str, shaken: Result<Greeted, Fault>) -> Finding {
 /// Says what a client says at its start, and leaves.
 fn shake_hands(call: &Call, sandbox: &Sandbox, around: &Around) -> Result<Greeted, Fault> {
     let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
-    let mut command = probe::command(call, &sandbox.home, &around.cwd);
+    let mut command = probe::command(call, sandbox, around);
     let mut server = Process::start(&mut command).map_err(|failed| match failed {
         Failed::NotStarted(error) => Fault::NotStarted(error.to_string()),
         Failed::TooLate => Fault::Silent,

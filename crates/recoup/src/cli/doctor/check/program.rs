@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding};
-use crate::cli::doctor::whom::{OURS, is_of_repository, version_of};
+use crate::cli::doctor::whom::{OURS, version_of};
 use crate::install::is_program;
 
 const CHECK: &str = "program";
@@ -58,7 +58,7 @@ fn hidden(copies: &[PathBuf], here: &Path, around: &Around) -> Option<Finding> {
 
 /// Another copy in words, and whether it is of our version.
 fn other(path: &Path, around: &Around) -> (String, bool) {
-    if is_of_repository(path, around) {
+    if around.repository.has(path) {
         let what = "which is inside this project, and was not run to ask for its version";
         return (format!("{}, {what}", around.shown(path)), false);
     }

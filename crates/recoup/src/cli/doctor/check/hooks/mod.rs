@@ -33,7 +33,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     let installed: Vec<&Installation> = around.installed.iter().filter(with_hooks).collect();
     let mut found = Vec::new();
     if !installed.is_empty() {
-        match Sandbox::new() {
+        match Sandbox::new(around) {
             Ok(sandbox) => {
                 found.extend(installed.iter().flat_map(|of| look_at(of, &sandbox, around)));
             }
@@ -115,7 +115,7 @@ fn missing_program<'a>(
 ) -> Option<(&'a Call, &'static str, &'static str)> {
     let mut calls = of.hooks.iter().map(|hook| &hook.call);
     calls.find_map(|call| match program(call, around) {
-        Program::Here(_) => None,
+        Program::Here(_) | Program::Untold => None,
         Program::Missing => Some((call, "is not there", "program-missing")),
         Program::NotExecutable => Some((call, "can't be run", "not-executable")),
     })
@@ -132,12 +132,10 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
         };
         let what = format!("{name}: {event}: {}{more}", fault.in_words());
         Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault))
-    } else if *sound == 0 && *withheld > 0 {
-        let what = format!(
-            "{name}: not fired: its command comes with the repository, or sets RECOUP_HOME"
-        );
-        Finding::skipped(CHECK, "withheld", what)
-            .remedy("look at it yourself; `recoup init --project` puts in one of yours")
+    } else if let (Some(why), 0) = (withheld.first(), *sound) {
+        let what = format!("{name}: its command was not tried: {}", why.in_words());
+        let shown = around.places.shown(&of.path);
+        Finding::skipped(CHECK, "withheld", what).remedy(format!("look at it yourself, in {shown}"))
     } else if *sound == 0 {
         let what = format!("{name}: no event that is known here has our command");
         Finding::skipped(CHECK, "no-events", what)
@@ -153,11 +151,16 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
     } else {
         let noun = if *sound == 1 { "event" } else { "events" };
         let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
+        let others = withheld.first().map_or(String::new(), |why| {
+            format!("; {} not tried: {}", withheld.len(), why.in_words())
+        });
         let program = of.hooks.first().map_or("", |hook| hook.call.started());
         let program = around.shown(Path::new(program));
         Finding::ok(
             CHECK,
-            format!("{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}"),
+            format!(
+                "{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}{others}"
+            ),
         )
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
@@ -185,7 +188,7 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
         .iter()
         // Which one another program would start, only that knows.
         .filter(|hook| hook.call.starter.is_none())
-        .filter_map(|hook| callable(&hook.call, of, around))
+        .filter_map(|hook| callable(&hook.call, of, around).ok())
         .filter_map(|call| match program(&call, around) {
             Program::Here(path) => Some(path),
             _ => None,
