@@ -10,6 +10,7 @@ mod hostile;
 mod mcp;
 mod offers;
 mod queue;
+mod said;
 mod servers;
 mod wrapped;
 

@@ -9,7 +9,7 @@ use super::repository::Repository;
 use crate::config::show::{Layer, said};
 use crate::config::trust::Verdict;
 use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings};
-use crate::install::{self, Installation};
+use crate::install::{self, Installation, Noted, Slot};
 
 /// The surroundings of all checks.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(in crate::cli) struct Around {
     /// Where clients keep their files.
     pub(super) places: install::Places,
     pub(super) installed: Vec<Installation>,
+    /// What was put in once, or why that can't be told.
+    pub(super) noted: Result<Vec<Noted>, String>,
     dirs: ClientDirs,
 }
 
@@ -57,6 +59,7 @@ impl Around {
         let dirs = ClientDirs::find(&cwd);
         let places = dirs.for_install(&home, root);
         let installed = install::installed(&places);
+        let noted = install::noted(&places).map_err(|error| error.to_string());
         let configuration = Configuration::read();
         let program = std::env::current_exe().ok();
         let repository = Repository::around(root, &places.home);
@@ -70,6 +73,7 @@ impl Around {
             configuration,
             places,
             installed,
+            noted,
             dirs,
         })
     }
@@ -87,6 +91,13 @@ impl Around {
     pub(super) fn has_our_hooks(&self, client: hooked::Client) -> bool {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
         hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
+    }
+
+    /// Whether something of ours was once put into that file, for that client.
+    pub(super) fn was_put_in(&self, slot: &Slot) -> bool {
+        let is_it =
+            |it: &Noted| (it.client, it.level) == (slot.client, slot.level) && it.path == slot.path;
+        self.noted.as_ref().is_ok_and(|noted| noted.iter().any(is_it))
     }
 
     /// The settings, where they can be read.

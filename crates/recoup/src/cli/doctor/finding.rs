@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use recoup_core::secrets;
 use serde::{Serialize, Serializer};
 
 use crate::install::Client;
@@ -124,6 +125,14 @@ impl Finding {
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// What is told may quote the files of others, and what is secret in them.
+    pub(super) fn redacted(mut self) -> Self {
+        let clean = |text: &str| secrets::redact(text).into_owned();
+        self.what = clean(&self.what);
+        self.remedy = self.remedy.as_deref().map(clean);
         self
     }
 

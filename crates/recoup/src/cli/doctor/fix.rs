@@ -135,6 +135,15 @@ fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &around.places)?.display().to_string();
-    let wish = Wish { places: &around.places, level, program: &program, replace_peers: &[] };
+    with(&program, client, level, around)
+}
+
+/// What in the files of a client keeps `recoup init` from its work, whatever program does it.
+pub(super) fn obstacle(client: Client, around: &Around) -> Option<Error> {
+    with("recoup", client, Level::User, around).err()
+}
+
+fn with(program: &str, client: Client, level: Level, around: &Around) -> Result<Plan> {
+    let wish = Wish { places: &around.places, level, program, replace_peers: &[] };
     Plan::make(client, &wish)
 }

@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use recoup_core::memory::hooked::Call;
 
+use super::malformed::{self, Of};
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding};
-use crate::cli::doctor::fix::offering;
+use crate::cli::doctor::fix::{in_the_way, init_for, obstacle, offering};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::{Client, Holds, HookCommand, Installation};
+use crate::install::{Client, Holds, HookCommand, Installation, Level, Slot};
 use fire::{Fault, Fired, fire};
 pub(super) use together::switch_on;
 
@@ -27,11 +28,9 @@ const CHECK: &str = "hooks";
 const SLOW: Duration = Duration::from_secs(1);
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let with_hooks = |of: &&Installation| {
-        of.client.with_hooks().is_some() && (!of.hooks.is_empty() || of.fault.is_some())
-    };
+    let with_hooks = |of: &&Installation| of.client.with_hooks().is_some() && !of.hooks.is_empty();
     let installed: Vec<&Installation> = around.installed.iter().filter(with_hooks).collect();
-    let mut found = Vec::new();
+    let mut found = malformed::find(CHECK, Of::Hooks, around);
     if !installed.is_empty() {
         match Sandbox::new(around) {
             Ok(sandbox) => {
@@ -58,10 +57,14 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
 
 /// Clients that are here, and have none of our hooks.
 fn without(installed: &[&Installation], around: &Around) -> Vec<Finding> {
+    // What can't be read is told already.
+    let unreadable: Vec<&Installation> =
+        around.installed.iter().filter(|of| of.fault.is_some()).collect();
     let is_bare = |client: &Client| {
         client.with_hooks().is_some()
             && client.is_here(&around.places)
             && !installed.iter().any(|of| of.client == *client)
+            && !unreadable.iter().any(|of| of.client == *client)
     };
     let found = |client: Client| {
         let title = client.title();
@@ -70,12 +73,28 @@ fn without(installed: &[&Installation], around: &Around) -> Vec<Finding> {
                 format!("{title} has our hooks in a file that others share, or write: not fired");
             return Finding::skipped(CHECK, "elsewhere", what).fact("client", client.as_str());
         }
-        let what = format!("{title} is here, and does not have our hooks");
-        Finding::skipped(CHECK, "not-installed", what)
-            .remedy(format!("`recoup init --client {}` hooks recoup in", client.as_str()))
-            .fact("client", client.as_str())
+        bare(client, around).fact("client", client.as_str())
     };
     Client::ALL.into_iter().filter(is_bare).map(found).collect()
+}
+
+/// What is to be done so that a client has our hooks.
+fn bare(client: Client, around: &Around) -> Finding {
+    let title = client.title();
+    let init = init_for(client, Level::User);
+    let remedy = format!("`{init}` hooks recoup in");
+    if let Some(error) = obstacle(client, around) {
+        let what = format!("{title} is here, and `{init}` can't put our hooks in");
+        return Finding::warn(CHECK, "not-installable", what).remedy(in_the_way(&error));
+    }
+    let slots = client.slots(Level::User, &around.places);
+    let is_of_hooks = |slot: &&Slot| matches!(slot.holds, Holds::Hooks(_) | Holds::Extension);
+    if slots.iter().filter(is_of_hooks).any(|slot| around.was_put_in(slot)) {
+        let what = format!("{title} had our hooks, and they are gone");
+        return Finding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"));
+    }
+    let what = format!("{title} is here, and does not have our hooks");
+    Finding::skipped(CHECK, "not-installed", what).remedy(remedy)
 }
 
 /// Everything about one file.
@@ -86,11 +105,6 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
     let Some(client) = of.client.with_hooks() else { return Vec::new() };
     let shown = around.places.shown(&of.path);
     let title = of.client.title();
-    if let Some(fault) = &of.fault {
-        let what = format!("{title} can't read {shown}: {fault}");
-        let remedy = "mend the file: nothing in it counts until then";
-        return vec![said(Finding::fail(CHECK, "malformed", what).remedy(remedy))];
-    }
     let name = format!("{title} ({})", of.level.as_str());
     if let Some((call, why, code)) = missing_program(of, around) {
         let what = format!("{name}: {} {why}; {shown} has it", call.started());
@@ -131,7 +145,8 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
             all => format!(" (and {} more)", all - 1),
         };
         let what = format!("{name}: {event}: {}{more}", fault.in_words());
-        Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault))
+        let found = Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault));
+        instead(found, of, around)
     } else if let (Some(why), 0) = (withheld.first(), *sound) {
         let what = format!("{name}: its command was not tried: {}", why.in_words());
         let shown = around.places.shown(&of.path);
@@ -164,6 +179,14 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
         )
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
+}
+
+/// Where `recoup init` would put this program in place of the one that does not do, that is
+/// offered.
+fn instead(found: Finding, of: &Installation, around: &Around) -> Finding {
+    let offered = offering(found.clone(), of, around, "puts this program there");
+    let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
+    if offered.fix.is_some() && !is_by_hand { offered } else { found }
 }
 
 fn remedy(fault: &Fault) -> &'static str {
@@ -206,9 +229,18 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     );
     Some(
         Finding::warn(CHECK, "other-version", what)
-            .remedy("replace the older one; `recoup init` chooses another path if need be")
+            .remedy(to_agree(&version))
             .fact("version", Fact::version(&version)),
     )
+}
+
+/// What to do about a program of another version, or of one that it does not tell.
+pub(super) fn to_agree(version: &str) -> &'static str {
+    if version.starts_with(|c: char| c.is_ascii_digit()) {
+        "replace the older one; `recoup init` chooses another path if need be"
+    } else {
+        "see what that program is; `recoup init` puts this one there"
+    }
 }
 
 /// What this version would have put in, and is not there.
