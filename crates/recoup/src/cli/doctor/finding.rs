@@ -130,9 +130,8 @@ impl Finding {
 
     /// What is told may quote the files of others, and what is secret in them.
     pub(super) fn redacted(mut self) -> Self {
-        let clean = |text: &str| secrets::redact(text).into_owned();
-        self.what = clean(&self.what);
-        self.remedy = self.remedy.as_deref().map(clean);
+        self.what = secrets::redact(&self.what).into_owned();
+        self.remedy = self.remedy.map(|remedy| secrets::redact(&remedy).into_owned());
         self
     }
 
