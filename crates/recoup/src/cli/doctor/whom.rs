@@ -71,7 +71,7 @@ pub(super) fn callable(call: &Call, of: &Installation, around: &Around) -> Resul
     if let Some(why) = why_not(call, around) {
         return Err(why);
     }
-    if of.level == Level::User {
+    if is_of_user(of, around) {
         return Ok(call.clone());
     }
     let Program::Here(path) = program(call, around) else { return Err(Withheld::OfRepository) };
@@ -80,6 +80,12 @@ pub(super) fn callable(call: &Call, of: &Installation, around: &Around) -> Resul
     (is_known && !call.wrapped && is_as_installed(&call.args))
         .then(|| Call::plain(path.display().to_string(), call.args.clone()))
         .ok_or(Withheld::OfRepository)
+}
+
+/// Whether settings are the user's own. A variable may have moved them into the repository
+/// (`CODEX_HOME`): then they are what its authors wrote.
+fn is_of_user(of: &Installation, around: &Around) -> bool {
+    of.level == Level::User && !around.repository.has(&of.path)
 }
 
 /// Whether a program of ours is told just what `init` writes. With more it may listen to the
@@ -106,7 +112,7 @@ pub(super) fn is_misled(name: &str, around: &Around) -> bool {
 /// project, and those in the user's own settings.
 fn known(around: &Around) -> Vec<PathBuf> {
     let on_path = around.places.program("recoup").filter(|path| !around.repository.has(path));
-    let of_user = around.installed.iter().filter(|it| it.level == Level::User);
+    let of_user = around.installed.iter().filter(|it| is_of_user(it, around));
     let calls = of_user.flat_map(|it| {
         let hooks = it.hooks.iter().map(|hook| &hook.call);
         hooks.chain(it.servers.iter().map(|server| &server.call))

@@ -164,6 +164,23 @@ fn the_repository_is_all_of_it() {
     withheld(&report);
 }
 
+/// A variable says that the repository has the user's settings.
+#[test]
+fn settings_that_lie_in_the_repository_are_not_the_users() {
+    let trap = Trap::new();
+    let dir = trap.home.project().join("claude");
+    let touch = format!("touch {}; {RECOUP} hook", trap.marker.display());
+    let path = trap.home.project().join("bin/recoup");
+    for call in [line(&touch), hook(&path, &["hook"], 5)] {
+        trap.home.write("claude/settings.json", settings(&EVENTS, &call).to_string());
+        withheld(&trap.report("/usr/bin:/bin", &[("CLAUDE_CONFIG_DIR", &dir)]));
+    }
+    let ours = settings(&EVENTS, &hook(RECOUP, &["hook"], 5));
+    trap.home.write("claude/settings.json", ours.to_string());
+    let report = trap.report("/usr/bin:/bin", &[("CLAUDE_CONFIG_DIR", &dir)]);
+    assert_eq!(report.of("hooks"), [("ok", "ok")], "{:#}", report.0);
+}
+
 #[test]
 fn what_would_reach_somebodys_own_memory_is_not_run() {
     let home = Home::new();
