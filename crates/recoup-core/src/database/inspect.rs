@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::sidecars;
 use super::layout::{Found, Layout, version_of};
-use super::{busy, fault};
+use super::{busy, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -45,7 +45,7 @@ pub enum Soundness {
 
 /// Looks at the database at `path`; none where there is nothing yet. `also` asks it something
 /// more, if it can be asked at all. An error says why it can't be used: its kind is
-/// [`ErrorKind::Corrupt`] where it is damaged.
+/// [`ErrorKind::Corrupt`] where it is damaged, and ours to set aside.
 pub(crate) fn inspect<T>(
     path: &Path,
     layout: &Layout,
@@ -53,7 +53,7 @@ pub(crate) fn inspect<T>(
     also: impl Fn(&Connection) -> rusqlite::Result<T>,
 ) -> Result<Option<(Inspected, T)>> {
     let Some(bytes) = size(path)? else { return Ok(None) };
-    busy::within(PATIENCE, || {
+    let found: Result<_> = busy::within(PATIENCE, || {
         let before = stamp(path);
         let found = look(&open(path, has_no_log(path))?, layout, limit, &also);
         // Who reads the file alone sees half of what is written to it meanwhile.
@@ -63,7 +63,12 @@ pub(crate) fn inspect<T>(
             (Inspected { version, newest: layout.version, bytes, soundness }, more)
         };
         Ok(found.map(inspected))
-    })
+    });
+    match &found {
+        Err(error) if error.kind() == ErrorKind::Corrupt => recover::demand_ours(path, layout)?,
+        _ => {}
+    }
+    found
 }
 
 fn look<T>(

@@ -122,20 +122,22 @@ fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
 /// Moves a damaged database out of the way, together with its log.
 pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<Healed> {
     let path = &behind_links(path)?;
-    if !is_ours(path, layout)? {
-        return Err(Error::new(
-            ErrorKind::Io,
-            format!(
-                "it is not a {} of recoup's; move it away, or {}",
-                layout.name, layout.elsewhere
-            ),
-        ));
-    }
+    demand_ours(path, layout)?;
     let _lock = lock(path, wait)?;
     if is_sound(path, layout)? {
         return Ok(Healed::AlreadySound);
     }
     begin_anew(path, layout)
+}
+
+/// An error where a damaged database is not known to be ours: then nobody moves it.
+pub(super) fn demand_ours(path: &Path, layout: &Layout) -> Result<()> {
+    if is_ours(&behind_links(path)?, layout)? {
+        return Ok(());
+    }
+    let Layout { name, elsewhere, .. } = layout;
+    let message = format!("it is not a {name} of recoup's; move it away, or {elsewhere}");
+    Err(Error::new(ErrorKind::Io, message))
 }
 
 /// Takes over what can be read of a database, and puts it aside. It is moved last, so that

@@ -244,6 +244,11 @@ pub(super) fn config_home() -> Option<PathBuf> {
     path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())
 }
 
+/// Everything that is set: what is not for those whom we start has to be found first.
+pub(crate) fn all() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os()
+}
+
 /// Where programs are looked for, by us as by everybody.
 pub(crate) fn search_path() -> Option<OsString> {
     verbatim("PATH")

@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use recoup_core::Result;
 use recoup_core::base::fsx;
 pub(crate) use recoup_core::memory::hooked::LARGEST;
 use recoup_core::memory::hooked::{self, Call};
 use serde_json::Value;
 
+use super::change::Party;
 use super::client::{Client, Holds, Level, Slot};
 use super::edit::{Dialect, toml, tree};
 use super::entries::servers::{self, SERVER};
 use super::extension;
 use super::places::Places;
+use super::receipt::Receipt;
 
 /// What of ours is in one file.
 #[derive(Debug, Clone)]
@@ -45,6 +48,30 @@ pub(crate) struct HookCommand {
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     pub(crate) call: Call,
+    /// Its user has switched it off.
+    pub(crate) off: bool,
+}
+
+/// A file into which something of ours was put, as it was noted down then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Noted {
+    pub(crate) client: Client,
+    pub(crate) level: Level,
+    pub(crate) path: PathBuf,
+}
+
+/// What was noted down for the user and for this project; an error where that can't be read.
+pub(crate) fn noted(places: &Places) -> Result<Vec<Noted>> {
+    let receipt = Receipt::read(&places.own)?;
+    let is_here = |party: &&Party| party.root.as_ref().is_none_or(|root| *root == places.root);
+    let noted = receipt.files.iter().flat_map(|entry| {
+        entry.parties.iter().filter(is_here).map(|party| Noted {
+            client: party.client,
+            level: party.level,
+            path: entry.path.clone(),
+        })
+    });
+    Ok(noted.collect())
 }
 
 /// Everything of ours, in files of the user and of the project; and the files that can't be
@@ -87,13 +114,13 @@ struct Seen {
     taken: Option<String>,
 }
 
-fn content(path: &Path) -> Result<Option<String>, String> {
+fn content(path: &Path) -> std::result::Result<Option<String>, String> {
     let bytes = fsx::read_regular(path, LARGEST).map_err(|error| error.to_string())?;
     let text = bytes.map(String::from_utf8).transpose();
     text.map_err(|_| "it is not UTF-8".to_owned())
 }
 
-fn look(slot: &Slot, text: &str) -> Result<Seen, String> {
+fn look(slot: &Slot, text: &str) -> std::result::Result<Seen, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed = |dialect| {
         let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
@@ -145,8 +172,14 @@ fn in_hooks(hooks: Option<&Value>) -> Seen {
 
 fn in_servers(servers: Option<&Value>) -> Seen {
     let all = servers.and_then(Value::as_object).into_iter().flatten();
-    let ours: Vec<Server> =
-        all.filter_map(|(_, entry)| Some(Server { call: hooked::server(entry)? })).collect();
+    let ours = |entry: &Value| Some(Server { call: hooked::server(entry)?, off: is_off(entry) });
+    let ours: Vec<Server> = all.filter_map(|(_, entry)| ours(entry)).collect();
     let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
     Seen { taken: other.map(servers::is_taken), servers: ours, ..Seen::default() }
+}
+
+/// Clients have one word for it or the other.
+fn is_off(entry: &Value) -> bool {
+    let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
+    says("enabled", false) || says("disabled", true)
 }

@@ -99,7 +99,7 @@ impl Plan {
         let holds: Vec<&Held> = change.held.iter().collect();
         let ours = Ours { holds: &holds, peers: wish.replace_peers };
         demand_only_ours(&change, ours, wish.places)?;
-        self.notes.append(&mut change.done.notes);
+        self.notes.extend(change.done.notes.iter().cloned());
         self.changes.push(change);
         Ok(())
     }

@@ -10,7 +10,9 @@ mod hostile;
 mod mcp;
 mod offers;
 mod queue;
+mod said;
 mod servers;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -272,8 +272,8 @@ fn the_doctor() {
 
     Options:
           --fix
-              Mend what can be mended: permissions, hooks whose program is gone, work that was left
-              behind. Nothing is deleted
+              Mend what can be mended: permissions, your own hooks whose program is gone, work that was
+              left behind. No file is deleted, and none in a project is touched
 
           --json
               As a JSON object

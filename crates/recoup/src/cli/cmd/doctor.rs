@@ -28,8 +28,8 @@ const DIM: Style = Style::new().dimmed();
 /// Look at everything that must work together, and say what is wrong and what to do.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DoctorArgs {
-    /// Mend what can be mended: permissions, hooks whose program is gone, work that was left
-    /// behind. Nothing is deleted
+    /// Mend what can be mended: permissions, your own hooks whose program is gone, work that was
+    /// left behind. No file is deleted, and none in a project is touched
     #[arg(long)]
     fix: bool,
     /// As a JSON object

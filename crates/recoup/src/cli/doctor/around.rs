@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::project::Project;
 use recoup_core::memory::hooked;
 
+use super::repository::Repository;
 use crate::config::show::{Layer, said};
 use crate::config::trust::Verdict;
 use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings};
-use crate::install::{self, Installation};
+use crate::install::{self, Installation, Noted, Slot};
 
 /// The surroundings of all checks.
 #[derive(Debug)]
@@ -23,10 +24,14 @@ pub(in crate::cli) struct Around {
     pub(super) program: Option<PathBuf>,
     /// The project that we were started in, if that can be told.
     pub(super) project: Option<Project>,
+    /// The repository around that, and what leads into it.
+    pub(super) repository: Repository,
     pub(super) configuration: Configuration,
     /// Where clients keep their files.
     pub(super) places: install::Places,
     pub(super) installed: Vec<Installation>,
+    /// What was put in once, or why that can't be told.
+    pub(super) noted: Result<Vec<Noted>, String>,
     dirs: ClientDirs,
 }
 
@@ -54,9 +59,23 @@ impl Around {
         let dirs = ClientDirs::find(&cwd);
         let places = dirs.for_install(&home, root);
         let installed = install::installed(&places);
+        let noted = install::noted(&places).map_err(|error| error.to_string());
         let configuration = Configuration::read();
         let program = std::env::current_exe().ok();
-        Ok(Self { cwd, home, user_home, program, project, configuration, places, installed, dirs })
+        let repository = Repository::around(root, &places.home);
+        Ok(Self {
+            cwd,
+            home,
+            user_home,
+            program,
+            project,
+            repository,
+            configuration,
+            places,
+            installed,
+            noted,
+            dirs,
+        })
     }
 
     /// A path as people write it.
@@ -72,6 +91,13 @@ impl Around {
     pub(super) fn has_our_hooks(&self, client: hooked::Client) -> bool {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
         hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
+    }
+
+    /// Whether something of ours was once put into that file, for that client.
+    pub(super) fn was_put_in(&self, slot: &Slot) -> bool {
+        let is_it =
+            |it: &Noted| (it.client, it.level) == (slot.client, slot.level) && it.path == slot.path;
+        self.noted.as_ref().is_ok_and(|noted| noted.iter().any(is_it))
     }
 
     /// The settings, where they can be read.

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use recoup_core::secrets;
 use serde::{Serialize, Serializer};
 
-use crate::install::{Client, Level};
+use crate::install::Client;
 
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -39,13 +40,13 @@ pub(in crate::cli) struct Finding {
     pub(in crate::cli) facts: Vec<(&'static str, Fact)>,
 }
 
-/// What `--fix` would do about it. Nothing here deletes anything.
+/// What `--fix` would do about it. Nothing here deletes a file, or touches one of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Fix {
     /// Close these to everybody else.
     MakePrivate(Vec<PathBuf>),
-    /// Do for a client what `recoup init` does.
-    Install(Client, Level),
+    /// Do for a client what `recoup init` does, in the user's own files.
+    Install(Client),
     /// Start a worker for the project of that name, in its root.
     Work { project: String, root: PathBuf },
 }
@@ -124,6 +125,13 @@ impl Finding {
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// What is told may quote the files of others, and what is secret in them.
+    pub(super) fn redacted(mut self) -> Self {
+        self.what = secrets::redact(&self.what).into_owned();
+        self.remedy = self.remedy.map(|remedy| secrets::redact(&remedy).into_owned());
         self
     }
 

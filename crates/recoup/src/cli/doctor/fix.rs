@@ -1,4 +1,5 @@
-//! What `--fix` does about what was found. Nothing is deleted.
+//! What `--fix` does about what was found. Of files in a project it touches none: those are the
+//! team's, and `recoup init --project` shows what it changes, and asks.
 
 use std::path::Path;
 use std::thread;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::Around;
 use super::finding::{Finding, Fix};
 use crate::hooks::worker::{self, backlog};
-use crate::install::{self, Client, Installation, Level, Plan, Wish};
+use crate::install::{self, Change, Client, Installation, Level, Plan, Wish};
 
 /// For the first of what was left behind.
 const TO_BEGIN: Duration = Duration::from_secs(3);
@@ -46,9 +47,7 @@ fn in_words(fix: &Fix, around: &Around) -> String {
             [only] => format!("close {} to others", around.shown(only)),
             paths => format!("close {} files and directories to others", paths.len()),
         },
-        Fix::Install(client, level) => {
-            format!("install into {} anew ({})", client.title(), level.as_str())
-        }
+        Fix::Install(client) => format!("install into {} anew", client.title()),
         Fix::Work { root, .. } => format!("start a worker for {}", around.shown(root)),
     }
 }
@@ -57,7 +56,7 @@ fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
     match fix {
         // From the outside in: what is in a closed directory can't be reached before.
         Fix::MakePrivate(paths) => paths.iter().try_for_each(|path| fsx::make_private(path)),
-        Fix::Install(client, level) => install(*client, *level, around),
+        Fix::Install(client) => install(*client, around),
         Fix::Work { project, root } => work(project, root, around),
     }
 }
@@ -77,8 +76,13 @@ fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
 }
 
 /// What `recoup init` does for that client, with its copies of what was there.
-fn install(client: Client, level: Level, around: &Around) -> Result<()> {
-    let plan = planned(client, level, around)?;
+fn install(client: Client, around: &Around) -> Result<()> {
+    let plan = planned(client, Level::User, around)?;
+    if plan.changes.iter().any(|it| it.is_any() && around.repository.has(&it.path)) {
+        let message =
+            "its files are in this project: run `recoup init`, which shows what it changes";
+        return Err(Error::new(ErrorKind::Invalid, message));
+    }
     install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
 }
 
@@ -90,17 +94,38 @@ pub(super) fn offering(
     around: &Around,
     does: &str,
 ) -> Finding {
-    match planned(of.client, of.level, around) {
-        Err(error) => finding.remedy(error.to_string()),
-        Ok(plan) if plan.changes.iter().any(|it| it.is_any() && it.path == of.path) => finding
-            .remedy(format!("`recoup doctor --fix` (or `recoup init`) {does}"))
-            .fix(Fix::Install(of.client, of.level)),
-        Ok(plan) => {
-            let shown = around.places.shown(&of.path);
-            let stays = plan.notes.first().map_or(String::new(), |note| format!(": {note}"));
-            finding.remedy(format!("`recoup init` would change nothing in {shown}{stays}"))
-        }
+    let init = init_for(of.client, of.level);
+    let plan = match planned(of.client, of.level, around) {
+        Err(error) => return finding.remedy(in_the_way(&error)),
+        Ok(plan) => plan,
+    };
+    let Some(change) = plan.changes.iter().find(|it| it.path == of.path) else {
+        return finding.remedy(format!("`{init}` does not change that file"));
+    };
+    if !change.is_any() {
+        let shown = around.places.shown(&of.path);
+        let stays = change.done.notes.first().map_or(String::new(), |note| format!(": {note}"));
+        return finding.remedy(format!("`{init}` would change nothing in {shown}{stays}"));
     }
+    // What is in a repository others get too: that is shown before it is written.
+    let is_theirs = |change: &Change| change.is_any() && around.repository.has(&change.path);
+    if of.level == Level::Project || plan.changes.iter().any(is_theirs) {
+        return finding.remedy(format!("`{init}` {does}, and shows it first"));
+    }
+    finding
+        .remedy(format!("`recoup doctor --fix` (or `recoup init`) {does}"))
+        .fix(Fix::Install(of.client))
+}
+
+/// The command that installs into a client.
+pub(super) fn init_for(client: Client, level: Level) -> String {
+    let project = if level == Level::Project { " --project" } else { "" };
+    format!("recoup init{project} --client {}", client.as_str())
+}
+
+/// An error as something to do.
+pub(super) fn in_the_way(error: &Error) -> String {
+    format!("mend this first: {error}")
 }
 
 /// What would change; an error where nothing can.
@@ -108,6 +133,15 @@ fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &around.places)?.display().to_string();
-    let wish = Wish { places: &around.places, level, program: &program, replace_peers: &[] };
+    with(&program, client, level, around)
+}
+
+/// What in the files of a client keeps `recoup init` from its work, whatever program does it.
+pub(super) fn obstacle(client: Client, around: &Around) -> Option<Error> {
+    with("recoup", client, Level::User, around).err()
+}
+
+fn with(program: &str, client: Client, level: Level, around: &Around) -> Result<Plan> {
+    let wish = Wish { places: &around.places, level, program, replace_peers: &[] };
     Plan::make(client, &wish)
 }

@@ -12,8 +12,10 @@ mod finding;
 mod fix;
 mod leave;
 mod probe;
+mod repository;
 mod sandbox;
 mod whom;
+mod withheld;
 mod within;
 
 use std::sync::{Arc, Once};
@@ -49,8 +51,9 @@ pub(in crate::cli) fn look_around() -> Result<Arc<Around>, Box<Finding>> {
 /// What a check finds, within its time.
 pub(in crate::cli) fn run(check: &Check, around: &Arc<Around>) -> Vec<Finding> {
     let (find, seen) = (check.find, Arc::clone(around));
-    within(check.limit, move || find(&seen))
-        .unwrap_or_else(|lost| vec![lost_in(check.name, lost, check.limit)])
+    let found = within(check.limit, move || find(&seen))
+        .unwrap_or_else(|lost| vec![lost_in(check.name, lost, check.limit)]);
+    found.into_iter().map(Finding::redacted).collect()
 }
 
 fn lost_in(check: &'static str, lost: Lost, limit: Duration) -> Finding {

@@ -12,7 +12,9 @@ use std::time::Duration;
 use recoup_core::base::clock::{Deadline, Stopwatch};
 use recoup_core::memory::hooked::{Call, How};
 
+use super::Around;
 use super::leave;
+use super::sandbox::Sandbox;
 
 /// No sound answer is longer.
 const LONGEST: u64 = 1 << 20;
@@ -38,8 +40,8 @@ pub(super) enum Failed {
 }
 
 /// The command that a client would start, in a place of its own: nothing of the user's is
-/// touched, and no model asked.
-pub(super) fn command(call: &Call, home: &Path, cwd: &Path) -> Command {
+/// touched, no model asked, and nothing found that lies in the repository.
+pub(super) fn command(call: &Call, sandbox: &Sandbox, around: &Around) -> Command {
     let mut command = match &call.how {
         How::Line(line) => {
             let mut shell = Command::new("/bin/sh");
@@ -52,8 +54,17 @@ pub(super) fn command(call: &Call, home: &Path, cwd: &Path) -> Command {
             command
         }
     };
-    command.current_dir(cwd).env("RECOUP_HOME", home).env("RECOUP_JUDGE_ENABLED", "false");
+    take_away(&mut command, &sandbox.project, around);
+    command.env("RECOUP_HOME", &sandbox.home).env("RECOUP_JUDGE_ENABLED", "false");
     command
+}
+
+/// Runs it in that directory, without anything that leads into the repository.
+pub(super) fn take_away(command: &mut Command, dir: &Path, around: &Around) {
+    for name in around.repository.leading() {
+        command.env_remove(name);
+    }
+    command.current_dir(dir).env("PWD", dir).env("PATH", around.repository.search());
 }
 
 /// Runs it to its end, or to the end of its time.

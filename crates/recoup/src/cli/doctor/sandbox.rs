@@ -8,6 +8,7 @@ use recoup_core::memory::{NoteKind, NoteScope, Source, Statement};
 use recoup_core::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
+use super::Around;
 use super::leave;
 use crate::cli::app::memory_in;
 
@@ -26,13 +27,24 @@ pub(super) struct Sandbox {
 }
 
 impl Sandbox {
-    pub(super) fn new() -> Result<Self> {
+    pub(super) fn new(around: &Around) -> Result<Self> {
         let failed =
             |error| Error::new(ErrorKind::Io, "making a temporary directory").with_source(error);
-        let make = || tempfile::Builder::new().prefix("recoup-doctor-").tempdir().map_err(failed);
+        let parent = outside(around);
+        let make =
+            || tempfile::Builder::new().prefix("recoup-doctor-").tempdir_in(parent).map_err(failed);
         let dir = leave::making(make, TempDir::path, |dir| fill(dir.path()))?;
         Ok(Self { home: dir.path().join(HOME), project: dir.path().join(PROJECT), dir })
     }
+}
+
+/// Where temporary things are, and nothing in the directories above is the repository's.
+fn outside(around: &Around) -> PathBuf {
+    let usual = std::env::temp_dir();
+    let others = ["/tmp", "/var/tmp"].map(PathBuf::from).into_iter();
+    let mut all = std::iter::once(usual).chain(others).filter(|dir| dir.is_absolute());
+    let found = all.find(|dir| !around.repository.has(dir));
+    found.unwrap_or_else(|| around.places.home.clone())
 }
 
 fn fill(dir: &Path) -> Result<()> {

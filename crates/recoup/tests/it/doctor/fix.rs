@@ -151,3 +151,61 @@ fn settings_that_can_not_be_read_are_not_mended() {
     assert_eq!((&said["ok"], &said["repairs"]), (&json!(false), &json!([])));
     assert_eq!(fs::read(home.path(".claude/settings.json")).unwrap(), b"{\"hooks\": oops");
 }
+
+/// A team's files are shown before they are written: that is what `init` does.
+#[test]
+fn files_of_a_project_are_left_to_init() {
+    let home = Home::new();
+    let program = installed(&home);
+    let gone = "/opt/gone/recoup";
+    let server = json!({"servers": {"recoup": {"command": gone, "args": ["mcp"]}}});
+    home.write(".vscode/mcp.json", server.to_string());
+    let server = json!({"mcpServers": {"recoup": {"command": gone, "args": ["mcp"]}}});
+    home.write(".cursor/mcp.json", server.to_string());
+    let line = json!({"type": "command", "command": format!("{gone} hook"), "timeout": 5});
+    home.write(".codex/hooks.json", settings(&["Stop"], &line).to_string());
+    home.write(
+        ".codex/config.toml",
+        format!("[mcp_servers.recoup]\ncommand = {gone:?}\nargs = [\"mcp\"]\n"),
+    );
+    let hooks = settings(&["Stop"], &hook(gone, &["hook"], 5));
+    home.write(".claude/settings.local.json", hooks.to_string());
+    claude(&home, &settings(&EVENTS, &hook(gone, &["hook"], 10)));
+    let before = contents(&home.project());
+
+    let said = run(&home, &program, &["--fix"]);
+    assert!(before == contents(&home.project()), "the team's files were written");
+    let text = fs::read_to_string(home.path(".claude/settings.json")).unwrap();
+    assert!(!text.contains(gone), "the user's own were mended: {text}");
+    let servers = fs::read_to_string(home.path(".claude.json")).unwrap();
+    assert!(!servers.contains("projects"), "{servers}");
+    let repairs = said["repairs"].as_array().unwrap();
+    assert_eq!(repairs.len(), 1, "{said:#}");
+    for client in ["vscode", "cursor", "codex", "claude-code"] {
+        let of = |it: &&Value| it["facts"]["client"] == client && it["state"] == "fail";
+        let all = said["findings"].as_array().unwrap();
+        let found = all.iter().filter(of).collect::<Vec<_>>();
+        assert!(!found.is_empty(), "{client}: {said:#}");
+        for found in found {
+            let remedy = found["remedy"].as_str().unwrap();
+            let command =
+                format!("`recoup init --project --client {client}` puts this program there");
+            assert!(remedy.starts_with(&command), "{found:#}");
+            assert_eq!(found["fixable"], false);
+        }
+    }
+}
+
+/// Who moves a client's settings into a repository has them shared.
+#[test]
+fn settings_that_were_moved_into_the_repository_are_left_to_init() {
+    let home = Home::new();
+    let program = installed(&home);
+    let hooks = settings(&EVENTS, &hook("/opt/gone/recoup", &["hook"], 10));
+    let file = home.write("claude/settings.json", hooks.to_string());
+    let mut command = home.prepared(&program, &["doctor", "--json", "--fix"]);
+    command.env("PATH", "/usr/bin:/bin").env("CLAUDE_CONFIG_DIR", home.project().join("claude"));
+    let said = finish(&mut command).json();
+    assert_eq!(said["repairs"], json!([]), "{said:#}");
+    assert_eq!(fs::read_to_string(file).unwrap(), hooks.to_string());
+}

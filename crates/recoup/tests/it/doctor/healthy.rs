@@ -43,6 +43,7 @@ fn each_line_has_its_place() {
             "memory",
             "cache",
             "ledger",
+            "installed",
             "hooks",
             "mcp",
             "synced",

@@ -185,5 +185,5 @@ fn an_extension_with_our_line_alone_is_not_ours() {
     assert_eq!(machine.text(path), text);
     let doctor = machine.run(&["doctor", "--json"]).json();
     let found = doctor["findings"].as_array().unwrap().iter().find(|it| it["check"] == "hooks");
-    assert_eq!(found.unwrap()["code"], "not-installed", "{doctor:#}");
+    assert_eq!(found.unwrap()["code"], "not-installable", "{doctor:#}");
 }

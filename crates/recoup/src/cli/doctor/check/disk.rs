@@ -20,6 +20,11 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         let what = format!("the room at {} can't be told", around.shown(there));
         return vec![Finding::skipped(CHECK, "unknown", what)];
     };
+    // What is no disk has no size: /proc, and the like.
+    if disk.f_blocks == 0 {
+        let what = format!("{} is on no disk: there is no room to tell", around.shown(there));
+        return vec![Finding::skipped(CHECK, "unknown", what)];
+    }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // A file system without a limit on files says that there are none at all.
     let no_files = disk.f_files > 0 && disk.f_favail == 0;

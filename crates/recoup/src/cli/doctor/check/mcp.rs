@@ -7,14 +7,15 @@ use recoup_core::base::clock::{Deadline, Stopwatch};
 use recoup_core::memory::hooked::Call;
 use serde_json::{Value, json};
 
-use super::hooks::switch_on;
+use super::hooks::{switch_on, to_agree};
+use super::malformed::{self, Of};
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding};
-use crate::cli::doctor::fix::offering;
+use crate::cli::doctor::finding::{Fact, Finding, State};
+use crate::cli::doctor::fix::{init_for, offering};
 use crate::cli::doctor::probe::{self, Failed, Process};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program};
-use crate::install::{Installation, Level, Server};
+use crate::install::{Client, Holds, Installation, Level, Server, Slot};
 
 const CHECK: &str = "mcp";
 
@@ -26,9 +27,11 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(super) fn find(around: &Around) -> Vec<Finding> {
     let all = around.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
     let servers: Vec<(&Installation, &Server)> = all.collect();
-    let taken: Vec<Finding> = around.installed.iter().filter_map(|of| taken(of, around)).collect();
-    if servers.is_empty() && !taken.is_empty() {
-        return taken;
+    let mut others = malformed::find(CHECK, Of::Servers, around);
+    others.extend(around.installed.iter().filter_map(|of| taken(of, around)));
+    others.extend(lost(around));
+    if servers.is_empty() && !others.is_empty() {
+        return others;
     }
     if servers.is_empty() {
         return vec![
@@ -36,7 +39,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
                 .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
         ];
     }
-    let sandbox = match Sandbox::new() {
+    let sandbox = match Sandbox::new(around) {
         Ok(sandbox) => sandbox,
         Err(error) => {
             let what = format!("no server could be started: {error}");
@@ -47,7 +50,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         }
     };
     let found = servers.into_iter().flat_map(|(of, server)| look_at(of, server, &sandbox, around));
-    found.chain(taken).collect()
+    found.chain(others).collect()
 }
 
 /// Another server has our name: `recoup init` leaves it, and adds none.
@@ -59,13 +62,43 @@ fn taken(of: &Installation, around: &Around) -> Option<Finding> {
     Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
 }
 
+/// Clients into which our server was put once, and that have none.
+fn lost(around: &Around) -> Vec<Finding> {
+    let places = &around.places;
+    let all = Level::ALL.into_iter();
+    let slots = all.flat_map(|level| Client::ALL.map(|client| client.slots(level, places)));
+    let is_of_servers = |slot: &Slot| matches!(slot.holds, Holds::Servers(_) | Holds::TomlServers);
+    let has_any = |slot: &Slot| {
+        let mut here = around.installed.iter().filter(|of| of.client == slot.client);
+        here.any(|of| !of.servers.is_empty() || of.taken.is_some() || of.fault.is_some())
+    };
+    let gone = slots.flatten().filter(|it| is_of_servers(it) && around.was_put_in(it));
+    let gone = gone.filter(|slot| !has_any(slot));
+    let told = |slot: Slot| {
+        let (client, level) = (slot.client, slot.level);
+        let what =
+            format!("{} ({}) had our server, and it is gone", client.title(), level.as_str());
+        Finding::warn(CHECK, "lost", what)
+            .remedy(format!("`{}` puts it back", init_for(client, level)))
+            .fact("client", client.as_str())
+            .fact("level", level.as_str())
+    };
+    gone.map(told).collect()
+}
+
 fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
     let said = |finding: Finding| {
         finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
     };
     let name = format!("{} ({})", of.client.title(), of.level.as_str());
+    if server.off {
+        let what = format!("{name}: our server is switched off, and was not started");
+        let shown = around.places.shown(&of.path);
+        let remedy = format!("switch it on in {shown} if you want it");
+        return vec![said(Finding::skipped(CHECK, "switched-off", what).remedy(remedy))];
+    }
     let unusable = match program(&server.call, around) {
-        Program::Here(_) => None,
+        Program::Here(_) | Program::Untold => None,
         Program::Missing => Some(("is not there", "program-missing")),
         Program::NotExecutable => Some(("can't be run", "not-executable")),
     };
@@ -79,12 +112,21 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
             offering(finding, of, around, "puts this program there")
         })];
     }
-    let Some(call) = callable(&server.call, of, around) else {
-        let what = format!("{name}: not started: its command comes with the repository");
-        let finding = Finding::skipped(CHECK, "withheld", what).remedy("look at it yourself");
-        return vec![said(finding)];
+    let call = match callable(&server.call, of, around) {
+        Ok(call) => call,
+        Err(why) => {
+            let what = format!("{name}: its command was not tried: {}", why.in_words());
+            let shown = around.places.shown(&of.path);
+            let finding = Finding::skipped(CHECK, "withheld", what)
+                .remedy(format!("look at it yourself, in {shown}"));
+            return vec![said(finding)];
+        }
     };
     let first = told(&name, shake_hands(&call, sandbox, around));
+    // One that does not do is replaced, where `recoup init` would.
+    let offered = (first.state == State::Fail && !server.call.wrapped)
+        .then(|| offering(first.clone(), of, around, "puts this program there"));
+    let first = offered.filter(|it| it.fix.is_some()).unwrap_or(first);
     [first].into_iter().chain(beside_hooks(&name, of, server, around)).map(said).collect()
 }
 
@@ -164,7 +206,7 @@ fn told(name: &str, shaken: Result<Greeted, Fault>) -> Finding {
             .remedy("such servers pile up: see what its command is")
     } else if version != OURS {
         Finding::warn(CHECK, "other-version", format!("{what}; this is {OURS}"))
-            .remedy("replace the older one; `recoup init` chooses another path if need be")
+            .remedy(to_agree(&version))
     } else {
         Finding::ok(CHECK, what)
     };
@@ -174,7 +216,7 @@ fn told(name: &str, shaken: Result<Greeted, Fault>) -> Finding {
 /// Says what a client says at its start, and leaves.
 fn shake_hands(call: &Call, sandbox: &Sandbox, around: &Around) -> Result<Greeted, Fault> {
     let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
-    let mut command = probe::command(call, &sandbox.home, &around.cwd);
+    let mut command = probe::command(call, sandbox, around);
     let mut server = Process::start(&mut command).map_err(|failed| match failed {
         Failed::NotStarted(error) => Fault::NotStarted(error.to_string()),
         Failed::TooLate => Fault::Silent,

@@ -4,9 +4,11 @@ mod configuration;
 mod database;
 mod disk;
 mod hooks;
+mod installed;
 mod judge;
 mod ledger;
 mod log;
+mod malformed;
 mod mcp;
 mod memory;
 mod mirror;
@@ -38,7 +40,7 @@ const LONG: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_mins(5);
 
 /// All there are.
-pub(in crate::cli) const CHECKS: [Check; 13] = [
+pub(in crate::cli) const CHECKS: [Check; 14] = [
     Check { name: "program", limit: LONG, find: program::find },
     Check { name: "configuration", limit: SHORT, find: configuration::find },
     Check { name: "permissions", limit: SHORT, find: permissions::find },
@@ -46,6 +48,7 @@ pub(in crate::cli) const CHECKS: [Check; 13] = [
     Check { name: "memory", limit: LONG, find: memory::find },
     Check { name: "cache", limit: LONG, find: stores::find },
     Check { name: "ledger", limit: SHORT, find: ledger::find },
+    Check { name: "installed", limit: SHORT, find: installed::find },
     Check { name: "hooks", limit: OTHERS, find: hooks::find },
     Check { name: "mcp", limit: OTHERS, find: mcp::find },
     Check { name: "synced", limit: SHORT, find: mirror::find },

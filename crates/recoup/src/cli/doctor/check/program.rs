@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding};
-use crate::cli::doctor::whom::{OURS, is_of_repository, version_of};
-use crate::install::is_program;
+use crate::cli::doctor::whom::{OURS, version_of};
+use crate::install::{self, is_program};
 
 const CHECK: &str = "program";
 
@@ -19,7 +19,10 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     let this = format!("recoup {OURS} at {}", around.shown(program));
     let first = match copies.first() {
         None => Finding::warn(CHECK, "not-on-path", format!("{this}, which is not on the PATH"))
-            .remedy("put its directory on the PATH: you and your scripts find it there"),
+            .remedy(match install::program_path(program, None, &around.places) {
+                Ok(_) => "put its directory on the PATH: you and your scripts find it there",
+                Err(_) => "install it where it stays (`cargo install --path crates/recoup`)",
+            }),
         Some(first) if real(first) == here => Finding::ok(CHECK, this),
         Some(first) => {
             let (what, same) = other(first, around);
@@ -58,7 +61,7 @@ fn hidden(copies: &[PathBuf], here: &Path, around: &Around) -> Option<Finding> {
 
 /// Another copy in words, and whether it is of our version.
 fn other(path: &Path, around: &Around) -> (String, bool) {
-    if is_of_repository(path, around) {
+    if around.repository.has(path) {
         let what = "which is inside this project, and was not run to ask for its version";
         return (format!("{}, {what}", around.shown(path)), false);
     }

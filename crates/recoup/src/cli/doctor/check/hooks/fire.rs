@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{Call, Client, How};
+use recoup_core::memory::hooked::{Call, Client};
 
 use super::payload::{self, payload};
 use super::reply::{self, Reply};
@@ -10,6 +10,7 @@ use crate::cli::doctor::Around;
 use crate::cli::doctor::probe::{self, Failed};
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::callable;
+use crate::cli::doctor::withheld::Withheld;
 use crate::install::{HookCommand, Installation};
 
 /// As long as a client waits that was told nothing, and as long as we do at the most.
@@ -27,8 +28,8 @@ pub(super) struct Fired {
     pub(super) faults: Vec<(String, Fault)>,
     /// Whether the rule of the sandbox arrived; none where nobody was to give it.
     pub(super) rule: Option<bool>,
-    /// Not fired, because we may not start it.
-    pub(super) withheld: usize,
+    /// Why commands were not fired, for each of them.
+    pub(super) withheld: Vec<Withheld>,
 }
 
 /// What went wrong with one event.
@@ -71,14 +72,12 @@ pub(super) fn fire(client: Client, of: &Installation, sandbox: &Sandbox, around:
         if hanging.contains(&&hook.call) {
             continue;
         }
-        let sets_home = match &hook.call.how {
-            How::Line(line) => line.contains("RECOUP_HOME"),
-            How::Words(words) => words.iter().any(|word| word.contains("RECOUP_HOME")),
-        };
-        let call = callable(&hook.call, of, around).filter(|_| !sets_home);
-        let Some(call) = call else {
-            fired.withheld += 1;
-            continue;
+        let call = match callable(&hook.call, of, around) {
+            Ok(call) => call,
+            Err(why) => {
+                fired.withheld.push(why);
+                continue;
+            }
         };
         for event in events(hook) {
             let Some(told) = payload(client, &event, sandbox) else { continue };
@@ -121,9 +120,9 @@ fn one(
     sandbox: &Sandbox,
     around: &Around,
 ) -> Result<(Reply, Duration), Fault> {
-    let mut command = probe::command(call, &sandbox.home, &around.cwd);
+    let mut command = probe::command(call, sandbox, around);
     if client == Client::ClaudeCode {
-        command.env("CLAUDE_PROJECT_DIR", &around.places.root);
+        command.env("CLAUDE_PROJECT_DIR", &sandbox.project);
     }
     let ran = probe::run(command, told, limit).map_err(|failed| match failed {
         Failed::NotStarted(error) => Fault::NotStarted(error.to_string()),

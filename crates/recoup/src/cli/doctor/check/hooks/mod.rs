@@ -5,6 +5,7 @@ mod fire;
 mod payload;
 mod reply;
 mod together;
+mod without;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,13 @@ use std::time::Duration;
 
 use recoup_core::memory::hooked::Call;
 
+use super::malformed::{self, Of};
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Fact, Finding};
 use crate::cli::doctor::fix::offering;
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::{Client, Holds, HookCommand, Installation};
+use crate::install::{Holds, HookCommand, Installation};
 use fire::{Fault, Fired, fire};
 pub(super) use together::switch_on;
 
@@ -27,13 +29,11 @@ const CHECK: &str = "hooks";
 const SLOW: Duration = Duration::from_secs(1);
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let with_hooks = |of: &&Installation| {
-        of.client.with_hooks().is_some() && (!of.hooks.is_empty() || of.fault.is_some())
-    };
+    let with_hooks = |of: &&Installation| of.client.with_hooks().is_some() && !of.hooks.is_empty();
     let installed: Vec<&Installation> = around.installed.iter().filter(with_hooks).collect();
-    let mut found = Vec::new();
+    let mut found = malformed::find(CHECK, Of::Hooks, around);
     if !installed.is_empty() {
-        match Sandbox::new() {
+        match Sandbox::new(around) {
             Ok(sandbox) => {
                 found.extend(installed.iter().flat_map(|of| look_at(of, &sandbox, around)));
             }
@@ -44,7 +44,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         }
     }
     found.extend(together::find(&installed, around));
-    found.extend(without(&installed, around));
+    found.extend(without::find(&installed, around));
     if found.is_empty() {
         found.push(
             Finding::skipped(CHECK, "none", "no client that takes hooks is on this machine")
@@ -56,28 +56,6 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// Clients that are here, and have none of our hooks.
-fn without(installed: &[&Installation], around: &Around) -> Vec<Finding> {
-    let is_bare = |client: &Client| {
-        client.with_hooks().is_some()
-            && client.is_here(&around.places)
-            && !installed.iter().any(|of| of.client == *client)
-    };
-    let found = |client: Client| {
-        let title = client.title();
-        if client.with_hooks().is_some_and(|client| around.has_our_hooks(client)) {
-            let what =
-                format!("{title} has our hooks in a file that others share, or write: not fired");
-            return Finding::skipped(CHECK, "elsewhere", what).fact("client", client.as_str());
-        }
-        let what = format!("{title} is here, and does not have our hooks");
-        Finding::skipped(CHECK, "not-installed", what)
-            .remedy(format!("`recoup init --client {}` hooks recoup in", client.as_str()))
-            .fact("client", client.as_str())
-    };
-    Client::ALL.into_iter().filter(is_bare).map(found).collect()
-}
-
 /// Everything about one file.
 fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
     let said = |finding: Finding| {
@@ -86,11 +64,6 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
     let Some(client) = of.client.with_hooks() else { return Vec::new() };
     let shown = around.places.shown(&of.path);
     let title = of.client.title();
-    if let Some(fault) = &of.fault {
-        let what = format!("{title} can't read {shown}: {fault}");
-        let remedy = "mend the file: nothing in it counts until then";
-        return vec![said(Finding::fail(CHECK, "malformed", what).remedy(remedy))];
-    }
     let name = format!("{title} ({})", of.level.as_str());
     if let Some((call, why, code)) = missing_program(of, around) {
         let what = format!("{name}: {} {why}; {shown} has it", call.started());
@@ -115,7 +88,7 @@ fn missing_program<'a>(
 ) -> Option<(&'a Call, &'static str, &'static str)> {
     let mut calls = of.hooks.iter().map(|hook| &hook.call);
     calls.find_map(|call| match program(call, around) {
-        Program::Here(_) => None,
+        Program::Here(_) | Program::Untold => None,
         Program::Missing => Some((call, "is not there", "program-missing")),
         Program::NotExecutable => Some((call, "can't be run", "not-executable")),
     })
@@ -131,13 +104,12 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
             all => format!(" (and {} more)", all - 1),
         };
         let what = format!("{name}: {event}: {}{more}", fault.in_words());
-        Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault))
-    } else if *sound == 0 && *withheld > 0 {
-        let what = format!(
-            "{name}: not fired: its command comes with the repository, or sets RECOUP_HOME"
-        );
-        Finding::skipped(CHECK, "withheld", what)
-            .remedy("look at it yourself; `recoup init --project` puts in one of yours")
+        let found = Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault));
+        instead(found, of, around)
+    } else if let (Some(why), 0) = (withheld.first(), *sound) {
+        let what = format!("{name}: its command was not tried: {}", why.in_words());
+        let shown = around.places.shown(&of.path);
+        Finding::skipped(CHECK, "withheld", what).remedy(format!("look at it yourself, in {shown}"))
     } else if *sound == 0 {
         let what = format!("{name}: no event that is known here has our command");
         Finding::skipped(CHECK, "no-events", what)
@@ -153,14 +125,27 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
     } else {
         let noun = if *sound == 1 { "event" } else { "events" };
         let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
+        let others = withheld.first().map_or(String::new(), |why| {
+            format!("; {} not tried: {}", withheld.len(), why.in_words())
+        });
         let program = of.hooks.first().map_or("", |hook| hook.call.started());
         let program = around.shown(Path::new(program));
         Finding::ok(
             CHECK,
-            format!("{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}"),
+            format!(
+                "{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}{others}"
+            ),
         )
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
+}
+
+/// Where `recoup init` would put this program in place of the one that does not do, that is
+/// offered.
+fn instead(found: Finding, of: &Installation, around: &Around) -> Finding {
+    let offered = offering(found.clone(), of, around, "puts this program there");
+    let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
+    if offered.fix.is_some() && !is_by_hand { offered } else { found }
 }
 
 fn remedy(fault: &Fault) -> &'static str {
@@ -185,7 +170,7 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
         .iter()
         // Which one another program would start, only that knows.
         .filter(|hook| hook.call.starter.is_none())
-        .filter_map(|hook| callable(&hook.call, of, around))
+        .filter_map(|hook| callable(&hook.call, of, around).ok())
         .filter_map(|call| match program(&call, around) {
             Program::Here(path) => Some(path),
             _ => None,
@@ -203,9 +188,18 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     );
     Some(
         Finding::warn(CHECK, "other-version", what)
-            .remedy("replace the older one; `recoup init` chooses another path if need be")
+            .remedy(to_agree(&version))
             .fact("version", Fact::version(&version)),
     )
+}
+
+/// What to do about a program of another version, or of one that it does not tell.
+pub(super) fn to_agree(version: &str) -> &'static str {
+    if version.starts_with(|c: char| c.is_ascii_digit()) {
+        "replace the older one; `recoup init` chooses another path if need be"
+    } else {
+        "see what that program is; `recoup init` puts this one there"
+    }
 }
 
 /// What this version would have put in, and is not there.

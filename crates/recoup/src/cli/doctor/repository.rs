@@ -1,0 +1,84 @@
+//! The repository that we were started in, and what of the environment leads into it: what is
+//! tried must not get anything from there.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+
+use crate::config::env;
+
+/// Variables that say where somebody works, whatever else they are set to.
+const OF_PLACE: [&str; 3] = ["PWD", "OLDPWD", "CLAUDE_PROJECT_DIR"];
+
+/// What is around us, as far as programs are found and led by it.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// As it was named, and where that is; none for whoever starts us at home, or above.
+    roots: Option<[PathBuf; 2]>,
+    /// Variables that lead into it.
+    leading: Vec<OsString>,
+    /// The PATH without what is in it, or relative.
+    search: OsString,
+}
+
+impl Repository {
+    /// The one around a project's root: a repository may well have a project in a directory.
+    pub(super) fn around(root: &Path, home: &Path) -> Self {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let home = real(home);
+        let is_one = |dir: &&Path| !home.starts_with(real(dir));
+        let is_git = |dir: &&Path| dir.join(".git").symlink_metadata().is_ok();
+        let outermost = root.ancestors().take_while(is_one).filter(is_git).last();
+        let root = outermost.or(Some(root).filter(is_one));
+        let mut this = Self {
+            roots: root.map(|root| [root.to_owned(), real(root)]),
+            leading: OF_PLACE.map(OsString::from).to_vec(),
+            search: OsString::new(),
+        };
+        let variables = env::all().filter(|(name, _)| name != "PATH");
+        let leading = variables.filter(|(_, value)| this.is_mentioned(value.as_bytes()));
+        let leading: Vec<OsString> = leading.map(|(name, _)| name).collect();
+        this.leading.extend(leading);
+        let search = env::search_path().unwrap_or_default();
+        let dirs = std::env::split_paths(&search).filter(|dir| dir.is_absolute() && !this.has(dir));
+        this.search = std::env::join_paths(dirs).unwrap_or_default();
+        this
+    }
+
+    /// Whether a path lies in it.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let Some([named, real]) = &self.roots else { return false };
+        let is_there = |path: &Path| path.starts_with(named) || path.starts_with(real);
+        is_there(path) || path.canonicalize().is_ok_and(|path| is_there(&path))
+    }
+
+    /// Whether its path is in a text.
+    pub(super) fn is_mentioned(&self, text: &[u8]) -> bool {
+        let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+        let is_in = |root: &PathBuf| {
+            let root = root.as_os_str().as_bytes();
+            let mut ends = memmem::find_iter(text, root).map(|at| at + root.len());
+            ends.any(|end| !text.get(end).is_some_and(goes_on))
+        };
+        self.roots.iter().flatten().any(is_in)
+    }
+
+    /// Whether a shell would take it from a variable that leads there.
+    pub(super) fn is_led_to(&self, word: &str) -> bool {
+        let names = self.leading.iter().filter_map(|name| name.to_str());
+        let mut forms = names.flat_map(|name| [format!("${name}"), format!("${{{name}")]);
+        forms.any(|form| word.contains(&form))
+    }
+
+    /// The variables that a program does not get.
+    pub(super) fn leading(&self) -> impl Iterator<Item = &OsStr> {
+        self.leading.iter().map(OsString::as_os_str)
+    }
+
+    /// Where programs are looked for outside.
+    pub(super) fn search(&self) -> &OsStr {
+        &self.search
+    }
+}

@@ -1,0 +1,141 @@
+//! Why a command is not tried. A user's own settings may start us through another program, and
+//! what that one takes must not come from the repository that we happen to be in.
+
+use std::path::Path;
+
+use recoup_core::memory::hooked::{self, Call, How};
+
+use super::Around;
+use super::whom::{is_expanded, is_misled, with_home};
+
+/// Programs that start something else from one directory to the next, or fetch it first.
+const CHOOSE: [&str; 21] = [
+    "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "mise", "asdf", "volta",
+    "direnv", "nix", "devbox", "uv", "uvx", "pipx", "poetry", "make", "cargo",
+];
+
+/// Words by which a command goes to another directory.
+const GO: [&str; 5] = ["cd", "pushd", "popd", "-C", "--chdir"];
+
+/// Lines within lines that are looked into: `sh -c "env A=1 sh -c '…'"`.
+const DEPTH: usize = 4;
+
+/// Why a command is not tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Withheld {
+    /// It, or something in it, comes with the repository.
+    OfRepository,
+    /// It would write into a memory of the user's.
+    HasHome,
+    /// What that program starts depends on the directory.
+    Chooses(String),
+    /// It goes to another directory first.
+    Goes,
+    /// As another user.
+    AsAnother(String),
+    /// Only the client knows what the name in it stands for.
+    Untold,
+}
+
+impl Withheld {
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Self::OfRepository => "it comes with the repository, or leads there".to_owned(),
+            Self::HasHome => {
+                "it sets RECOUP_HOME, or drops it: that would be your own memory".to_owned()
+            }
+            Self::Chooses(name) => format!("what {name} starts depends on the directory"),
+            Self::Goes => "it goes to another directory first".to_owned(),
+            Self::AsAnother(name) => format!("{name} would start it as another user"),
+            Self::Untold => "only the client knows what its path stands for".to_owned(),
+        }
+    }
+}
+
+/// Why a call of the user's own settings is not made; none where it may be. The program that
+/// such settings name by its full path is the user's choice, wherever it is.
+pub(super) fn why_not(call: &Call, around: &Around) -> Option<Withheld> {
+    let words = words(call);
+    let has = |word: &str| words.iter().any(|it| it == word);
+    let named = |names: &[&str]| {
+        let name = |word: &String| Path::new(word).file_name()?.to_str().map(str::to_owned);
+        words.iter().filter_map(name).find(|it| names.contains(&it.as_str()))
+    };
+    let drops =
+        || named(&["env"]).is_some() && ["-i", "-", "--ignore-environment"].into_iter().any(has);
+    if words.iter().any(|word| word.contains("RECOUP_HOME")) || drops() {
+        return Some(Withheld::HasHome);
+    }
+    let is_plain = call.starter.is_none() && !call.wrapped;
+    if matches!(call.how, How::Words(_)) && is_expanded(call.started()) {
+        return Some(Withheld::Untold);
+    }
+    if is_plain {
+        let program = with_home(&call.program, around);
+        return leads_there(&program, around, Names::Program).then_some(Withheld::OfRepository);
+    }
+    if let Some(name) = named(&CHOOSE) {
+        return Some(Withheld::Chooses(name));
+    }
+    if let Some(name) = named(&["sudo", "doas", "su", "runuser"]) {
+        return Some(Withheld::AsAnother(name));
+    }
+    if words.iter().any(|word| GO.contains(&word.as_str()) || word.starts_with("--chdir=")) {
+        return Some(Withheld::Goes);
+    }
+    let leads = |word: &String| leads_there(&with_home(word, around), around, Names::Anything);
+    words.iter().any(leads).then_some(Withheld::OfRepository)
+}
+
+/// What a word stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// The one program that is called.
+    Program,
+    /// That is not known.
+    Anything,
+}
+
+/// Whether a word leads into the repository.
+fn leads_there(word: &str, around: &Around, names: Names) -> bool {
+    if around.repository.is_led_to(word) {
+        return true;
+    }
+    if !word.contains('/') {
+        return is_misled(word, around);
+    }
+    let path = Path::new(word);
+    match names {
+        Names::Program if is_expanded(word) => false,
+        Names::Program => path.is_relative() && around.repository.has(&around.cwd.join(path)),
+        Names::Anything => {
+            let found = around.cwd.join(path);
+            around.repository.is_mentioned(word.as_bytes())
+                || (path.is_absolute() || found.exists()) && around.repository.has(&found)
+        }
+    }
+}
+
+/// Everything that the call says, with what is in lines within.
+fn words(call: &Call) -> Vec<String> {
+    let mut all = Vec::new();
+    match &call.how {
+        How::Line(line) => open(line, DEPTH, &mut all),
+        How::Words(words) => words.iter().for_each(|word| open_word(word, DEPTH, &mut all)),
+    }
+    all
+}
+
+fn open(line: &str, depth: usize, all: &mut Vec<String>) {
+    for word in hooked::commands(line).into_iter().flatten() {
+        open_word(&word, depth, all);
+    }
+}
+
+fn open_word(word: &str, depth: usize, all: &mut Vec<String>) {
+    all.push(word.to_owned());
+    let is_line = word.contains(|c: char| c.is_whitespace() || ";|&()`<>".contains(c));
+    if let Some(depth) = depth.checked_sub(1).filter(|_| is_line) {
+        open(&word.replace(['`', '<', '>', '(', ')'], " "), depth, all);
+    }
+}
