@@ -57,14 +57,16 @@ impl Turns {
     ) -> Result<Turn, ErrorData> {
         let burden = context.extensions.get::<Burden>().cloned();
         let turn = async {
-            if let Some(burden) = &burden {
-                burden.may_answer().await;
-            }
             let writer = match access {
                 Access::Reads => None,
                 Access::Writes => Some(place(&self.writers).await?),
             };
-            Ok((place(&self.workers).await?, writer))
+            let worker = place(&self.workers).await?;
+            // Last of all: answers that nobody reads may have come while others had their turn.
+            if let Some(burden) = &burden {
+                burden.may_answer().await;
+            }
+            Ok((worker, writer))
         };
         let turn = context.ct.run_until_cancelled(turn).await;
         let (worker, writer) = turn.ok_or_else(gone)??;
