@@ -1,6 +1,6 @@
 //! Whether a file has a note's words, however they were escaped or cut there.
 
-use super::text::folded;
+use super::text::{folded, plain};
 use crate::memory::Note;
 
 /// So much of a long statement is as good as the whole of it.
@@ -11,7 +11,7 @@ const ENOUGH: usize = 150;
 pub struct Traces {
     /// Words alone.
     words: Vec<String>,
-    /// As it stands there.
+    /// As it stands there: names, and what is nothing but signs.
     literal: Vec<String>,
 }
 
@@ -21,12 +21,14 @@ impl Traces {
         let mut traces = Self::default();
         for note in notes {
             traces.literal.push(note.id.to_string());
-            let words = folded(&note.text);
-            if words == " " {
-                // Nothing but signs.
-                traces.literal.push(note.text.trim().to_owned());
-            } else {
-                traces.words.push(beginning(&words).to_owned());
+            // As it was said, and as it is written: signs that can't be seen are left out.
+            for text in [note.text.trim().to_owned(), plain(&note.text)] {
+                let words = folded(&text);
+                if words == " " {
+                    traces.literal.push(text);
+                } else {
+                    traces.words.push(beginning(&words).to_owned());
+                }
             }
         }
         traces.literal.retain(|text| !text.is_empty());

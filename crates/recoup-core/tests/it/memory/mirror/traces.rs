@@ -25,6 +25,9 @@ fn escaped_cut_and_rewritten_words_are_found() {
     }
     let signs = Traces::of(&[note("→ ✓")]);
     assert!(signs.are_in("say → ✓".as_bytes()) && !signs.are_in(b"say yes"));
+    let escaped = Traces::of(&[note("<\n$!")]);
+    assert!(escaped.are_in(b"- &lt; &#36;!") && !escaped.are_in(b"- &lt;"));
+    assert!(Traces::of(&[note("use\u{e0100}ful")]).are_in(b"- useful"));
     assert!(!Traces::of(&[]).are_in(b"anything"));
 }
 
