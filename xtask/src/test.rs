@@ -2,6 +2,7 @@
 //! which a mistake is found soonest. The first step that fails ends the run,
 //! and the last line says how to repeat that step alone.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::process::{Command, ExitCode};
 
 use crate::args::Extent;
@@ -58,28 +59,39 @@ const CLIENTS: Step = Step {
     needs: Needs::Tools,
 };
 
+/// Where tests of random cases take their seed from. Usually it is the one in
+/// `.cargo/config.toml`.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
+/// What the steps have in common.
+struct Run {
+    tools: Tools,
+    /// Other random cases than the usual ones.
+    seed: Option<u64>,
+}
+
 pub(crate) fn run(extent: Extent) -> Result<ExitCode, Failure> {
-    let (line, last) = match extent {
-        Extent::Usual => ("cargo xtask tools", None),
-        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS)),
+    let (line, last, seed) = match extent {
+        Extent::Usual => ("cargo xtask tools", None, None),
+        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS), Some(any_number())),
     };
     heading("tools", line);
-    let tools = Tools::bring(extent)?;
+    let run = Run { tools: Tools::bring(extent)?, seed };
     for step in STEPS.iter().chain(last) {
-        step.run(&tools)?;
+        step.run(&run)?;
     }
     eprintln!("xtask: all steps passed");
     Ok(ExitCode::SUCCESS)
 }
 
 impl Step {
-    fn run(&self, tools: &Tools) -> Result<(), Failure> {
-        let line = self.command_line(tools);
+    fn run(&self, run: &Run) -> Result<(), Failure> {
+        let line = self.command_line(run);
         heading(self.name, &line);
         let mut command = workspace::cargo(self.arguments.iter().copied());
         match self.needs {
             Needs::Component(component) => self.demand(component)?,
-            Needs::Tools => tools.extend(&mut command)?,
+            Needs::Tools => run.extend(&mut command)?,
         }
         self.finish(&mut command, &line)
     }
@@ -110,13 +122,32 @@ impl Step {
     }
 
     /// What a person types to get the same step.
-    fn command_line(&self, tools: &Tools) -> String {
+    fn command_line(&self, run: &Run) -> String {
         let prefix = match self.needs {
             Needs::Component(_) => String::new(),
-            Needs::Tools => tools.shell_prefix(),
+            Needs::Tools => run.shell_prefix(),
         };
         format!("{prefix}cargo {}", self.arguments.join(" "))
     }
+}
+
+impl Run {
+    fn extend(&self, command: &mut Command) -> Result<(), Failure> {
+        if let Some(seed) = self.seed {
+            command.env(SEED, seed.to_string());
+        }
+        self.tools.extend(command)
+    }
+
+    fn shell_prefix(&self) -> String {
+        let seed = self.seed.map(|seed| format!("{SEED}={seed} ")).unwrap_or_default();
+        seed + &self.tools.shell_prefix()
+    }
+}
+
+/// Another one each time.
+fn any_number() -> u64 {
+    RandomState::new().hash_one(())
 }
 
 fn heading(step: &str, line: &str) {
