@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::migrate::migrate;
 use super::schema::{APPLICATION_ID, FIRST, RANK, SECOND, TABLES, VERSION};
+use super::turn::tell;
 use super::{NoteScope, rows, search};
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::{Layout, fault};
@@ -93,13 +94,7 @@ fn mourn(fresh: &Connection, place: &Path) -> Result<()> {
         notes => format!("{notes} memories could be saved"),
     };
     let text = format!("memory.db was damaged: {saved}; what it was is in {}", place.display());
-    fresh
-        .execute(
-            "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)",
-            params![SystemClock.now().as_millis(), NoteScope::Universal.to_string(), text],
-        )
-        .map(drop)
-        .map_err(rescuing)
+    tell(fresh, &NoteScope::Universal, &text, SystemClock.now())
 }
 
 /// What is there already is passed over; the first row that can't be read is the end.

@@ -20,6 +20,7 @@ mod keep;
 pub mod learn;
 mod migrate;
 pub mod mirror;
+mod moved;
 mod note;
 mod paths;
 mod privacy;

@@ -93,6 +93,25 @@ fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
         .map_err(setting)
 }
 
+/// Whether the user wants nothing kept there.
+pub(super) fn is_ignored(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    get(connection, &format!("{IGNORED}{scope}")).map(|found| found.is_some())
+}
+
+/// What was said about one scope holds for another from now on.
+pub(super) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) -> Result<()> {
+    if unset(connection, &format!("{IGNORED}{from}"))? {
+        set(connection, &format!("{IGNORED}{to}"), "")?;
+    }
+    connection
+        .execute(
+            "UPDATE pauses SET scope = ?2 WHERE scope = ?1",
+            params![from.to_string(), to.to_string()],
+        )
+        .map(drop)
+        .map_err(setting)
+}
+
 /// Whether nothing was to be kept in `scope` then.
 pub(super) fn was_silent(
     connection: &Connection,
@@ -122,8 +141,7 @@ pub(super) fn silence(
             return Ok(Some(Silence::Paused(until)));
         }
     }
-    let ignored = get(connection, &format!("{IGNORED}{scope}"))?;
-    Ok(ignored.map(|_| Silence::Ignored))
+    Ok(is_ignored(connection, scope)?.then_some(Silence::Ignored))
 }
 
 /// Whether memory was not settled for so long; from now on it is not.

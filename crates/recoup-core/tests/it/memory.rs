@@ -15,6 +15,7 @@ mod lessons;
 mod migrate;
 mod mind;
 mod mirror;
+mod moved;
 mod privacy;
 mod private;
 mod refuse;

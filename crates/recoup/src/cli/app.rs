@@ -155,9 +155,13 @@ impl App {
         Ok(())
     }
 
-    /// What is remembered, for reading.
+    /// What is remembered, for reading; also what was said before the project had its
+    /// repository or its remote.
     pub(super) fn memory(&self) -> Memory {
-        memory_in(&self.settings.home)
+        let memory = memory_in(&self.settings.home);
+        // Where nothing can be written, it stays under the project's old name.
+        let _ = memory.bring_along(&self.settings.project);
+        memory
     }
 
     /// The same for writing: our own directory is made, and made private.

@@ -133,4 +133,10 @@ impl Event {
             Some(agent) => format!("{}/{agent}", self.session),
         }
     }
+
+    /// Whether a session begins, or a turn of it.
+    pub(super) fn begins_something(&self) -> bool {
+        use What::{Began, Opened, Prompt, Starting};
+        matches!(self.what, Began(_) | Opened(_) | Prompt(_) | Starting(_))
+    }
 }

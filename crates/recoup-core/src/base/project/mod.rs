@@ -86,6 +86,22 @@ impl Project {
         &self.id
     }
 
+    /// The repository that this one lies in: a submodule's, or that of something unpacked
+    /// there.
+    pub fn enclosing(&self) -> Option<Self> {
+        let (root, repository) = git::find(self.root.parent()?)?;
+        Some(Self::new(root.to_owned(), Origin::of_repository(repository)))
+    }
+
+    /// The ids that the same place had before: without its remote, and before it was a
+    /// repository.
+    pub fn former_ids(&self) -> Vec<ProjectId> {
+        let repository = self.git_dir().and_then(|dir| dir.canonicalize().ok());
+        let before = [repository.map(Origin::GitDir), Some(Origin::Folder(self.root.clone()))];
+        let ids = before.iter().flatten().map(ProjectId::of);
+        ids.filter(|id| *id != self.id).collect()
+    }
+
     /// What the id was made from.
     pub fn origin(&self) -> &Origin {
         &self.origin

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 pub(super) use events::kept;
 pub use events::{Happened, Of};
+pub(super) use notices::tell;
 
 use super::hooked::Client;
 use super::keep::{self, Details, Recorded};

@@ -1,8 +1,9 @@
 //! What was done while nobody looked, until a person is told.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::Turn;
+use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::NoteScope;
@@ -13,12 +14,7 @@ const MOST: usize = 4;
 impl Turn<'_> {
     /// A person in this project is to be told this.
     pub fn tell(&self, text: &str) -> Result<()> {
-        let (now, scope) = (self.now.as_millis(), self.occasion.scope.to_string());
-        self.connection
-            .prepare_cached("INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)")
-            .and_then(|mut insert| insert.execute(params![now, scope, text]))
-            .map(drop)
-            .map_err(telling)
+        tell(self.connection, &self.occasion.scope, text, self.now)
     }
 
     /// What is to be told; from now on it has been.
@@ -38,6 +34,20 @@ impl Turn<'_> {
         }
         Ok(told)
     }
+}
+
+/// A person in that scope is to be told this.
+pub(in crate::memory) fn tell(
+    connection: &Connection,
+    scope: &NoteScope,
+    text: &str,
+    now: Timestamp,
+) -> Result<()> {
+    connection
+        .prepare_cached("INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)")
+        .and_then(|mut insert| insert.execute(params![now.as_millis(), scope.to_string(), text]))
+        .map(drop)
+        .map_err(telling)
 }
 
 fn telling(error: rusqlite::Error) -> Error {

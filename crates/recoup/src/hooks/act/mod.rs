@@ -86,7 +86,7 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
     let cwd = around.cwd.join(&event.cwd);
     let gone = match Project::find(&cwd) {
         Err(error) => error,
-        found => return found,
+        Ok(found) => return Ok(of_session(event, found, memory)),
     };
     // The top of the file system is nobody's project.
     let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
@@ -98,6 +98,18 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
         }
         _ => above,
     })
+}
+
+/// The session's own project, where an agent has gone into a repository inside of it: what is
+/// said is said about what the person has before them.
+fn of_session(event: &Event, found: Project, memory: &Memory) -> Project {
+    let begins = matches!(event.what, What::Began(_) | What::Opened(_));
+    let outer = if begins { None } else { found.enclosing() };
+    let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
+    match memory.session_scope(&event.session) {
+        Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
+        _ => found,
+    }
 }
 
 /// What a context has been given, and when it was last given all that it did not have.
@@ -135,6 +147,11 @@ impl<'a> Here<'a> {
         let memory: &'static Memory =
             Box::leak(Box::new(Memory::at(path, waits, Arc::new(SystemClock), log)));
         let project = project(event, around, memory)?;
+        if event.begins_something()
+            && let Err(error) = memory.bring_along(&project)
+        {
+            around.log.fault(event.client, "what was said before was not brought along", &error);
+        }
         let occasion = Occasion {
             client: event.client,
             session: event.session.clone(),

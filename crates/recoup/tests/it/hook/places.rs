@@ -50,6 +50,58 @@ fn worktrees_and_folders_of_one_repository_share_rules() {
 }
 
 #[test]
+fn a_repository_that_gets_a_remote_keeps_its_rules() {
+    let home = Home::new();
+    let main = home.path("main");
+    fs::create_dir_all(&main).unwrap();
+    Talk::new(&home, "s1").within(&main).says("from now on use pnpm");
+    git(&main, &["init", "-q"]);
+    let told = Talk::new(&home, "s2").within(&main).tell("SessionStart-startup");
+    told.has_rules(&["use pnpm"]);
+    assert_eq!(told.notice, "recoup: this folder is a repository now: 1 memory came along");
+    git(&main, &["remote", "add", "origin", "https://example.com/own/app.git"]);
+    let told = Talk::new(&home, "s3").within(&main).tell("SessionStart-startup");
+    told.has_rules(&["use pnpm"]);
+    assert_eq!(told.notice, "recoup: this repository has a remote now: 1 memory came along");
+    let told = Talk::new(&home, "s4").within(&main).tell("SessionStart-startup");
+    assert_eq!(told.notice, "", "once");
+}
+
+#[test]
+fn a_command_finds_what_was_said_before_there_was_a_remote() {
+    let home = Home::new();
+    let main = home.path("main");
+    fs::create_dir_all(&main).unwrap();
+    git(&main, &["init", "-q"]);
+    let recoup = |args: &[&str]| {
+        let output = home.command(args).current_dir(&main).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    recoup(&["memory", "add", "use pnpm"]);
+    git(&main, &["remote", "add", "origin", "https://example.com/own/app.git"]);
+    assert!(recoup(&["memory", "list"]).contains("use pnpm"));
+}
+
+#[test]
+fn what_is_said_while_the_agent_is_in_a_repository_inside_counts_for_the_sessions_project() {
+    let home = Home::new();
+    let (main, inner) = (home.path("main"), home.path("main/vendor/lib"));
+    fs::create_dir_all(&inner).unwrap();
+    git(&main, &["init", "-q"]);
+    git(&inner, &["init", "-q"]);
+    Talk::new(&home, "s1").within(&main).tell("SessionStart-startup").is_silent();
+    Talk::new(&home, "s1").within(&inner).says("from now on use pnpm");
+    Talk::new(&home, "s2").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+    let own = Talk::new(&home, "s3").within(&inner);
+    own.tell("SessionStart-startup").is_silent();
+    own.says("never use var");
+    Talk::new(&home, "s4")
+        .within(&inner)
+        .tell("SessionStart-startup")
+        .has_rules(&["never use var"]);
+}
+
+#[test]
 fn a_directory_that_is_gone_is_no_reason_to_be_silent() {
     let home = Home::new();
     super::add(&home, &["--universal", "use pnpm"]);

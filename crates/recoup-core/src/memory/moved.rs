@@ -1,0 +1,143 @@
+//! A project that goes by another name: a folder has become a repository, or a repository has
+//! got a remote. What was remembered under the old name comes along.
+
+use rusqlite::{Connection, params};
+
+use super::keep::{self, keeping};
+use super::rows::{self, Kept};
+use super::statement::said;
+use super::turn::tell;
+use super::{Memory, NoteScope, Status, privacy, search};
+use crate::base::clock::Timestamp;
+use crate::base::project::{Origin, Project};
+use crate::error::Result;
+
+/// What else is kept for a project. Where there is one under the new name, that stays.
+const TABLES: [&str; 5] = ["lessons", "checkpoints", "notices", "events", "episodes"];
+
+impl Memory {
+    /// What is known under the names that a project had before is from now on known under
+    /// the one that it has. Says how many memories that were.
+    pub fn bring_along(&self, project: &Project) -> Result<usize> {
+        let to = NoteScope::Project(project.id().clone());
+        let mut moved = 0;
+        for former in project.former_ids() {
+            let from = NoteScope::Project(former);
+            if self.read(|connection| is_known(connection, &from))?.unwrap_or(false) {
+                let now = self.now();
+                moved += self.change("moving a project's memories", |connection| {
+                    let moved = rename(connection, &from, &to, now)?;
+                    announce(connection, project, moved, now)?;
+                    Ok(moved)
+                })?;
+            }
+        }
+        Ok(moved)
+    }
+}
+
+fn is_known(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM notes WHERE scope = ?1)
+                       OR EXISTS (SELECT 1 FROM checkpoints WHERE scope = ?1)";
+    let is_known: bool = connection
+        .prepare_cached(SQL)
+        .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
+        .map_err(keeping)?;
+    Ok(is_known || privacy::is_ignored(connection, scope)?)
+}
+
+/// A person is told at the next occasion: the same path may be another project's by now.
+fn announce(
+    connection: &Connection,
+    project: &Project,
+    moved: usize,
+    now: Timestamp,
+) -> Result<()> {
+    let came = match moved {
+        0 => return Ok(()),
+        1 => "1 memory came along".to_owned(),
+        moved => format!("{moved} memories came along"),
+    };
+    let text = match project.origin() {
+        Origin::Remote(_) => format!("this repository has a remote now: {came}"),
+        _ => format!("this folder is a repository now: {came}"),
+    };
+    tell(connection, &NoteScope::Project(project.id().clone()), &text, now)
+}
+
+fn rename(
+    connection: &Connection,
+    from: &NoteScope,
+    to: &NoteScope,
+    now: Timestamp,
+) -> Result<usize> {
+    let notes = rows::many(connection, "scope = ?1 ORDER BY created, row", [from.to_string()])?;
+    for kept in &notes {
+        match same_words(connection, kept, to)? {
+            Some(same) => add_to(connection, kept, &same)?,
+            None => put_into(connection, kept, to)?,
+        }
+    }
+    // What two clones were told of the same thing: the newest counts.
+    for kept in &notes {
+        if let Some(kept) = rows::by_id(connection, &kept.note.id)? {
+            settle(connection, &kept, now)?;
+        }
+    }
+    privacy::rename(connection, from, to)?;
+    for table in TABLES {
+        let (from, to) = (from.to_string(), to.to_string());
+        let sql = format!("UPDATE OR IGNORE {table} SET scope = ?2 WHERE scope = ?1");
+        connection.execute(&sql, params![from, to]).map_err(keeping)?;
+        let sql = format!("DELETE FROM {table} WHERE scope = ?1");
+        connection.execute(&sql, [from]).map_err(keeping)?;
+    }
+    Ok(notes.len())
+}
+
+fn same_words(connection: &Connection, kept: &Kept, to: &NoteScope) -> Result<Option<Kept>> {
+    let paths = kept.note.paths.clone().unwrap_or_default();
+    rows::one(
+        connection,
+        "scope = ?1 AND paths = ?2 AND said = ?3",
+        params![to.to_string(), paths, said(&kept.note.text)],
+    )
+}
+
+/// One that says the same takes its place; whatever pointed to it points there.
+fn add_to(connection: &Connection, kept: &Kept, same: &Kept) -> Result<()> {
+    let (old, new) = (kept.note.id.as_str(), same.note.id.as_str());
+    let evidence = kept.note.evidence.cast_signed();
+    let steps = || -> rusqlite::Result<()> {
+        connection.execute(
+            "UPDATE notes SET evidence = evidence + ?2 WHERE id = ?1",
+            params![new, evidence],
+        )?;
+        connection
+            .execute("UPDATE notes SET superseded_by = ?2 WHERE superseded_by = ?1", [old, new])?;
+        connection.execute("UPDATE lessons SET note = ?2 WHERE note = ?1", [old, new])?;
+        connection.execute("DELETE FROM notes WHERE id = ?1", [old])?;
+        Ok(())
+    };
+    steps().map_err(keeping)?;
+    search::remove(connection, kept.row)
+}
+
+fn put_into(connection: &Connection, kept: &Kept, to: &NoteScope) -> Result<()> {
+    connection
+        .execute("UPDATE notes SET scope = ?2 WHERE row = ?1", params![kept.row, to.to_string()])
+        .map_err(keeping)?;
+    search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())
+}
+
+/// Gives way to what was said later on the same topic, else takes it.
+fn settle(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<()> {
+    if kept.note.status != Status::Active {
+        return Ok(());
+    }
+    let rivals = keep::rivals(connection, kept)?;
+    match rivals.iter().find(|other| other.note.updated > kept.note.updated) {
+        Some(later) => keep::supersede(connection, kept, &later.note.id, now),
+        None => keep::take_the_topic(connection, kept, now).map(drop),
+    }
+}
