@@ -11,7 +11,6 @@ mod forget;
 mod human;
 mod input;
 mod mirror;
-mod pretty;
 mod projects;
 mod rules;
 mod team;
