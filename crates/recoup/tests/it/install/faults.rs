@@ -98,7 +98,11 @@ fn what_is_read_only_stays_so_and_nothing_else_is_written() {
     let dir = machine.path(".claude");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(output.stderr.contains("nothing can be written to ~/.claude\n"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("nothing can be written to ~/.claude: check"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(machine.text(".claude.json"), "{}\n");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
     machine.init(&[]);
