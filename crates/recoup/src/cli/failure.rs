@@ -32,9 +32,7 @@ impl Failure {
             _ => NO,
         }
     }
-}
 
-impl Failure {
     /// The same, with files named as all else does that is said about installing.
     pub(super) fn naming_as(self, places: &Places) -> Self {
         match self {

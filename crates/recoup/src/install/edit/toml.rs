@@ -109,7 +109,8 @@ mod tests {
         assert_eq!(put, after);
         assert_eq!(put_server(&put, "recoup", "/bin/recoup", &args()).unwrap(), put, "twice");
         let back = remove_server(&put, "recoup", !before.contains("mcp_servers")).unwrap();
-        assert_eq!(back.trim_end(), before.trim_end());
+        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        assert_eq!(back, format!("{before}{end}"));
     }
 
     const OURS: &str = "[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n";
@@ -154,10 +155,55 @@ mod tests {
 
     #[test]
     fn inline_tables_stay_inline() {
-        let old = "mcp_servers = { x = { command = \"y\" } }\n";
-        let new = put_server(old, "recoup", "/bin/recoup", &args()).unwrap();
-        assert!(new.contains("recoup = { command = \"/bin/recoup\", args = [\"mcp\"] }"), "{new}");
-        assert_eq!(value(&remove_server(&new, "recoup", false).unwrap()), value(old));
+        let ours = "recoup = { command = \"/bin/recoup\", args = [\"mcp\"] }";
+        for (before, after) in [
+            ("{ x = { command = \"y\" } }", format!("{{ x = {{ command = \"y\" }}, {ours} }}")),
+            ("{x.command = 'y'} # x", format!("{{x.command = 'y', {ours}}} # x")),
+            ("{ x.command = 'y', }", format!("{{ x.command = 'y', {ours}, }}")),
+            ("{}", format!("{{{ours}}}")),
+            ("{  }", format!("{{  {ours}  }}")),
+            ("{ # none\n }", format!("{{ # none\n {ours} }}")),
+        ] {
+            let line = |table: &str| format!("a = 1\nmcp_servers = {table}\nb = 2\n");
+            there_and_back(&line(before), &line(&after));
+        }
+    }
+
+    /// Each where its table is written, in the form that this has.
+    #[test]
+    fn what_is_missing_is_added_where_the_rest_is() {
+        for (old, new) in [
+            (
+                "[mcp_servers.recoup]\n  command = 'r'\n[z]\n",
+                "[mcp_servers.recoup]\n  command = \"/bin/recoup\"\n  args = [\"mcp\"]\n[z]\n",
+            ),
+            (
+                "mcp_servers.recoup.command = 'r'\nb = 1",
+                "mcp_servers.recoup.command = \"/bin/recoup\"\nmcp_servers.recoup.args = [\"mcp\"]\nb = 1",
+            ),
+            (
+                "[mcp_servers]\nrecoup.command = 'r'",
+                "[mcp_servers]\nrecoup.command = \"/bin/recoup\"\nrecoup.args = [\"mcp\"]\n",
+            ),
+            (
+                "mcp_servers = { recoup.command = 'r' }\n",
+                "mcp_servers = { recoup.command = \"/bin/recoup\", recoup.args = [\"mcp\"] }\n",
+            ),
+            (
+                "mcp_servers.recoup = { command = 'r' } # us\n",
+                "mcp_servers.recoup = { command = \"/bin/recoup\", args = [\"mcp\"] } # us\n",
+            ),
+            (
+                "[mcp_servers.recoup.env]\nA = '1'\n",
+                "[mcp_servers.recoup.env]\nA = '1'\n\n[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n",
+            ),
+        ] {
+            assert_eq!(put_server(old, "recoup", "/bin/recoup", &args()).unwrap(), new);
+            value(new).unwrap();
+        }
+        let fault =
+            put_server("mcp_servers.recoup.args.a = 1\n", "recoup", "r", &args()).unwrap_err();
+        assert_eq!(fault.to_string(), "line 1, column 20: “args” should be no table");
     }
 
     #[test]

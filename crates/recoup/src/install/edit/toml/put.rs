@@ -56,11 +56,10 @@ impl<'d, 'n> Way<'d, 'n> {
         self.found.as_table_like()?.get(name)
     }
 
-    /// Where the last field of the table ends, or stands its head.
+    /// Where the last field of the table ends, or its head.
     fn last_line(&self) -> Option<usize> {
         let table = self.found.as_table()?;
-        let head = table.span().filter(|span| !table.is_dotted() && !span.is_empty());
-        last_field(table).or(head.map(|span| span.start))
+        last_field(table).or_else(|| head(table))
     }
 }
 
@@ -189,11 +188,15 @@ fn last_field(table: &Table) -> Option<usize> {
     ends.max()
 }
 
+/// Where the head of a table ends, if it has one.
+fn head(table: &Table) -> Option<usize> {
+    let is_written = !table.is_implicit() && !table.is_dotted();
+    table.span().filter(|span| is_written && !span.is_empty()).map(|span| span.end)
+}
+
 /// Where the last table with a head ends that is this one, or one in it.
 fn last_below(table: &Table) -> Option<usize> {
-    let has_head = !table.is_implicit() && !table.is_dotted();
-    let head = table.span().filter(|span| has_head && !span.is_empty()).map(|span| span.end);
-    let own = head.and_then(|head| last_field(table).or(Some(head)));
+    let own = head(table).map(|head| last_field(table).unwrap_or(head));
     let inner = table.iter().filter_map(|(_, item)| match item {
         Item::Table(inner) => last_below(inner),
         Item::ArrayOfTables(tables) => tables.iter().filter_map(last_below).max(),
