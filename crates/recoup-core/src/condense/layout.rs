@@ -1,5 +1,9 @@
-//! Compact JSON, laid out as all our commands print it: two spaces for each
-//! level. Numbers keep their digits, and strings lose needless escapes.
+//! JSON laid out as all our commands print it: two spaces for each level, every number and the
+//! order of fields as they were written.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
 
 use super::json;
 
@@ -7,9 +11,20 @@ use super::json;
 /// square of the depth.
 const DEEPEST: usize = 32;
 
-/// Lays out text that is JSON.
+/// `json` as it stands `depth` levels deep, every string as it was written; none where it is
+/// no JSON.
+pub fn indented(json: &str, depth: usize) -> Option<String> {
+    serde_json::from_str::<IgnoredAny>(json).ok()?;
+    Some(laid_out(json, depth, |quoted| quoted.into()))
+}
+
+/// Lays out text that is JSON. Strings lose needless escapes: what is made short has none.
 pub(super) fn pretty(json: &str) -> String {
-    let mut layout = Layout { out: String::with_capacity(json.len() * 2), depth: 0 };
+    laid_out(json, 0, plain)
+}
+
+fn laid_out(json: &str, depth: usize, string: fn(&str) -> Cow<'_, str>) -> String {
+    let mut layout = Layout { out: String::with_capacity(json.len() * 2), depth, string };
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
         rest = layout.token(first, rest);
@@ -17,9 +32,19 @@ pub(super) fn pretty(json: &str) -> String {
     layout.out
 }
 
+/// A string without needless escapes.
+fn plain(quoted: &str) -> Cow<'_, str> {
+    if !quoted.contains('\\') {
+        return quoted.into();
+    }
+    serde_json::to_string(&json::unescaped(quoted)).expect("text is always JSON").into()
+}
+
 struct Layout {
     out: String,
     depth: usize,
+    /// How a string is written.
+    string: fn(&str) -> Cow<'_, str>,
 }
 
 impl Layout {
@@ -77,12 +102,7 @@ impl Layout {
 
     fn string<'a>(&mut self, rest: &'a str) -> &'a str {
         let (quoted, after) = rest.split_at(end_of_string(rest));
-        if quoted.contains('\\') {
-            let text = json::unescaped(quoted);
-            self.out.push_str(&serde_json::to_string(&text).expect("text is always JSON"));
-        } else {
-            self.out.push_str(quoted);
-        }
+        self.out.push_str(&(self.string)(quoted));
         after
     }
 }
@@ -99,4 +119,19 @@ fn end_of_string(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_made_short_loses_needless_escapes() {
+        let text = "{\"\\u0061\\\"b\":[1.0,{}],\"c\":\"\\n\"}";
+        let lines = ["{", "  \"a\\\"b\": [", "    1.0,", "    {}", "  ],", "  \"c\": \"\\n\"", "}"];
+        assert_eq!(pretty(text), lines.join("\n"));
+        let deeper = lines.join("\n  ").replace("a\\\"b", "\\u0061\\\"b");
+        assert_eq!(indented(text, 1).unwrap(), deeper);
+        assert_eq!(indented("{\"a\":", 0), None);
+    }
 }

@@ -29,6 +29,7 @@ mod verdict;
 
 pub use document::Document;
 pub use estimate::Estimate;
+pub use layout::indented;
 pub use output::Condensed;
 pub use strategy::{About, Strategy};
 pub use tokens::Tokenizer;

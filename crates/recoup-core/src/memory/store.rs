@@ -1,5 +1,6 @@
 //! Memory itself: everything that is asked of it, each time one transaction.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -190,10 +191,12 @@ impl Memory {
 
     /// The notes that are meant, the latest first.
     pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
-        let all = self
-            .read(|connection| rows::many(connection, "1 ORDER BY updated DESC, row DESC", []))?;
-        let notes = all.unwrap_or_default().into_iter().map(|kept| kept.note);
-        Ok(notes.filter(|note| wanted.means(note)).collect())
+        let all = self.read(|connection| rows::many(connection, "1", []))?;
+        let mut all = all.unwrap_or_default();
+        all.retain(|kept| wanted.means(&kept.note));
+        // SQLite would sort large ones in a file, with all their words.
+        all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
+        Ok(all.into_iter().map(|kept| kept.note).collect())
     }
 
     /// The notes that answer a query, the best first, and how good an answer each is.

@@ -11,7 +11,6 @@ mod forget;
 mod human;
 mod input;
 mod mirror;
-mod pretty;
 mod projects;
 mod rules;
 mod team;
@@ -25,7 +24,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use crate::config::VARIABLES;
 use crate::exec;
 use cmd::{Command, hook};
-use failure::Failure;
+use failure::{Failure, Keeps};
 
 /// The exit code that says yes: done, or a hit.
 const YES: i32 = 0;
@@ -82,7 +81,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(Answer::No) => NO,
         Ok(Answer::Unsound) => USAGE,
         Ok(Answer::Exit(code)) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(Keeps::of(&matches)),
     }
 }
 

@@ -155,7 +155,10 @@ fn demand_writable(path: &Path) -> Result<()> {
     }
     let open = fs::metadata(dir).is_ok_and(|found| found.mode() & 0o222 != 0);
     if !open || access(dir, Access::WRITE_OK).is_err() {
-        return refused(format!("nothing can be written to {}", dir.display()));
+        return refused(format!(
+            "nothing can be written to {}: check who owns it, and its permissions (`ls -ld`)",
+            dir.display()
+        ));
     }
     Ok(())
 }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use recoup_core::Error;
+
 /// The directories of a person, of the clients and of the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
@@ -53,6 +55,13 @@ impl Places {
             Ok(rest) => format!("~/{}", rest.display()),
             Err(_) => path.display().to_string(),
         }
+    }
+
+    /// An error that names files as all else does that is said: from the home.
+    pub(crate) fn retold(&self, error: Error) -> Error {
+        let (said, home) = (format!(" {error}"), self.home.display());
+        let shown = said.replace(&format!(" {home}/"), " ~/");
+        if shown == said { error } else { Error::new(error.kind(), &shown[1..]) }
     }
 }
 

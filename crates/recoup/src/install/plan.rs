@@ -47,6 +47,10 @@ impl Plan {
 
     /// The same behind others that are carried out before: two clients may have one file.
     pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
+        Self::worked_out(earlier, client, wish).map_err(|error| wish.places.retold(error))
+    }
+
+    fn worked_out(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
         let slots = client.slots(wish.level, wish.places);
         let hooks_off = client.hooks_off(wish.level, wish.places).is_some();
         let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());

@@ -75,7 +75,7 @@ impl Undo {
                     this.changes.extend(change);
                     this.looked.insert(real, there);
                 }
-                Err(error) => this.faults.push(error),
+                Err(error) => this.faults.push(places.retold(error)),
             }
         }
         this.is_noted = receipt.knows(&this.parties);
@@ -136,7 +136,7 @@ impl Undo {
                     self.parties.push(party.clone());
                 }
             }
-            self.faults.extend(strays.into_iter().next());
+            self.faults.extend(strays.into_iter().next().map(|error| places.retold(error)));
         }
         looks
     }

@@ -42,6 +42,7 @@ pub(super) fn settle(
 ) -> Result<()> {
     let mut plan = Plan::of(&place, wanted, register)?;
     report.left.append(&mut plan.left);
+    report.missed.append(&mut plan.missed);
     report.faults.append(&mut plan.faults);
     if dry {
         report.changes.extend(plan.changes(&place));

@@ -1,6 +1,7 @@
 //! What is to be done in a place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use recoup_core::Result;
 use recoup_core::base::digest::Digest;
@@ -23,6 +24,8 @@ pub(super) struct Plan<'a> {
     due: Vec<&'a File>,
     pub(super) write: Vec<&'a File>,
     pub(super) gone: Vec<String>,
+    /// Files of ours that are not there.
+    pub(super) missed: Vec<PathBuf>,
     /// Files that are not as we want them, and stay.
     pub(super) left: Vec<Left>,
     keeps: bool,
@@ -45,6 +48,7 @@ impl<'a> Plan<'a> {
         let gone: Vec<String> = gone.cloned().collect();
         let keeps = found.of(There::Changed).next().is_some();
         let mut plan = Self {
+            missed: found.missed(place),
             left: found.left(place),
             keeps,
             index: None,
@@ -204,6 +208,13 @@ impl Found {
     /// Whether somebody else's file is beside it.
     fn is_shared(&self, name: &str) -> bool {
         self.0.iter().any(|(other, it)| group(other) == group(name) && it.is_strange())
+    }
+
+    /// What was written once and is not there; a project that is gone took its files along.
+    fn missed(&self, place: &Place) -> Vec<PathBuf> {
+        let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
+        let known = |name: &&String| is_there && place.files.contains_key(*name);
+        self.of(There::Nothing).filter(known).map(|name| place.dir.join(name)).collect()
     }
 
     fn left(&self, place: &Place) -> Vec<Left> {

@@ -19,6 +19,9 @@ pub(crate) struct Report {
     pub(crate) remarks: Vec<String>,
     /// What went wrong.
     pub(crate) faults: Vec<Fault>,
+    /// Files that we wrote and that somebody has deleted since, in projects that are still there.
+    #[serde(skip)]
+    pub(crate) missed: Vec<PathBuf>,
     /// Files that git publishes.
     #[serde(skip)]
     pub(super) published: Vec<PathBuf>,

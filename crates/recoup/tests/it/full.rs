@@ -4,6 +4,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::support::{Home, Output, RECOUP, finish};
 
 /// `recoup cache set` that may not make a file larger than this many blocks of
@@ -95,4 +97,29 @@ fn a_full_stdout_is_not_mistaken_for_a_full_store() {
     let output = finish(&mut home.prepared("sh", &["-c", script, RECOUP])).expect(1);
     assert!(output.stderr.starts_with("error: writing to stdout: "), "{}", output.stderr);
     assert!(!output.stderr.contains("--store"), "{}", output.stderr);
+}
+
+/// SQLite sorts in a file what is more than a megabyte.
+#[test]
+fn a_long_list_of_memories_needs_no_room() {
+    let home = Home::new();
+    let line = |at: u32| {
+        let text = format!("use tool {at} {}", "x".repeat(900));
+        let (id, time) = (format!("{at:08}"), 1_794_848_589_214 + u64::from(at / 2));
+        let note = json!({
+            "id": id, "kind": "preference", "text": text, "source": "manual", "scope": "universal",
+            "status": "active", "evidence": 1, "tokens": 12, "created": time, "updated": time,
+        });
+        format!("{note}\n")
+    };
+    let head = json!({ "recoup": "memory", "version": 1 });
+    home.write("notes.jsonl", format!("{head}\n{}", (0..2400).map(line).collect::<String>()));
+    home.run(&["memory", "import", "notes.jsonl"]).expect(0);
+    let script = "trap '' XFSZ; ulimit -f 200; exec \"$0\" memory list";
+    let output = finish(&mut home.prepared("sh", &["-c", script, RECOUP])).expect(0);
+    let text = output.text();
+    let ids: Vec<&str> = text.lines().skip(1).filter_map(|it| it.split(' ').next()).collect();
+    // The latest first, and of those at one time the last one written.
+    let expected: Vec<String> = (0..2400).rev().map(|at| format!("{at:08}")).collect();
+    assert_eq!(ids, expected);
 }

@@ -80,7 +80,12 @@ impl Machine {
 
     /// recoup as a shell finds it.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.home.command(args);
+        self.prepared(RECOUP, args)
+    }
+
+    /// Any program in the same surroundings.
+    pub(crate) fn prepared(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = self.home.prepared(program, args);
         command.env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
         command
     }

@@ -3,6 +3,7 @@
 
 mod forget;
 mod links;
+mod missed;
 mod off;
 mod places;
 mod reach;

@@ -18,7 +18,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::place::PlaceArgs;
 use crate::cli::app::App;
 use crate::cli::explain::Report;
-use crate::cli::failure::{self, Failure};
+use crate::cli::failure::{self, Failure, Keeps};
 use crate::cli::{Answer, ui};
 use crate::config::env;
 use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
@@ -118,7 +118,7 @@ impl ExecArgs {
         Answer::Exit(match ended {
             Ok(end) => end.leave(),
             Err(failure) => {
-                failure.report();
+                failure.report(Keeps::InStore);
                 exec::FAILED
             }
         })

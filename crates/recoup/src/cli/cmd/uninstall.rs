@@ -72,18 +72,27 @@ struct PurgeReport {
 
 impl UninstallArgs {
     pub(in crate::cli) fn run(self) -> Ended {
+        let ended = self.carried_out();
+        if self.json { failure::told_as_json(ended) } else { ended }
+    }
+
+    fn carried_out(&self) -> Ended {
         let found = config::Places::find()?;
         let places = places(&found, &Project::find(&found.cwd)?)?;
+        self.carried_out_in(&found, &places).map_err(|failure| failure.naming_as(&places))
+    }
+
+    fn carried_out_in(&self, found: &config::Places, places: &install::Places) -> Ended {
         let own = &found.home;
         let wanted = self.wanted()?;
-        let mut undo = Undo::make(&places, own, &wanted)?;
+        let mut undo = Undo::make(places, own, &wanted)?;
         let words = configuration_words();
         let ground = Ground { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::look(ground)).transpose()?;
         // Afterwards nobody knows what the configuration said.
         let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
-        let mut report = report(&undo, purge.as_ref(), &places);
+        let mut report = report(&undo, purge.as_ref(), places);
         report.mirrored = self.is_about_mirrors().then(|| withdraw(own, &found.cwd, true));
         if let Some(purged) = &mut report.purged {
             purged.elsewhere = elsewhere;
@@ -96,8 +105,8 @@ impl UninstallArgs {
         // A file that can't be read may hold hooks that need what would be deleted.
         let possible = undo.faults.is_empty() || purge.is_none();
         if any && possible && !self.dry_run && self.consents(deletes, &mut report)? {
-            let again = || Undo::make(&places, own, &wanted);
-            let seen = |undo: &Undo| files(undo, &places);
+            let again = || Undo::make(places, own, &wanted);
+            let seen = |undo: &Undo| files(undo, places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
             if self.is_about_mirrors() {
                 // Afterwards: both have lines in the same file of git's.
@@ -112,7 +121,7 @@ impl UninstallArgs {
         if self.json {
             ui::json(&report)?;
         } else if report.written {
-            tell_end(&report, &own.join(install::BACKUPS), &places);
+            tell_end(&report, &own.join(install::BACKUPS), places);
         } else if any && !possible && !self.dry_run {
             ui::say(
                 "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
@@ -193,11 +202,11 @@ impl UninstallArgs {
                 report.missing = Some(Missing::Yes);
                 ui::json(report)?;
             }
-            return Err(Error::usage(
+            let error = Error::usage(
                 "nothing was changed: there is no terminal to ask on. If this is what you want, say \
                  `recoup uninstall --yes`; --dry-run only shows it",
-            )
-            .into());
+            );
+            return Err(if self.json { Failure::Told(error) } else { error.into() });
         }
         let question =
             if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
@@ -253,7 +262,7 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     }
     report.mirrored.iter().for_each(tell_leftovers);
     report.notes.iter().for_each(ui::say);
-    undo.faults.iter().for_each(failure::warn);
+    undo.faults.iter().for_each(ui::warn);
     if let Some(purged) = &report.purged {
         for path in &purged.deleted {
             ui::say(format_args!("To be deleted, for good: {path}"));

@@ -2,18 +2,20 @@
 
 mod cut;
 mod hooks;
+mod put;
+mod text;
 
 use serde_json::{Map, Value};
-use similar::{ChangeTag, TextDiff};
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value as Inline};
+use toml_edit::{Document, Item, Table, TomlError, Value as Inline};
 
 use super::Fault;
+use cut::Cuts;
 pub(crate) use cut::without_key;
 pub(crate) use hooks::without_hooks;
 
 /// The document that a text is.
-fn parse(text: &str) -> Result<DocumentMut, Fault> {
-    text.parse().map_err(|error| fault(text, &error))
+fn parse(text: &str) -> Result<Document<&str>, Fault> {
+    Document::parse(text).map_err(|error| fault(text, &error))
 }
 
 fn fault(text: &str, error: &TomlError) -> Fault {
@@ -61,28 +63,6 @@ fn of_value(value: &Inline) -> Value {
 /// Where Codex has its servers.
 const SERVERS: &str = "mcp_servers";
 
-/// The text after an edit. What it ends with, such as a comment, stays where it was: before a
-/// table that is added behind everything.
-fn edited(
-    text: &str,
-    edit: impl FnOnce(&mut DocumentMut) -> Result<(), Fault>,
-) -> Result<String, Fault> {
-    let mut document = parse(text)?;
-    let end = document.trailing().as_str().unwrap_or_default().replace('\r', "");
-    document.set_trailing("");
-    let before = document.to_string();
-    edit(&mut document)?;
-    let after = document.to_string();
-    let added = after.strip_prefix(&before).filter(|added| added.trim_start().starts_with('['));
-    let whole = match added {
-        Some(added) if end.contains('#') => {
-            format!("{before}{}\n\n{}", end.trim_end(), added.trim_start())
-        }
-        _ => after + &end,
-    };
-    Ok(with_line_ends_of(text, &whole))
-}
-
 /// A table for a server, put in or brought up to date; the same text where nothing is new.
 pub(crate) fn put_server(
     text: &str,
@@ -90,121 +70,29 @@ pub(crate) fn put_server(
     command: &str,
     args: &[String],
 ) -> Result<String, Fault> {
-    edited(text, |document| {
-        let servers = document.entry(SERVERS).or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
-        let inline = servers.is_inline_table();
-        let Some(servers) = servers.as_table_like_mut() else {
-            return Err(not_a_table(text, SERVERS));
-        };
-        let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
-        match servers.get_mut(name).map(|entry| entry.as_table_like_mut()) {
-            Some(None) => return Err(not_a_table(text, name)),
-            Some(Some(entry)) => {
-                for (field, new) in fields {
-                    set(entry, field, new);
-                }
-            }
-            None if inline => {
-                let entry: InlineTable = fields.into_iter().collect();
-                servers.insert(name, Item::Value(entry.into()));
-            }
-            None => {
-                let entry: Table =
-                    fields.into_iter().map(|(name, it)| (name, Item::Value(it))).collect();
-                servers.insert(name, Item::Table(entry));
-            }
-        }
-        Ok(())
-    })
+    let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
+    put::put(text, &[SERVERS, name], &fields)
 }
 
 /// The same without it; `empty` tells whether the table of servers may go when it is.
 pub(crate) fn remove_server(text: &str, name: &str, empty: bool) -> Result<String, Fault> {
-    let mut document = parse(text)?;
-    let whole = document.to_string();
-    let mut above = None;
-    if let Some(servers) = document.get_mut(SERVERS).and_then(Item::as_table_like_mut) {
-        let entry = servers.remove(name).and_then(|entry| entry.into_table().ok());
-        above = entry.and_then(|entry| Some(entry.decor().prefix()?.as_str()?.replace('\r', "")));
-        if servers.is_empty() && empty {
-            document.remove(SERVERS);
+    let document = parse(text)?;
+    let mut cuts = Cuts::of(text);
+    if let Some((key, servers)) = document.as_table().get_key_value(SERVERS)
+        && let Some(all) = servers.as_table_like()
+    {
+        if empty && all.iter().all(|(it, _)| it == name) {
+            cuts.lines_of(Some(key), servers);
+        } else {
+            cuts.members(servers, &[name]);
         }
     }
-    let left = document.to_string();
-    // A comment above the table is not ours: it may have stood at the end of the file before.
-    let above = above.filter(|above| above.contains('#'));
-    let at = above.as_ref().and_then(|above| whole.find(&format!("{above}[{SERVERS}")));
-    let left = match (above, at) {
-        (Some(above), Some(at)) if left.get(..at) == whole.get(..at) => {
-            [&left[..at], above.trim_end(), "\n", &left[at..]].concat()
-        }
-        _ => left,
-    };
-    Ok(with_line_ends_of(text, &left))
+    Ok(cuts.made())
 }
 
 /// Sets a key below a table, `table.key`.
 pub(crate) fn set_key(text: &str, table: &str, key: &str, new: Inline) -> Result<String, Fault> {
-    edited(text, |document| {
-        let entry = document.entry(table).or_insert_with(toml_edit::table);
-        let Some(entry) = entry.as_table_like_mut() else { return Err(not_a_table(text, table)) };
-        set(entry, key, new);
-        Ok(())
-    })
-}
-
-/// What stood around the old value stays around the new one.
-fn set(table: &mut dyn TableLike, key: &str, mut new: Inline) {
-    match table.get_mut(key).and_then(Item::as_value_mut) {
-        Some(old) if of_value(old) == of_value(&new) => {}
-        Some(old) => {
-            *new.decor_mut() = old.decor().clone();
-            *old = new;
-        }
-        None => {
-            table.insert(key, Item::Value(new));
-        }
-    }
-}
-
-fn not_a_table(text: &str, name: &str) -> Fault {
-    Fault::at(text, text.find(name).unwrap_or(0), format!("“{name}” should be a table"))
-}
-
-/// `new` with every line that stayed just as it was in `old`: the parser turns CRLF into LF, and
-/// ends the last line.
-fn with_line_ends_of(old: &str, new: &str) -> String {
-    let newline = if old.contains("\r\n") { "\r\n" } else { "\n" };
-    let bare = |line: &str| line.trim_end_matches(['\r', '\n']).to_owned();
-    let (before, after): (Vec<String>, Vec<String>) = (
-        old.split_inclusive('\n').map(bare).collect(),
-        new.split_inclusive('\n').map(bare).collect(),
-    );
-    let lines: Vec<&str> = old.split_inclusive('\n').collect();
-    let mut text = String::with_capacity(new.len());
-    for change in TextDiff::from_slices(&refs(&before), &refs(&after)).iter_all_changes() {
-        match (change.tag(), change.old_index()) {
-            (ChangeTag::Delete, _) => {}
-            (ChangeTag::Equal, Some(at)) => push_line(&mut text, lines[at], newline),
-            _ => push_line(&mut text, &format!("{}{newline}", change.value()), newline),
-        }
-    }
-    text
-}
-
-fn refs(lines: &[String]) -> Vec<&str> {
-    lines.iter().map(String::as_str).collect()
-}
-
-fn push_line(text: &mut String, line: &str, newline: &str) {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push_str(newline);
-    }
-    text.push_str(line);
+    put::put(text, &[table], &[(key, new)])
 }
 
 #[cfg(test)]
@@ -221,7 +109,8 @@ mod tests {
         assert_eq!(put, after);
         assert_eq!(put_server(&put, "recoup", "/bin/recoup", &args()).unwrap(), put, "twice");
         let back = remove_server(&put, "recoup", !before.contains("mcp_servers")).unwrap();
-        assert_eq!(back.trim_end(), before.trim_end());
+        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        assert_eq!(back, format!("{before}{end}"));
     }
 
     const OURS: &str = "[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n";
@@ -266,10 +155,55 @@ mod tests {
 
     #[test]
     fn inline_tables_stay_inline() {
-        let old = "mcp_servers = { x = { command = \"y\" } }\n";
-        let new = put_server(old, "recoup", "/bin/recoup", &args()).unwrap();
-        assert!(new.contains("recoup = { command = \"/bin/recoup\", args = [\"mcp\"] }"), "{new}");
-        assert_eq!(value(&remove_server(&new, "recoup", false).unwrap()), value(old));
+        let ours = "recoup = { command = \"/bin/recoup\", args = [\"mcp\"] }";
+        for (before, after) in [
+            ("{ x = { command = \"y\" } }", format!("{{ x = {{ command = \"y\" }}, {ours} }}")),
+            ("{x.command = 'y'} # x", format!("{{x.command = 'y', {ours}}} # x")),
+            ("{ x.command = 'y', }", format!("{{ x.command = 'y', {ours}, }}")),
+            ("{}", format!("{{{ours}}}")),
+            ("{  }", format!("{{  {ours}  }}")),
+            ("{ # none\n }", format!("{{ # none\n {ours} }}")),
+        ] {
+            let line = |table: &str| format!("a = 1\nmcp_servers = {table}\nb = 2\n");
+            there_and_back(&line(before), &line(&after));
+        }
+    }
+
+    /// Each where its table is written, in the form that this has.
+    #[test]
+    fn what_is_missing_is_added_where_the_rest_is() {
+        for (old, new) in [
+            (
+                "[mcp_servers.recoup]\n  command = 'r'\n[z]\n",
+                "[mcp_servers.recoup]\n  command = \"/bin/recoup\"\n  args = [\"mcp\"]\n[z]\n",
+            ),
+            (
+                "mcp_servers.recoup.command = 'r'\nb = 1",
+                "mcp_servers.recoup.command = \"/bin/recoup\"\nmcp_servers.recoup.args = [\"mcp\"]\nb = 1",
+            ),
+            (
+                "[mcp_servers]\nrecoup.command = 'r'",
+                "[mcp_servers]\nrecoup.command = \"/bin/recoup\"\nrecoup.args = [\"mcp\"]\n",
+            ),
+            (
+                "mcp_servers = { recoup.command = 'r' }\n",
+                "mcp_servers = { recoup.command = \"/bin/recoup\", recoup.args = [\"mcp\"] }\n",
+            ),
+            (
+                "mcp_servers.recoup = { command = 'r' } # us\n",
+                "mcp_servers.recoup = { command = \"/bin/recoup\", args = [\"mcp\"] } # us\n",
+            ),
+            (
+                "[mcp_servers.recoup.env]\nA = '1'\n",
+                "[mcp_servers.recoup.env]\nA = '1'\n\n[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n",
+            ),
+        ] {
+            assert_eq!(put_server(old, "recoup", "/bin/recoup", &args()).unwrap(), new);
+            value(new).unwrap();
+        }
+        let fault =
+            put_server("mcp_servers.recoup.args.a = 1\n", "recoup", "r", &args()).unwrap_err();
+        assert_eq!(fault.to_string(), "line 1, column 20: “args” should be no table");
     }
 
     #[test]

@@ -34,11 +34,11 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
         if root.get(SERVERS).is_none() {
             done.created.push(vec![SERVERS.to_owned()]);
         }
-        if !text.is_empty() && !text.ends_with('\n') {
-            done.created.push(vec![LINE_END.to_owned()]);
-        }
         done.said.push(format!("server “{SERVER}”"));
         let after = toml::put_server(&text, SERVER, start.program, &start.args(&[]))?;
+        if !text.is_empty() && !text.ends_with('\n') && after.ends_with('\n') {
+            done.created.push(vec![LINE_END.to_owned()]);
+        }
         return Ok((after, done));
     }
     done.had_ours |= known.iter().any(|(_, call)| !call.wrapped);

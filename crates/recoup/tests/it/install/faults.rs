@@ -88,7 +88,7 @@ fn what_is_read_only_stays_so_and_nothing_else_is_written() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
     let output = machine.run(&["init", "--yes"]).expect(1);
     assert!(
-        output.stderr.contains(".claude.json is read-only: make it writable"),
+        output.stderr.contains(": ~/.claude.json is read-only: make it writable"),
         "{}",
         output.stderr
     );
@@ -98,7 +98,11 @@ fn what_is_read_only_stays_so_and_nothing_else_is_written() {
     let dir = machine.path(".claude");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(output.stderr.contains("nothing can be written to"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("nothing can be written to ~/.claude: check"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(machine.text(".claude.json"), "{}\n");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
     machine.init(&[]);
@@ -109,12 +113,15 @@ fn something_else_in_the_place_of_a_file_is_refused() {
     let machine = Machine::new();
     fs::create_dir_all(machine.path(SETTINGS)).unwrap();
     let output = machine.run(&[&["init", "--yes"], &CLAUDE[..]].concat()).expect(1);
-    assert!(output.stderr.contains("is not a regular file"), "{}", output.stderr);
+    let refused = ": ~/.claude/settings.json is not a regular file\n";
+    assert!(output.stderr.contains(refused), "{}", output.stderr);
+    let output = machine.run(&["uninstall", "--yes"]).expect(1);
+    assert!(output.stderr.contains(refused), "{}", output.stderr);
 
     let machine = Machine::new();
     machine.write(".claude", "a file");
     let output = machine.run(&[&["init", "--yes"], &CLAUDE[..]].concat()).expect(1);
-    assert!(output.stderr.contains(".claude is not a directory"), "{}", output.stderr);
+    assert!(output.stderr.contains(": ~/.claude is not a directory"), "{}", output.stderr);
 
     let machine = Machine::new();
     machine.write(".pi/agent/extensions/recoup.ts", "export default () => {};\n");
@@ -190,4 +197,27 @@ fn secrets_in_settings_are_not_shown() {
     assert!(machine.text(SETTINGS).contains(&key));
     let report = machine.run(&["uninstall", "--json", "--yes"]).expect(0);
     assert!(!report.text().contains("Zq7vXw2Lr9Tk4"), "{}", report.text());
+}
+
+/// A limit on the size of files stands in for the full disk.
+#[test]
+fn what_helps_without_room_is_no_other_store() {
+    let machine = Machine::with_settings("{}\n");
+    let script = "trap '' XFSZ; ulimit -f 0; exec recoup init --yes --client claude-code";
+    let output = finish(&mut machine.prepared("sh", &["-c", script])).expect(1);
+    assert!(output.stderr.contains("\nhint: make room on the disk"), "{}", output.stderr);
+    assert!(!output.stderr.contains("--store"), "{}", output.stderr);
+    assert_eq!(machine.text(SETTINGS), "{}\n");
+    machine.init(&CLAUDE);
+}
+
+/// Nobody may write there, not even root.
+#[test]
+fn what_helps_where_nothing_can_be_written_is_another_home() {
+    let machine = Machine::with_settings("{}\n");
+    let mut command = machine.command(&["init", "--yes", "--client", "claude-code"]);
+    let output = finish(command.env("RECOUP_HOME", "/sys/recoup")).expect(1);
+    assert!(output.stderr.contains("RECOUP_HOME"), "{}", output.stderr);
+    assert!(!output.stderr.contains("--store"), "{}", output.stderr);
+    assert_eq!(machine.text(SETTINGS), "{}\n");
 }

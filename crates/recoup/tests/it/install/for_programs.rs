@@ -40,14 +40,36 @@ fn without_a_client_it_says_so() {
     assert_eq!((&report["written"], &report["files"]), (&json!(false), &json!([])));
 }
 
-/// As everywhere else: what is no answer goes to stderr, and the exit code says so.
 #[test]
-fn an_error_is_no_answer() {
+fn an_error_is_told_as_one() {
     let machine = Machine::with_settings("{");
     let output = machine.run(&["init", "--json", "--yes", "--client", "claude-code"]).expect(1);
-    assert_eq!(output.text(), "");
-    assert!(output.stderr.contains("settings.json, line 1"), "{}", output.stderr);
+    let error = output.json()["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("~/.claude/settings.json, line 1"), "{error}");
+    assert!(output.stderr.contains(&error), "{}", output.stderr);
+    let output = machine.run(&["init", "--json", "--client", "nobody"]).expect(2);
+    assert!(output.json()["error"].as_str().unwrap().contains("nobody"), "{}", output.stderr);
     // One that was only found is left out, and named in the answer.
     let report = machine.run(&["init", "--json", "--yes"]).expect(1).json();
     assert_eq!(report["failed"][0]["client"], "claude-code", "{report}");
+}
+
+#[test]
+fn a_damaged_receipt_is_named() {
+    let machine = Machine::with_settings("{}\n");
+    machine.init(&CLAUDE);
+    machine.write("recoup/installed.json", "{oops");
+    machine.write(SETTINGS, "{}\n");
+    for args in [&["init", "--json", "--yes"][..], &["uninstall", "--json", "--yes"]] {
+        let output = machine.run(args).expect(1);
+        let report = output.json();
+        let error = report["error"].as_str().unwrap();
+        assert!(error.contains("~/recoup/installed.json can't be read"), "{error}");
+        assert_eq!(report.as_object().unwrap().len(), 1, "{report}");
+        assert_eq!(machine.text(SETTINGS), "{}\n");
+    }
+    let report = machine.run(&["doctor", "--json"]).expect(1).json();
+    let found = report["findings"].as_array().unwrap();
+    let found = found.iter().find(|it| it["code"] == "unreadable").unwrap();
+    assert!(found["what"].as_str().unwrap().contains("installed.json can't be read"), "{found}");
 }

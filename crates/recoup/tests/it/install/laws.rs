@@ -1,6 +1,8 @@
 //! Random documents in random layouts: put in, no other value changes; taken out, not one byte
 //! has.
 
+mod toml;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};

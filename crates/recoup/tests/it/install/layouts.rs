@@ -78,16 +78,28 @@ fn comments_alone_stay() {
     assert_eq!(machine.text(ZED), format!("{before}// more\n"), "changed in between");
 }
 
-/// Keys of inline tables that are dotted can't be cut out yet: nothing is touched then.
 #[test]
-fn what_cannot_be_cut_out_is_refused() {
-    let before =
-        "model = 'x'\nhooks = { a.b = 1, Stop = [{ hooks = [{ command = 'recoup hook' }] }] }\n";
-    let machine = Machine::new();
-    machine.write(CONFIG, before);
-    for args in [["uninstall", "--yes"].as_slice(), &["init", "--yes", "--client", "codex"]] {
-        let output = machine.run(args).expect(1);
-        assert!(output.stderr.contains("by hand"), "{}", output.stderr);
-        assert_eq!(machine.text(CONFIG), before, "{}", output.stderr);
+fn dotted_keys_within_braces_stay() {
+    let ours = "[{ hooks = [{ command = 'recoup hook' }] }]";
+    for (hooks, left) in [
+        (format!("hooks = {{ a.b = 1, Stop = {ours} }}"), "hooks = { a.b = 1 }"),
+        (
+            format!("hooks = {{ Stop = {ours}, a.b = 1, a.c = {{ d.e = 2 }} }}"),
+            "hooks = { a.b = 1, a.c = { d.e = 2 } }",
+        ),
+        (
+            format!("hooks = {{ a.\"b,c\" = 1, Stop = {ours}, a.d = 2, End = {ours} }}"),
+            "hooks = { a.\"b,c\" = 1, a.d = 2 }",
+        ),
+    ] {
+        let file = |hooks: &str| format!("model = 'x'\n{hooks}\nb = 1\n");
+        let machine = Machine::new();
+        machine.write(CONFIG, file(&hooks));
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(CONFIG), file(left));
+        machine.write(CONFIG, file(&hooks));
+        machine.init(&["--client", "codex"]);
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(CONFIG), file(left));
     }
 }

@@ -201,3 +201,25 @@ fn rules_for_certain_files_say_so() {
     let text = fs::read_to_string(scene.skills().join("recoup-testing/SKILL.md")).unwrap();
     assert!(text.contains("- [only for web/**] snapshot tests need a name\n"), "{text}");
 }
+
+#[test]
+fn gits_list_ends_as_it_did_when_all_is_taken_out() {
+    for (before, sync_first) in
+        [("mine", false), ("mine", true), ("# mine\r\n*.log", false), ("", true)]
+    {
+        let scene = Scene::in_git(&[SKILLS]);
+        let exclude = scene.home.project().join(".git/info/exclude");
+        fs::write(&exclude, before).unwrap();
+        on_testing(&scene);
+        if sync_first {
+            scene.sync();
+        }
+        scene.init(&["--project"]);
+        scene.sync();
+        let hidden = fs::read_to_string(&exclude).unwrap();
+        assert!(hidden.contains("/.claude/settings.local.json"), "{hidden}");
+        assert!(hidden.contains("/.claude/skills/recoup-*/"), "{hidden}");
+        scene.run(&["uninstall", "--yes"]).expect(0);
+        assert_eq!(fs::read_to_string(&exclude).unwrap(), before);
+    }
+}

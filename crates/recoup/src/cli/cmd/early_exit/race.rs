@@ -12,7 +12,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::named::{self, SessionArg};
 use crate::cli::app::App;
-use crate::cli::failure::{self, Failure};
+use crate::cli::failure::{self, Failure, Keeps};
 use crate::cli::{Answer, NO, USAGE, YES, ui};
 use crate::exec::End;
 use crate::race::{self, Begun, Delivery, Outcome, Race};
@@ -69,11 +69,11 @@ impl RaceArgs {
         Answer::Exit(match self.perform(app) {
             Ok(code) => code,
             Err(Failure::Error(error)) if error.kind() == ErrorKind::Usage => {
-                Failure::Error(error).report();
+                Failure::Error(error).report(Keeps::InStore);
                 USAGE
             }
             Err(failure) => {
-                failure.report();
+                failure.report(Keeps::InStore);
                 race::FAILED
             }
         })

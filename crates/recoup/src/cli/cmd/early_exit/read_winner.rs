@@ -3,6 +3,7 @@
 use clap::Args;
 use recoup_core::Result;
 use recoup_core::base::name::Name;
+use recoup_core::condense::indented;
 use recoup_core::coord::Answer as Found;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -10,7 +11,7 @@ use serde_json::value::RawValue;
 use super::named::SessionArg;
 use crate::cli::app::App;
 use crate::cli::failure::Failure;
-use crate::cli::{Answer, Ended, pretty, ui};
+use crate::cli::{Answer, Ended, ui};
 
 /// Print the winner's result; exit 1 while there is none.
 #[derive(Debug, Args)]
@@ -66,7 +67,7 @@ pub(super) fn print(session: &Name, found: Found, json: bool) -> Result<(), Fail
 /// As JSON within JSON, its numbers and the order of its fields as they are.
 fn embedded(result: &[u8]) -> Box<RawValue> {
     let text = String::from_utf8_lossy(result);
-    let indented = pretty::indented(&text, 1).and_then(|json| RawValue::from_string(json).ok());
+    let indented = indented(&text, 1).and_then(|json| RawValue::from_string(json).ok());
     indented.unwrap_or_else(|| {
         serde_json::value::to_raw_value(&text).expect("a string always serializes")
     })

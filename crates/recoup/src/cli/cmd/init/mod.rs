@@ -95,9 +95,18 @@ who works there, and says `recoup` without a path.";
 
 impl InitArgs {
     pub(in crate::cli) fn run(self) -> Ended {
+        let ended = self.carried_out();
+        if self.json { failure::told_as_json(ended) } else { ended }
+    }
+
+    fn carried_out(&self) -> Ended {
         let around = Around::find()?;
+        self.carried_out_in(&around).map_err(|failure| failure.naming_as(&around.places))
+    }
+
+    fn carried_out_in(&self, around: &Around) -> Ended {
         if self.clients.iter().any(|name| name == ANY) {
-            return self.print_for_any(&around);
+            return self.print_for_any(around);
         }
         let named =
             self.clients.iter().map(|name| Client::parse(name)).collect::<Result<Vec<_>>>()?;
@@ -105,15 +114,15 @@ impl InitArgs {
         let level = if self.project { Level::Project } else { Level::User };
         let mut wish =
             Wish { places: &around.places, level, program: &program, replace_peers: &[] };
-        let mut draft = Draft::make(&named, &wish, &[], &around)?;
+        let mut draft = Draft::make(&named, &wish, &[], around)?;
         if draft.is_for_nobody() {
             return self.no_client(&wish, &draft);
         }
         let peers = ask::about_peers(&draft.peers(), self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
-        let answers = self.answers(&peers, &around)?;
+        let answers = self.answers(&peers, around)?;
         if !peers.replaced.is_empty() || !answers.is_empty() {
-            draft = Draft::make(&named, &wish, &answers, &around)?;
+            draft = Draft::make(&named, &wish, &answers, around)?;
         }
         let mut report = Report::new(&wish, &draft, &peers.kept);
         if !self.json {
@@ -122,9 +131,9 @@ impl InitArgs {
             report.tell(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
         if draft.is_any() && !self.dry_run && self.consents(&mut report)? {
-            let again = || Draft::make(&named, &wish, &answers, &around);
+            let again = || Draft::make(&named, &wish, &answers, around);
             let seen = |draft: &Draft| Report::new(&wish, draft, &peers.kept);
-            draft = self.write(draft, &mut report, &around, &again, &seen)?;
+            draft = self.write(draft, &mut report, around, &again, &seen)?;
         }
         if self.json {
             ui::json(&report)?;
@@ -179,11 +188,11 @@ impl InitArgs {
                 report.missing = Some(Missing::Yes);
                 ui::json(report)?;
             }
-            return Err(Error::usage(
+            let error = Error::usage(
                 "nothing was written: there is no terminal to ask on. If this is what you want, say \
                  `recoup init --yes`; --dry-run only shows it",
-            )
-            .into());
+            );
+            return Err(if self.json { Failure::Told(error) } else { error.into() });
         }
         let agreed = ui::confirm(format_args!("Write {}?", report.files()));
         if !agreed {
@@ -218,7 +227,7 @@ impl InitArgs {
             return Err(Error::usage("`--client mcp` stands alone: it only prints").into());
         }
         let program = around.program(self.program.as_deref()).unwrap_or_else(|error| {
-            failure::warn(&error);
+            ui::warn(&error);
             "recoup".to_owned()
         });
         ui::line(install::for_any_client(&program))?;

@@ -1,7 +1,7 @@
 //! `recoup memory list` and `show`.
 
 use clap::Args;
-use recoup_core::memory::{NoteId, Status, Wanted};
+use recoup_core::memory::{Note, NoteId, Status, Wanted};
 
 use super::report::Report;
 use crate::cli::app::App;
@@ -25,14 +25,13 @@ impl ListArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let wanted = self.wanted(app)?;
         let notes = app.memory().notes(&wanted)?;
-        let reports: Vec<Report> = notes.iter().map(Report::new).collect();
         if self.json {
-            ui::json(&reports)?;
-        } else if reports.is_empty() {
+            ui::json(&notes.iter().map(Report::new).collect::<Vec<_>>())?;
+        } else if notes.is_empty() {
             ui::say("Nothing is remembered here; `recoup memory add` does that");
         } else {
             let headings = ["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"];
-            ui::table(&headings, &reports.iter().map(row).collect::<Vec<_>>())?;
+            ui::table(&headings, &notes.iter().map(row).collect::<Vec<_>>())?;
         }
         Ok(Answer::Yes)
     }
@@ -47,16 +46,17 @@ impl ListArgs {
     }
 }
 
-fn row(report: &Report) -> Vec<String> {
-    let scope = report.scope.split(':').next().unwrap_or_default();
-    let paths = report.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
+fn row(note: &Note) -> Vec<String> {
+    let scope = note.scope.to_string();
+    let scope = scope.split(':').next().unwrap_or_default();
+    let paths = note.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
     vec![
-        report.id.clone(),
-        report.kind.to_string(),
-        report.status.to_string(),
-        report.source.to_string(),
+        note.id.to_string(),
+        note.kind.to_string(),
+        note.status.to_string(),
+        note.source.to_string(),
         format!("{scope}{paths}"),
-        report.text.clone(),
+        note.text.clone(),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! What was made of memories for Claude Code to read: rules in its own memory, and skills.
 
+use std::path::PathBuf;
+
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::mirror::withdraw;
@@ -19,6 +21,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         Finding::warn(CHECK, "out-of-step", format!("{}: {}", around.shown(&fault.dir), fault.why))
             .remedy("mend that, then say `recoup memory sync`")
     });
+    let missed = missed(&report.missed, around);
     let files = report.count();
     let is_off = around.settings().is_some_and(|settings| !settings.users_mirror.is_any());
     let all = match (files, is_off) {
@@ -31,5 +34,19 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         (1, _) => Finding::ok(CHECK, "1 file for Claude Code"),
         (n, _) => Finding::ok(CHECK, format!("{n} files for Claude Code")),
     };
-    [all.fact("files", files)].into_iter().chain(changed).chain(faults).collect()
+    let missed = missed.filter(|_| !is_off);
+    [all.fact("files", files)].into_iter().chain(changed).chain(missed).chain(faults).collect()
+}
+
+/// What somebody has deleted. It may be meant, and is written again all the same.
+fn missed(files: &[PathBuf], around: &Around) -> Option<Finding> {
+    let first = around.shown(files.first()?);
+    let what = match files.len() - 1 {
+        0 => format!("{first} is gone"),
+        more => format!("{first} and {more} more are gone"),
+    };
+    let finding = Finding::warn(CHECK, "missing", what)
+        .remedy("`recoup memory sync` in that project writes it again, as the next session does; what should stay away, retire or forget")
+        .fact("files", files.len());
+    Some(finding)
 }

@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, Key, Table, TableLike};
+use toml_edit::{Item, Key, Table};
 
 use super::super::Fault;
-use super::fault;
+use super::parse;
+use super::text::{comma_behind, elements, line_end, line_start};
 
 /// Without a key of the whole document.
 pub(crate) fn without_key(text: &str, name: &str) -> Result<String, Fault> {
-    let document = Document::parse(text).map_err(|error| fault(text, &error))?;
+    let document = parse(text)?;
     let mut cuts = Cuts::of(text);
     if let Some((key, value)) = document.as_table().get_key_value(name) {
         cuts.lines_of(Some(key), value);
@@ -33,19 +34,18 @@ impl<'a> Cuts<'a> {
         Self { text, lines: Vec::new(), pieces: Vec::new() }
     }
 
-    /// Members of a table that go.
-    pub(super) fn members(&mut self, table: &dyn TableLike, inline: bool, gone: &[&str]) {
-        let all: Vec<(&Key, &Item)> =
-            table.iter().filter_map(|(name, _)| table.get_key_value(name)).collect();
-        let is_gone = |key: &Key| gone.contains(&key.get());
-        if !inline {
-            all.iter().filter(|it| is_gone(it.0)).for_each(|it| self.lines_of(Some(it.0), it.1));
-            return;
+    /// Members of a table that go, whatever form it has.
+    pub(super) fn members(&mut self, table: &Item, gone: &[&str]) {
+        if let Some(table) = table.as_inline_table() {
+            let all = elements(self.text, table);
+            let gone: Vec<usize> =
+                (0..all.len()).filter(|at| gone.contains(&all[*at].name)).collect();
+            let spans: Vec<_> = all.into_iter().map(|it| it.span).collect();
+            self.elements(&spans, &gone, false);
+        } else if let Some(table) = table.as_table() {
+            let gone = gone.iter().filter_map(|name| table.get_key_value(name));
+            gone.for_each(|(key, item)| self.lines_of(Some(key), item));
         }
-        let span = |(key, item): &(&Key, &Item)| Some(key.span()?.start..item.span()?.end);
-        let spans: Option<Vec<_>> = all.iter().map(span).collect();
-        let gone = (0..all.len()).filter(|at| is_gone(all[*at].0)).collect::<Vec<_>>();
-        self.elements(&spans.unwrap_or_default(), &gone, false);
     }
 
     /// Elements that are parted by commas. `lines` tells whether the last may have one behind it.
@@ -63,6 +63,10 @@ impl<'a> Cuts<'a> {
                 (Some(_), Some(next), _) if self.is_bare(span.end..next.start) => {
                     self.pieces.push(span.start..next.start);
                 }
+                // Behind the last one a comma may stand that parts nothing: it stood there before.
+                (Some(_), None, Some(kept)) if self.is_bare(spans[kept].end..span.end) => {
+                    self.pieces.push(spans[kept].end..span.end);
+                }
                 (Some(comma), _, _) => self.pieces.extend([span, comma..comma + 1]),
                 (None, _, Some(kept)) => {
                     let between = (kept..at).map(|it| spans[it].end..spans[it + 1].start);
@@ -74,7 +78,12 @@ impl<'a> Cuts<'a> {
                         self.pieces.push(span);
                     }
                 }
-                (None, _, None) => self.pieces.push(span),
+                // With the blanks behind it: those before it stood between the brackets.
+                (None, _, None) => {
+                    let behind = &self.text[span.end..];
+                    let blanks = behind.len() - behind.trim_start().len();
+                    self.pieces.push(span.start..span.end + blanks);
+                }
             }
         }
     }
@@ -178,31 +187,16 @@ fn with_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
         return lines;
     }
     let before = text[..lines.start].trim_end();
+    if before.is_empty() && behind.trim().is_empty() {
+        // Empty lines are all that there is.
+        return lines;
+    }
     if before.is_empty() {
         // Nothing stands before: what follows begins the file.
         let blank = behind.len() - behind.trim_start_matches(['\r', '\n']).len();
         return 0..lines.end + blank;
     }
     line_end(text, before.len())..lines.end
-}
-
-/// The comma that follows an element, whatever is said before it.
-fn comma_behind(text: &str, mut at: usize) -> Option<usize> {
-    loop {
-        at += text[at..].len() - text[at..].trim_start().len();
-        if !text[at..].starts_with('#') {
-            return text[at..].starts_with(',').then_some(at);
-        }
-        at = line_end(text, at);
-    }
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |at| at + 1)
-}
-
-fn line_end(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
 #[cfg(test)]

@@ -7,18 +7,18 @@
 //! ```
 
 use serde_json::Value;
-use toml_edit::{Document, Item, Table, Value as Inline};
+use toml_edit::{Item, Table, Value as Inline};
 
 use super::super::Fault;
 use super::cut::Cuts;
-use super::{fault, of_item, of_value};
+use super::{of_item, of_value, parse};
 
 const HOOKS: &str = "hooks";
 
 /// Without the hooks that go, the groups and events that have none then, and what holds no
 /// event any more.
 pub(crate) fn without_hooks(text: &str, goes: impl Fn(&Value) -> bool) -> Result<String, Fault> {
-    let document = Document::parse(text).map_err(|error| fault(text, &error))?;
+    let document = parse(text)?;
     let mut cuts = Cuts::of(text);
     let Some((key, hooks)) = document.as_table().get_key_value(HOOKS) else {
         return Ok(text.to_owned());
@@ -30,7 +30,7 @@ pub(crate) fn without_hooks(text: &str, goes: impl Fn(&Value) -> bool) -> Result
         cuts.lines_of(Some(key), hooks);
     } else {
         let gone: Vec<&str> = all.iter().filter(|it| it.1.is_all()).map(|it| it.0).collect();
-        cuts.members(events, hooks.is_inline_table(), &gone);
+        cuts.members(hooks, &gone);
         for (_, sort) in all {
             note(sort, &mut cuts);
         }

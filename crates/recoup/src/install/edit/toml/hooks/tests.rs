@@ -107,7 +107,7 @@ fn commas_and_comments_wherever_they_stand() {
         (format!("[\n  {ours}\n  , {other}\n]"), format!("[\n  {other}\n]")),
         (format!("[\n  {other}\n  , {ours}\n]"), format!("[\n  {other}\n]")),
         (format!("[ {other},\n {ours}\n , {other} ]"), format!("[ {other},\n {other} ]")),
-        (format!("[\n  {other},\n  {ours}\n  ,\n]"), format!("[\n  {other},\n  \n  \n]")),
+        (format!("[\n  {other},\n  {ours}\n  ,\n]"), format!("[\n  {other}\n  ,\n]")),
         (format!("[ {other}, # about x\n {ours} ]"), format!("[ {other} # about x\n  ]")),
         (format!("[ {ours} # us\n , # them\n {other} ]"), format!("[  # us\n  # them\n {other} ]")),
     ] {

@@ -1,0 +1,224 @@
+//! What is put into TOML, so that not a byte of the rest is touched: `cut` takes out exactly what
+//! is put in here.
+
+use std::ops::Range;
+
+use toml_edit::{InlineTable, Item, Key, Table, TableLike, Value as Inline};
+
+use super::super::Fault;
+use super::text::{elements, line_end, line_start};
+use super::{of_value, parse};
+
+/// Gives fields to the table that the names lead to, which is made if there is none; the same
+/// text where they are there already.
+pub(super) fn put(text: &str, names: &[&str], fields: &[(&str, Inline)]) -> Result<String, Fault> {
+    let document = parse(text)?;
+    let mut puts = Puts { text, made: Vec::new() };
+    let way = Way::along(document.as_item(), names);
+    match way.rest {
+        [] => puts.fields(&way, fields)?,
+        [name, ..] if way.get(name).is_some() => return Err(should_be(text, name, "a table")),
+        _ => puts.table(&way, fields),
+    }
+    Ok(puts.made())
+}
+
+/// As far as the names lead.
+struct Way<'d, 'n> {
+    /// The last table that is there.
+    found: &'d Item,
+    /// The last one that has a head or braces: dotted keys stand in it.
+    home: &'d Item,
+    /// The names that lead to the table, and from its home to it.
+    names: &'n [&'n str],
+    dotted: &'n [&'n str],
+    /// The names that lead nowhere.
+    rest: &'n [&'n str],
+}
+
+impl<'d, 'n> Way<'d, 'n> {
+    fn along(root: &'d Item, names: &'n [&'n str]) -> Self {
+        let mut way = Self { found: root, home: root, names, dotted: &[], rest: names };
+        let mut home_at = 0;
+        for (at, name) in names.iter().enumerate() {
+            let Some(next) = way.get(name).filter(|it| it.is_table_like()) else { break };
+            way.found = next;
+            if !next.as_table_like().is_some_and(TableLike::is_dotted) {
+                (way.home, home_at) = (next, at + 1);
+            }
+            (way.dotted, way.rest) = (&names[home_at..=at], &names[at + 1..]);
+        }
+        way
+    }
+
+    /// What is in the table by that name.
+    fn get(&self, name: &str) -> Option<&'d Item> {
+        self.found.as_table_like()?.get(name)
+    }
+
+    /// Where the last field of the table ends, or its head.
+    fn last_line(&self) -> Option<usize> {
+        let table = self.found.as_table()?;
+        last_field(table).or_else(|| head(table))
+    }
+}
+
+/// What is to be put into a text, and instead of what.
+struct Puts<'a> {
+    text: &'a str,
+    made: Vec<(Range<usize>, String)>,
+}
+
+impl Puts<'_> {
+    /// Fields of a table that is there. What stands around an old value stays.
+    fn fields(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) -> Result<(), Fault> {
+        let mut missing = Vec::new();
+        for (name, new) in fields {
+            let Some(old) = way.get(name) else {
+                let name = dotted(&[way.dotted, &[name]].concat());
+                missing.push(format!("{name} = {}", written(new)));
+                continue;
+            };
+            let old = old.as_value().and_then(|old| Some((old, old.span()?)));
+            let (old, span) = old.ok_or_else(|| should_be(self.text, name, "no table"))?;
+            if of_value(old) != of_value(new) {
+                self.made.push((span, written(new)));
+            }
+        }
+        if !missing.is_empty() {
+            self.more_fields(way, &missing);
+        }
+        Ok(())
+    }
+
+    fn more_fields(&mut self, way: &Way<'_, '_>, fields: &[String]) {
+        match (way.home.as_inline_table(), way.last_line()) {
+            (Some(braces), _) => self.elements(braces, fields),
+            (None, Some(last)) => {
+                let line = &self.text[line_start(self.text, last)..];
+                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                let lines: Vec<String> = fields.iter().map(|it| format!("{indent}{it}")).collect();
+                self.lines(line_end(self.text, last), &lines);
+            }
+            // A table that only those in it speak of: it has no head yet.
+            (None, None) => self.block(self.end(), way.names, fields),
+        }
+    }
+
+    /// A table that is not there.
+    fn table(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) {
+        let lines: Vec<String> = fields
+            .iter()
+            .map(|(name, new)| format!("{} = {}", dotted(&[name]), written(new)))
+            .collect();
+        if let Some(braces) = way.home.as_inline_table() {
+            let name = dotted(&[way.dotted, way.rest].concat());
+            self.elements(braces, &[format!("{name} = {{ {} }}", lines.join(", "))]);
+            return;
+        }
+        // Beside its kin, unless that is the last anyway: what a file ends with is its own.
+        let is_root = way.rest.len() == way.names.len();
+        let kin = way.found.as_table().filter(|_| !is_root).and_then(last_below);
+        let at = kin.map(|last| line_end(self.text, last));
+        let at = at.filter(|at| has_table(&self.text[*at..])).unwrap_or_else(|| self.end());
+        self.block(at, way.names, &lines);
+    }
+
+    /// Behind all that is said, before the empty lines at the end.
+    fn end(&self) -> usize {
+        match self.text.trim_end().len() {
+            0 => self.text.len(),
+            said => line_end(self.text, said),
+        }
+    }
+
+    /// A head and lines, with an empty one before it where one follows, or nothing.
+    fn block(&mut self, at: usize, names: &[&str], lines: &[String]) {
+        let next = self.text[at..].split_inclusive('\n').next().unwrap_or_default();
+        let parted = next.trim().is_empty() && !self.text[..at].trim().is_empty();
+        let blank = parted.then(String::new);
+        let head = format!("[{}]", dotted(names));
+        let all: Vec<String> =
+            blank.into_iter().chain([head]).chain(lines.iter().cloned()).collect();
+        self.lines(at, &all);
+    }
+
+    /// Lines behind a line, which may be the last and have no end.
+    fn lines(&mut self, at: usize, lines: &[String]) {
+        let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        let before = &self.text[..at];
+        let end = if before.is_empty() || before.ends_with('\n') { "" } else { newline };
+        let lines = lines.iter().map(|line| format!("{line}{newline}"));
+        self.made.push((at..at, end.to_owned() + &lines.collect::<String>()));
+    }
+
+    /// More elements of a table in braces. Blanks between brackets that hold nothing stay before
+    /// them, and are made behind them.
+    fn elements(&mut self, braces: &InlineTable, new: &[String]) {
+        let Some(span) = braces.span() else { return };
+        let new = new.join(", ");
+        let (at, new) = if let Some(last) = elements(self.text, braces).last() {
+            (last.span.end, format!(", {new}"))
+        } else {
+            let inside = &self.text[span.start + 1..span.end - 1];
+            let blank = inside.rsplit('\n').next().unwrap_or_default();
+            (span.end - 1, format!("{new}{blank}"))
+        };
+        self.made.push((at..at, new));
+    }
+
+    /// The text with all of it.
+    fn made(mut self) -> String {
+        self.made.sort_by_key(|(at, _)| at.start);
+        let mut text = self.text.to_owned();
+        for (at, new) in self.made.into_iter().rev() {
+            text.replace_range(at, &new);
+        }
+        text
+    }
+}
+
+/// Where the last of the fields ends that stand in a table's own lines.
+fn last_field(table: &Table) -> Option<usize> {
+    let ends = table.iter().filter_map(|(_, item)| match item {
+        Item::Value(value) => value.span().map(|span| span.end),
+        Item::Table(inner) if inner.is_dotted() => last_field(inner),
+        _ => None,
+    });
+    ends.max()
+}
+
+/// Where the head of a table ends, if it has one.
+fn head(table: &Table) -> Option<usize> {
+    let is_written = !table.is_implicit() && !table.is_dotted();
+    table.span().filter(|span| is_written && !span.is_empty()).map(|span| span.end)
+}
+
+/// Where the last table with a head ends that is this one, or one in it.
+fn last_below(table: &Table) -> Option<usize> {
+    let own = head(table).map(|head| last_field(table).unwrap_or(head));
+    let inner = table.iter().filter_map(|(_, item)| match item {
+        Item::Table(inner) => last_below(inner),
+        Item::ArrayOfTables(tables) => tables.iter().filter_map(last_below).max(),
+        _ => None,
+    });
+    inner.chain(own).max()
+}
+
+/// Whether a table follows, behind blanks and comments.
+fn has_table(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    lines.any(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn dotted(names: &[&str]) -> String {
+    names.iter().map(|name| Key::new(*name).to_string()).collect::<Vec<_>>().join(".")
+}
+
+fn written(value: &Inline) -> String {
+    value.to_string().trim().to_owned()
+}
+
+fn should_be(text: &str, name: &str, what: &str) -> Fault {
+    Fault::at(text, text.find(name).unwrap_or(0), format!("“{name}” should be {what}"))
+}
