@@ -25,7 +25,7 @@ pub mod worker;
 use std::path::PathBuf;
 
 use recoup_core::base::project::Project;
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::{Client, with_whole_letters};
 use recoup_core::memory::team::State;
 use recoup_core::secrets::Values;
 use serde::Deserialize;
@@ -111,7 +111,7 @@ fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
         let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
         return Err(why.to_owned());
     }
-    let text = wire::without_halves(text);
+    let text = with_whole_letters(text);
     // What a command printed may have them, and no pattern would know them.
     let hidden = hidden.in_json();
     let text = hidden.redact(&text);
