@@ -75,18 +75,19 @@ pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String
         Ok(None) => None,
         Ok(Some(event)) => {
             let reply = act::on(&event, around);
-            render(&event, &reply)
+            render(&event, &reply, around.log)
         }
     }
 }
 
-fn render(event: &Event, reply: &Reply) -> Option<String> {
+fn render(event: &Event, reply: &Reply, log: &Log) -> Option<String> {
     if reply.is_empty() {
         return None;
     }
+    let lost = |what: &str| log.note(Some(event.client), &event.name, what);
     match event.client {
-        Client::ClaudeCode => claude_code::reply::render(&event.name, reply),
-        Client::Codex => codex::reply::render(&event.name, reply),
+        Client::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
+        Client::Codex => codex::reply::render(&event.name, reply, lost),
         Client::Pi => pi::reply::render(&event.name, reply),
     }
 }
