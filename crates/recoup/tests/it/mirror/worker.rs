@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{RULES, SKILLS, Scene};
+use crate::hook::worker::settled;
 use crate::support::tree;
 
 fn hook(scene: &Scene, event: &str, more: &Value) -> String {
@@ -65,8 +66,7 @@ fn with_nothing_asked_for_the_worker_puts_nothing_anywhere() {
     fs::write(scene.home.path("t.jsonl"), "").unwrap();
     hook(&scene, "UserPromptSubmit", &json!({"prompt": "from now on use vitest"}));
     hook(&scene, "Stop", &json!({}));
-    let queue = scene.home.recoup().join("queue");
-    wait_for(|| !tree(&queue).iter().any(|path| path.extension().is_some_and(|it| it == "json")));
+    settled(&scene.home);
     assert!(!scene.home.recoup().join("mirrors.json").exists());
     assert!(tree(&scene.home.path(".claude")).is_empty());
 }
