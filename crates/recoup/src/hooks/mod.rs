@@ -13,6 +13,7 @@ mod headless;
 pub mod lines;
 mod log;
 pub mod mark;
+mod notice;
 mod outcome;
 pub mod pi;
 mod reply;

@@ -9,6 +9,7 @@ mod outcomes;
 mod pi;
 mod places;
 mod private;
+mod queued;
 mod recorded;
 pub(crate) mod worker;
 

@@ -4,7 +4,6 @@
 //! written is not kept. Both are lines in the log.
 
 mod agent;
-mod notice;
 mod prompt;
 mod session;
 mod standing;

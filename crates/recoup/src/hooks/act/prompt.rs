@@ -11,9 +11,10 @@ use recoup_core::memory::private::without_private;
 use recoup_core::memory::{Happened, NoteId, Of, Recorded, Turn};
 use recoup_core::{Result, secrets};
 
-use super::{Here, Taken, notice};
+use super::{Here, Taken};
 use crate::hooks::event::Prompt;
 use crate::hooks::headless::nobody_is_there;
+use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::said::{self, Said};
 use crate::hooks::wire;

@@ -2,8 +2,9 @@
 
 use recoup_core::memory::inject::{Block, Budget};
 
-use super::{Here, Known, Taken, notice, prompt, standing};
+use super::{Here, Known, Taken, prompt, standing};
 use crate::hooks::event::How;
+use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 
 /// Rules go into the context: all of them, or what is new since it was last given any. A

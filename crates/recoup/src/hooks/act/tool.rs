@@ -5,7 +5,8 @@ use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::transcript::{Action, Call, Outcome};
 
-use super::{Here, notice, prompt};
+use super::{Here, prompt};
+use crate::hooks::notice;
 use crate::hooks::outcome::{edited, files};
 use crate::hooks::reply::Reply;
 

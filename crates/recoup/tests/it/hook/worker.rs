@@ -17,12 +17,12 @@ use crate::support::Home;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The queues of all projects.
-fn queues(home: &Home) -> Vec<PathBuf> {
+pub(super) fn queues(home: &Home) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.recoup().join("queue")) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-fn jobs(queue: &Path) -> Vec<PathBuf> {
+pub(super) fn jobs(queue: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(queue).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect()
 }
@@ -59,7 +59,7 @@ fn processes(home: &Home) -> Vec<PathBuf> {
     entries.filter(numbered).filter(of_home).collect()
 }
 
-fn entry(kind: &str, content: Value) -> String {
+pub(super) fn entry(kind: &str, content: Value) -> String {
     let content = if content.is_object() { json!([content]) } else { content };
     format!("{}\n", json!({"type": kind, "message": {"role": kind, "content": content}}))
 }
@@ -77,12 +77,12 @@ fn result(id: &str, text: &str, is_error: bool) -> String {
 }
 
 /// Both.
-fn called(id: &str, tool: &str, input: &Value, text: &str, is_error: bool) -> String {
+pub(super) fn called(id: &str, tool: &str, input: &Value, text: &str, is_error: bool) -> String {
     call(id, tool, input) + &result(id, text, is_error)
 }
 
 /// The agent comes to the end of an answer, with that transcript.
-fn stops(talk: &Talk<'_>, transcript: &Path) {
+pub(super) fn stops(talk: &Talk<'_>, transcript: &Path) {
     talk.tell_with("Stop", json!({"transcript_path": transcript})).is_silent();
 }
 
