@@ -25,7 +25,7 @@ pub struct Said {
 }
 
 impl Said {
-    fn statement(&self, turn: &Turn<'_>) -> Statement {
+    pub(super) fn statement(&self, turn: &Turn<'_>) -> Statement {
         let Self { kind, text, quote, universal, paths, topic, tentative } = self.clone();
         Statement {
             quote,

@@ -5,6 +5,7 @@ mod codex;
 mod conversation;
 mod crowd;
 mod hostile;
+mod judged;
 mod outcomes;
 mod pi;
 mod places;

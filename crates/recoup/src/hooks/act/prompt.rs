@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::text::shortened;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
@@ -18,10 +17,7 @@ use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::said::{self, Said};
 use crate::hooks::wire;
-use crate::hooks::worker::job::What;
-
-/// As much of a prompt as a model is asked about.
-const LONGEST_ASKED: usize = 4_000;
+use crate::hooks::worker::job::{Asked, What};
 
 /// What came of a prompt.
 #[derive(Default)]
@@ -35,7 +31,7 @@ struct Came {
 pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let text = without_private(&prompt.text);
     let reading = classify::classify(&text);
-    let said = sayings(here, &reading);
+    let said = sayings(here, &reading.sayings);
     let found = fitting(here, &text);
     // Known by what it is, which must not be readable.
     let session = &here.occasion.session;
@@ -63,7 +59,7 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let mut reply = Reply::default();
     match taken {
         Taken::Done(Came { told, recorded, block }) => {
-            ask_model(here, &text, &reading, &recorded);
+            ask_model(here, &reading, &recorded);
             for line in &told {
                 reply.notice(line);
             }
@@ -98,19 +94,23 @@ fn tell_later(here: &Here<'_>, turn: &Turn<'_>, recorded: &[Recorded]) -> Result
     recorded.iter().filter_map(notice::remembered).try_for_each(|line| turn.tell(&line))
 }
 
-/// Where the user has agreed to that, a model is asked about what may be a statement. Its
-/// "none" is final.
-fn ask_model(here: &Here<'_>, text: &str, reading: &Reading, recorded: &[Recorded]) {
-    let may_be_one = !recorded.is_empty() || !reading.doubtful.is_empty();
-    if !may_be_one || !(here.around.asks_model)() {
-        return;
-    }
-    let stored = recorded.iter().filter(|it| matches!(it, Recorded::Stored { .. }));
-    here.later(What::Judge {
-        prompt: shortened(&secrets::redact(text), LONGEST_ASKED).into_owned(),
-        kept: stored.map(|it| it.note().id.to_string()).collect(),
-        tentative: is_tentative(here),
+/// Where the user has agreed to that, a model is asked about each sentence that may be a
+/// statement, by itself. Its "none" is final.
+fn ask_model(here: &Here<'_>, reading: &Reading, recorded: &[Recorded]) {
+    let kept = recorded.iter().filter_map(|it| match it {
+        Recorded::Stored { note, .. } => Some(Asked::kept(note)),
+        Recorded::Confirmed { .. } => None,
     });
+    let doubtful = sayings(here, &reading.doubtful).into_iter().map(without_secrets);
+    let asked: Vec<Asked> = kept.chain(doubtful.map(Asked::Doubtful)).collect();
+    if !asked.is_empty() && (here.around.asks_model)() {
+        here.later(What::Judge { asked });
+    }
+}
+
+fn without_secrets(said: Said) -> Said {
+    let clean = |text: String| secrets::redact(&text).into_owned();
+    Said { text: clean(said.text), quote: said.quote.map(clean), ..said }
 }
 
 fn is_tentative(here: &Here<'_>) -> bool {
@@ -118,8 +118,8 @@ fn is_tentative(here: &Here<'_>) -> bool {
 }
 
 /// What was said, as it would be kept. Where nobody was there to say it, it only waits.
-fn sayings(here: &Here<'_>, reading: &Reading) -> Vec<Said> {
-    if reading.sayings.is_empty() {
+fn sayings(here: &Here<'_>, found: &[Saying]) -> Vec<Said> {
+    if found.is_empty() {
         return Vec::new();
     }
     let tentative = is_tentative(here);
@@ -132,7 +132,7 @@ fn sayings(here: &Here<'_>, reading: &Reading) -> Vec<Said> {
         topic: saying.topic.clone(),
         tentative,
     };
-    reading.sayings.iter().map(said).collect()
+    found.iter().map(said).collect()
 }
 
 /// Notes about the same thing as a text, with what they need no lock for.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::hooked::Client;
-use recoup_core::memory::{NoteId, NoteScope, Occasion};
+use recoup_core::memory::{Note, NoteScope, Occasion};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -54,13 +54,24 @@ pub enum What {
     },
     /// Ask a model about what the user said. Nobody was sure, or it was kept.
     Judge {
-        /// The prompt, without secrets and private parts.
-        prompt: String,
-        /// What was kept of it.
-        kept: Vec<String>,
-        /// Whether nobody was there to say it.
-        tentative: bool,
+        /// Each sentence by itself.
+        asked: Vec<Asked>,
     },
+}
+
+/// A sentence of the user's that a model is asked about, without secrets and private parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asked {
+    /// It was kept.
+    Kept {
+        /// The user's own words.
+        quote: String,
+        /// The note that was made of them.
+        note: String,
+    },
+    /// Nobody was sure about it.
+    Doubtful(Said),
 }
 
 impl What {
@@ -109,7 +120,18 @@ impl From {
     }
 }
 
-/// The ids among words; what is none is passed over.
-pub(super) fn ids(words: &[String]) -> Vec<NoteId> {
-    words.iter().filter_map(|word| NoteId::parse(word).ok()).collect()
+impl Asked {
+    /// Whether that is worth keeping, which it is so far.
+    pub fn kept(note: &Note) -> Self {
+        let quote = note.quote.as_ref().unwrap_or(&note.text);
+        Self::Kept { quote: quote.clone(), note: note.id.to_string() }
+    }
+
+    /// The user's own words.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Self::Kept { quote, .. } => quote,
+            Self::Doubtful(said) => said.quote.as_deref().unwrap_or(&said.text),
+        }
+    }
 }

@@ -116,9 +116,7 @@ impl Worker<'_> {
             What::Remember { at, once, said } => {
                 self.remember(&occasion, *at, once.as_deref(), said)
             }
-            What::Judge { prompt, kept, tentative } => {
-                self.hear(&occasion, prompt, &job::ids(kept), *tentative)
-            }
+            What::Judge { asked } => self.hear(&occasion, asked),
         }
     }
 }
