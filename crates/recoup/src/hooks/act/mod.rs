@@ -215,10 +215,10 @@ impl<'a> Here<'a> {
 
     /// Leaves something slow to the worker; false where it could not be left.
     fn later(&self, what: job::What) -> bool {
-        let from = From::of(&self.occasion, self.project.root().to_owned());
+        let from = From::of(&self.occasion, self.project.root());
         let queue = Queue::of(&self.around.home, self.project.id());
         // Also where the queue is full: then a worker is what it needs.
-        let left = queue.put(&Job { from, what }, &SystemClock);
+        let left = queue.put(&Job::new(from, what), &SystemClock);
         let is_left = left.is_ok();
         for done in [left, worker::start(&queue, &self.project)] {
             if let Err(error) = done {

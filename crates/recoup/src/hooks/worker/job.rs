@@ -1,22 +1,80 @@
 //! What is left for later.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
+use recoup_core::base::fsx;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::{Note, NoteScope, Occasion};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
+use super::queue::LARGEST;
 use crate::hooks::said::Said;
+
+/// The form of jobs that this program writes. It reads older ones, and leaves newer ones alone.
+const VERSION: u32 = 1;
 
 /// Something slow that a hook does not wait for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
+    /// The form in which it is written; the first where it does not say.
+    #[serde(default = "first")]
+    version: u32,
     /// Where it comes from.
     pub from: From,
     /// What is to be done.
     pub what: What,
+}
+
+fn first() -> u32 {
+    1
+}
+
+/// Why a file is not read as a job.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// It is none, and never will be.
+    NoJob(String),
+    /// Not now, or not by us: the disk fails, or a newer version has left it.
+    Now(String),
+}
+
+impl Job {
+    /// Something to be done.
+    pub fn new(from: From, what: What) -> Self {
+        Self { version: VERSION, from, what }
+    }
+
+    /// The job in a file; none where nothing is there.
+    pub(super) fn read(file: &Path) -> Result<Option<Self>, Unread> {
+        let json = match fsx::read_regular(file, LARGEST) {
+            Ok(Some(json)) => json,
+            Ok(None) => return Ok(None),
+            // It is too large, or no file.
+            Err(error) if error.kind() == ErrorKind::Invalid => {
+                return Err(Unread::NoJob(error.to_string()));
+            }
+            Err(error) => return Err(Unread::Now(error.to_string())),
+        };
+        let no_job = |error: serde_json::Error| {
+            // Its words are what somebody typed.
+            let (line, column) = (error.line(), error.column());
+            Unread::NoJob(format!("{:?} error at {line}:{column}", error.classify()))
+        };
+        let form: Form = serde_json::from_slice(&json).map_err(no_job)?;
+        if form.version > VERSION {
+            return Err(Unread::Now("it is of a newer version of recoup".to_owned()));
+        }
+        serde_json::from_slice(&json).map(Some).map_err(no_job)
+    }
+}
+
+/// What is the same in jobs of all versions.
+#[derive(Deserialize)]
+struct Form {
+    #[serde(default = "first")]
+    version: u32,
 }
 
 /// Where a job comes from.
@@ -100,12 +158,12 @@ pub enum Why {
 
 impl From {
     /// Of what happened.
-    pub fn of(occasion: &Occasion, root: PathBuf) -> Self {
+    pub fn of(occasion: &Occasion, root: &Path) -> Self {
         Self {
             client: occasion.client.as_str().to_owned(),
             session: occasion.session.clone(),
             scope: occasion.scope.to_string(),
-            root,
+            root: root.to_owned(),
         }
     }
 
