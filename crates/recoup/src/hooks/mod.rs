@@ -16,6 +16,7 @@ pub mod mark;
 mod notice;
 mod outcome;
 pub mod pi;
+pub mod place;
 mod reply;
 pub mod said;
 pub(crate) mod stdin;

@@ -11,7 +11,7 @@ mod stop;
 mod tool;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use recoup_core::{Error, Result};
 use super::event::{Event, What};
 use super::headless::nobody_is_there;
 use super::outcome;
+use super::place::Place;
 use super::reply::Reply;
 use super::worker;
 use super::worker::job::{self, From, Job, Why};
@@ -76,6 +77,8 @@ struct Here<'a> {
     around: &'a Surroundings<'a>,
     memory: &'static Memory,
     project: Project,
+    /// Where the client is.
+    cwd: PathBuf,
     occasion: Occasion,
 }
 
@@ -140,7 +143,8 @@ impl<'a> Here<'a> {
             context: event.context(),
             scope: NoteScope::Project(project.id().clone()),
         };
-        Ok(Self { event, around, memory, project, occasion })
+        let cwd = around.cwd.join(&event.cwd);
+        Ok(Self { event, around, memory, project, cwd, occasion })
     }
 
     fn scope(&self) -> &NoteScope {
@@ -210,12 +214,12 @@ impl<'a> Here<'a> {
 
     /// Writes down what came of a call.
     fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
-        outcome::learn(turn, call, outcome, &|path| self.in_project(path))
+        outcome::learn(turn, call, outcome, self.place())
     }
 
     /// Leaves something slow to the worker; false where it could not be left.
     fn later(&self, what: job::What) -> bool {
-        let from = From::of(&self.occasion, self.project.root());
+        let from = From::of(&self.occasion, self.project.root(), self.cwd.clone());
         let queue = Queue::of(&self.around.home, self.project.id());
         // Also where the queue is full: then a worker is what it needs.
         let left = queue.put(&Job::new(from, what), &SystemClock);
@@ -261,14 +265,7 @@ impl<'a> Here<'a> {
         self.later(job::What::Sweep { transcript, why });
     }
 
-    /// A path as the project knows it; one outside is as it is.
-    fn in_project(&self, path: &str) -> String {
-        let whole = self.around.cwd.join(&self.event.cwd).join(path);
-        let inside = |path: &Path| {
-            path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())
-        };
-        inside(&whole)
-            .or_else(|| inside(&whole.canonicalize().ok()?))
-            .unwrap_or_else(|| whole.to_string_lossy().into_owned())
+    fn place(&self) -> Place<'_> {
+        Place { root: self.project.root(), cwd: &self.cwd }
     }
 }

@@ -10,6 +10,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::queue::LARGEST;
+use crate::hooks::place::Place;
 use crate::hooks::said::Said;
 
 /// The form of jobs that this program writes. It reads older ones, and leaves newer ones alone.
@@ -88,6 +89,9 @@ pub struct From {
     pub scope: String,
     /// The project's root.
     pub root: PathBuf,
+    /// Where the client was, which paths may start from; the root where that is not known.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
 }
 
 /// What is to be done.
@@ -158,13 +162,20 @@ pub enum Why {
 
 impl From {
     /// Of what happened.
-    pub fn of(occasion: &Occasion, root: &Path) -> Self {
+    pub fn of(occasion: &Occasion, root: &Path, cwd: PathBuf) -> Self {
         Self {
             client: occasion.client.as_str().to_owned(),
             session: occasion.session.clone(),
             scope: occasion.scope.to_string(),
             root: root.to_owned(),
+            // A job is JSON, which has no room for other names.
+            cwd: Some(cwd).filter(|cwd| cwd.to_str().is_some()),
         }
+    }
+
+    /// Where its paths are.
+    pub fn place(&self) -> Place<'_> {
+        Place { root: &self.root, cwd: self.cwd.as_deref().unwrap_or(&self.root) }
     }
 
     /// What happened, as memory takes it in.

@@ -131,7 +131,7 @@ impl Worker<'_> {
         let occasion = job.from.occasion()?;
         match &job.what {
             What::Sweep { transcript, why } => {
-                self.sweep(&occasion, &job.from.root, transcript, *why)
+                self.sweep(&occasion, job.from.place(), transcript, *why)
             }
             What::Remember { at, once, said } => {
                 self.remember(&occasion, *at, once.as_deref(), said)

@@ -19,6 +19,7 @@ use super::job::Why;
 use crate::hooks::mark::Mark;
 use crate::hooks::notice;
 use crate::hooks::outcome;
+use crate::hooks::place::Place;
 use crate::hooks::transcript::{Excerpt, Transcript};
 
 /// So many entries are looked at, at once.
@@ -29,7 +30,7 @@ impl Worker<'_> {
     pub(super) fn sweep(
         &self,
         occasion: &Occasion,
-        root: &Path,
+        place: Place<'_>,
         path: &Path,
         why: Why,
     ) -> Result<()> {
@@ -44,7 +45,7 @@ impl Worker<'_> {
         let known = entries.len();
         entries.extend(new);
         self.memory.turn(occasion, |turn| {
-            for line in take_in(turn, &entries, known, root)?.iter().filter_map(notice::learned) {
+            for line in take_in(turn, &entries, known, place)?.iter().filter_map(notice::learned) {
                 turn.tell(&line)?;
             }
             Ok(())
@@ -157,16 +158,17 @@ impl Worker<'_> {
 
 /// Everything that hooks may have missed, and that did not end among the first `known`
 /// entries. What hooks told us is known by the name of its call, and counts once.
-fn take_in(turn: &Turn<'_>, entries: &[Entry], known: usize, root: &Path) -> Result<Vec<Learned>> {
+fn take_in(
+    turn: &Turn<'_>,
+    entries: &[Entry],
+    known: usize,
+    place: Place<'_>,
+) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
-    let in_project = |path: &str| {
-        let path = Path::new(path);
-        path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
-    };
     for step in steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
             let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
-            learned.extend(outcome::learn(&then, step.call, outcome, &in_project)?);
+            learned.extend(outcome::learn(&then, step.call, outcome, place)?);
         }
     }
     for entry in &entries[known..] {

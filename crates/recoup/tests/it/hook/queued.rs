@@ -16,8 +16,8 @@ use recoup_core::memory::{NoteKind, NoteScope, Occasion};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::worker::{entry, jobs, queues, settled, stops};
-use super::{Talk, add, log, remembered};
+use super::worker::{called, entry, jobs, queues, settled, stops};
+use super::{Talk, add, happened, log, remembered};
 use crate::support::Home;
 
 const WORDS: &str = "never say \"xyzzy\" aloud";
@@ -151,7 +151,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
     let scope = NoteScope::Project(project.clone());
     let (client, session) = (Client::ClaudeCode, "one".to_owned());
     let occasion = Occasion { client, context: session.clone(), session, scope };
-    let from = From::of(&occasion, &home.project());
+    let from = From::of(&occasion, &home.project(), home.project());
     let said = |text: String| Said {
         kind: NoteKind::Preference,
         text,
@@ -217,4 +217,19 @@ fn what_could_not_be_preserved_before_a_compaction_is_preserved_at_the_next() {
     sql(&home, "DROP TRIGGER refused");
     compacts();
     assert_eq!(remembered(&home, "candidate"), ["use pnpm instead of npm"], "{}", log(&home));
+}
+
+#[test]
+fn a_path_has_one_name_whoever_was_told_of_it() {
+    let home = Home::new();
+    let link = home.path("link");
+    std::os::unix::fs::symlink(home.project(), &link).unwrap();
+    fs::create_dir_all(home.project().join("src")).unwrap();
+    fs::write(home.project().join("src/lib.rs"), "").unwrap();
+    let edit = json!({"file_path": link.join("src/lib.rs"), "old_string": "a", "new_string": "b"});
+    let transcript = home.write("transcript.jsonl", called("e1", "Edit", &edit, "done", false));
+    let talk = Talk::new(&home, "one").within(&link);
+    stops(&talk, &transcript);
+    settled(&home);
+    assert_eq!(happened(&home, "edited"), [("src/lib.rs".to_owned(), String::new())]);
 }
