@@ -10,18 +10,19 @@ mod standing;
 mod stop;
 mod tool;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recoup_core::base::clock::{SystemClock, Timestamp};
+use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::learn::Learned;
 use recoup_core::memory::transcript::{Call, Outcome};
-use recoup_core::memory::{Memory, NoteId, NoteScope, Occasion, Turn, Waits};
+use recoup_core::memory::{Given, Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
 use super::event::{Event, What};
@@ -80,6 +81,8 @@ struct Here<'a> {
     /// Where the client is.
     cwd: PathBuf,
     occasion: Occasion,
+    /// Whether a person is there: looked for once, and before anything is written.
+    has_person: OnceCell<bool>,
 }
 
 /// The project that the client works in. A directory may be gone by now (a worktree that was
@@ -100,13 +103,6 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
         }
         _ => above,
     })
-}
-
-/// What a context has been given, and when it was last given all that it did not have.
-#[derive(Default)]
-struct Known {
-    notes: HashSet<NoteId>,
-    last: Option<Timestamp>,
 }
 
 /// What became of something that was to be written down.
@@ -144,7 +140,8 @@ impl<'a> Here<'a> {
             scope: NoteScope::Project(project.id().clone()),
         };
         let cwd = around.cwd.join(&event.cwd);
-        Ok(Self { event, around, memory, project, cwd, occasion })
+        let has_person = OnceCell::new();
+        Ok(Self { event, around, memory, project, cwd, occasion, has_person })
     }
 
     fn scope(&self) -> &NoteScope {
@@ -177,12 +174,12 @@ impl<'a> Here<'a> {
         }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> Given {
         self.known_to(&self.occasion.context)
     }
 
     /// What a fork has of the session that it comes from; its own, where that is not known.
-    fn known_to_fork(&self) -> Known {
+    fn known_to_fork(&self) -> Given {
         let path = self.event.transcript.as_deref();
         match path.and_then(claude_code::fork::parent) {
             Some(parent) if parent != self.occasion.session => self.known_to(&parent),
@@ -190,17 +187,14 @@ impl<'a> Here<'a> {
         }
     }
 
-    fn known_to(&self, context: &str) -> Known {
-        Known {
-            notes: self.read("what was given", self.memory.given(context)),
-            last: self.read("what was given", self.memory.last_given(context)),
-        }
+    fn known_to(&self, context: &str) -> Given {
+        self.read("what was given", self.memory.given(context))
     }
 
     /// The rules that a context does not have: all of them, or those that are new since it
     /// was last given all. What there was no room for then is not new.
-    fn rules(&self, known: &Known, budget: Budget) -> Option<Block> {
-        let found = match known.last {
+    fn rules(&self, known: &Given, budget: Budget) -> Option<Block> {
+        let found = match known.last_whole {
             None => self.memory.rules(self.scope(), budget),
             Some(last) => self.memory.rules_since(last, self.scope()),
         };
@@ -242,9 +236,10 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Whether a person is there, whatever the client shows of this event.
+    /// Whether a person is there, whatever the client shows of this event. That may be a file
+    /// to read, which nobody should wait for who wants to write.
     fn has_person(&self) -> bool {
-        !nobody_is_there(self.event, &self.around.entry)
+        *self.has_person.get_or_init(|| !nobody_is_there(self.event, &self.around.entry))
     }
 
     /// Whether a person is there to be told something, now.

@@ -28,7 +28,7 @@ fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
     if found.is_empty() {
         return;
     }
-    let known = here.read("what was given", here.memory.given(&here.occasion.context));
+    let known = here.known().notes;
     let stale = StaleCheck::new(here.project.root());
     let context = here.context_of(&known, Budget::default());
     let moment = Moment { touches: &touched };
