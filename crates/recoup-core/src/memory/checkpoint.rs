@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::private::without_private;
@@ -61,6 +61,18 @@ impl Checkpoint {
             notes: notes.as_ref().and_then(|notes| one(notes, "notes".to_owned())),
         };
         (clean, left_out)
+    }
+
+    /// The same without whatever has these words in it.
+    fn without(self, words: &str) -> Self {
+        let all = |texts: Vec<String>| texts.into_iter().filter(|it| !it.contains(words)).collect();
+        let Self { completed, remaining, blockers, notes } = self;
+        Self {
+            completed: all(completed),
+            remaining: all(remaining),
+            blockers: all(blockers),
+            notes: notes.filter(|it| !it.contains(words)),
+        }
     }
 }
 
@@ -141,4 +153,29 @@ impl Memory {
                 .map_err(|error| fault::explain(error, "removing a checkpoint"))
         })
     }
+}
+
+/// Within one transaction: takes out what has these words in it. A checkpoint of which nothing
+/// is left goes, and so does one that can't be read: nobody knows what is in it.
+pub(super) fn forget(connection: &Connection, words: &str) -> Result<()> {
+    let forgetting = |error| fault::explain(error, "forgetting what a checkpoint says");
+    let mut select =
+        connection.prepare("SELECT scope, body FROM checkpoints").map_err(forgetting)?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(forgetting)?;
+    let all: Vec<(String, String)> = rows.collect::<rusqlite::Result<_>>().map_err(forgetting)?;
+    for (scope, body) in all {
+        let before: Option<Checkpoint> = serde_json::from_str(&body).ok();
+        let after = before.clone().map(|it| it.without(words)).filter(|it| !it.is_empty());
+        let done = match after {
+            Some(_) if after == before => continue,
+            Some(after) => {
+                let body = serde_json::to_string(&after).expect("strings always serialize");
+                connection
+                    .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, body])
+            }
+            None => connection.execute("DELETE FROM checkpoints WHERE scope = ?1", [scope]),
+        };
+        done.map_err(forgetting)?;
+    }
+    Ok(())
 }

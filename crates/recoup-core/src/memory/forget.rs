@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::keep;
 use super::rows::Kept;
 use super::schema::LISTS;
-use super::{Note, NoteId, givings, rows, search};
+use super::{Note, NoteId, checkpoint, givings, rows, search};
 use crate::base::fsx;
 use crate::database::{UNFINISHED, connection, fault, version_of};
 use crate::error::{Error, Result};
@@ -46,15 +46,17 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
         )
         .map_err(forgetting)?;
     remove_kept(connection, kept)?;
-    for words in std::iter::once(&kept.note.text).chain(&kept.note.quote) {
+    let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
+    // What was said in private is not kept, and an empty quote would be in everything.
+    for words in words.filter(|words| !words.trim().is_empty()) {
         for sql in [
             "DELETE FROM events WHERE instr(detail, ?1) > 0",
             "DELETE FROM notices WHERE instr(text, ?1) > 0",
             "DELETE FROM lessons WHERE instr(error, ?1) > 0 OR instr(command, ?1) > 0",
-            "DELETE FROM checkpoints WHERE instr(body, ?1) > 0",
         ] {
             connection.execute(sql, [words]).map_err(forgetting)?;
         }
+        checkpoint::forget(connection, words)?;
     }
     Ok(())
 }

@@ -15,11 +15,11 @@ const BETWEEN: &str = " ";
 
 /// What one context has been given.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub struct Given {
     /// What it still has.
-    pub(super) notes: HashSet<NoteId>,
+    pub notes: HashSet<NoteId>,
     /// When it was last given all that it did not have, if it has not lost that.
-    pub(super) last_whole: Option<Timestamp>,
+    pub last_whole: Option<Timestamp>,
     /// How often it was given something, lost or not.
     times: i64,
 }

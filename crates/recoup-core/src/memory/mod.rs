@@ -43,6 +43,7 @@ pub use crate::database::Waits;
 pub use agree::{Suggested, Suggestion};
 pub use checkpoint::{Checkpoint, LeftOut, Saved};
 pub use forget::Forgotten;
+pub use givings::Given;
 pub use keep::Recorded;
 pub use note::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust};
 pub use privacy::Silence;

@@ -8,30 +8,31 @@ use recoup_core::memory::{Forgotten, Note, NoteId};
 
 use super::app::App;
 use crate::config::trust::{self, Ledger};
-use crate::hooks::worker::queue;
+use crate::hooks::worker;
 
 impl App {
-    /// Removes these memories, and what waits for the worker with the same words; first out
-    /// of what Claude Code reads by itself.
+    /// Removes these memories; first out of what waits for the worker, who would write them
+    /// down again, and out of what Claude Code reads by itself.
     pub(super) fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
         let memory = self.memory_for_writing()?;
         let found: Vec<Option<Note>> =
             ids.iter().map(|id| memory.note(id)).collect::<Result<_>>()?;
         // Of what is not there nothing is done; who looks for it says so.
         let notes: Vec<Note> = found.into_iter().collect::<Option<_>>().unwrap_or_default();
+        let waiting = forget_jobs(self, &notes);
         let (mut forgotten, mirrored) =
             self.with_mirror(|mirror| mirror.forget(&notes, || memory.forget(ids)))?;
         forgotten.unreached.extend(shared(self, &forgotten.notes));
-        forget_jobs(self, &forgotten.notes)?;
+        forgotten.unreached.extend(waiting);
         forgotten.unreached.extend(mirrored);
         Ok(forgotten)
     }
 }
 
-fn forget_jobs(app: &App, notes: &[Note]) -> Result<()> {
+fn forget_jobs(app: &App, notes: &[Note]) -> Vec<PathBuf> {
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
     let words: Vec<&str> = words.map(String::as_str).collect();
-    queue::forget(&app.settings.home, &words).map(drop)
+    worker::forget::forget(&app.settings.home, &words)
 }
 
 /// The repository's file where it, or what was accepted of it, has one of them: what is

@@ -13,8 +13,10 @@ mod headless;
 pub mod lines;
 mod log;
 pub mod mark;
+mod notice;
 mod outcome;
 pub mod pi;
+pub mod place;
 mod reply;
 pub mod said;
 pub(crate) mod stdin;
@@ -25,7 +27,7 @@ pub mod worker;
 use std::path::PathBuf;
 
 use recoup_core::base::project::Project;
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::{Client, with_whole_letters};
 use recoup_core::memory::team::State;
 use recoup_core::secrets::Values;
 use serde::Deserialize;
@@ -75,18 +77,19 @@ pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String
         Ok(None) => None,
         Ok(Some(event)) => {
             let reply = act::on(&event, around);
-            render(&event, &reply)
+            render(&event, &reply, around.log)
         }
     }
 }
 
-fn render(event: &Event, reply: &Reply) -> Option<String> {
+fn render(event: &Event, reply: &Reply, log: &Log) -> Option<String> {
     if reply.is_empty() {
         return None;
     }
+    let lost = |what: &str| log.note(Some(event.client), &event.name, what);
     match event.client {
-        Client::ClaudeCode => claude_code::reply::render(&event.name, reply),
-        Client::Codex => codex::reply::render(&event.name, reply),
+        Client::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
+        Client::Codex => codex::reply::render(&event.name, reply, lost),
         Client::Pi => pi::reply::render(&event.name, reply),
     }
 }
@@ -111,7 +114,7 @@ fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
         let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
         return Err(why.to_owned());
     }
-    let text = wire::without_halves(text);
+    let text = with_whole_letters(text);
     // What a command printed may have them, and no pattern would know them.
     let hidden = hidden.in_json();
     let text = hidden.redact(&text);

@@ -8,15 +8,14 @@ use recoup_core::memory::learn::{Learned, Ran};
 use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
 use recoup_core::memory::{Happened, Of, Turn};
 
-/// A path as the project knows it.
-pub(super) type InProject<'a> = &'a dyn Fn(&str) -> String;
+use super::place::Place;
 
 /// Writes down what came of a call.
 pub(super) fn learn(
     turn: &Turn<'_>,
     call: &Call,
     outcome: &Outcome,
-    in_project: InProject<'_>,
+    place: Place<'_>,
 ) -> Result<Option<Learned>> {
     let kind = call.command().and_then(Kind::of).map(|kind| kind.to_string());
     let subject = kind.as_deref().unwrap_or(&call.tool);
@@ -45,19 +44,19 @@ pub(super) fn learn(
         }
         (Ended::Succeeded, None, Some(ran)) => turn.succeeded(&ran),
         (Ended::Succeeded, None, None) => {
-            edited(turn, call, in_project)?;
+            edited(turn, call, place)?;
             turn.happened(Happened::Succeeded, of(None)).map(|_| None)
         }
     }
 }
 
 /// The files that a call has changed.
-pub(super) fn edited(turn: &Turn<'_>, call: &Call, in_project: InProject<'_>) -> Result<()> {
+pub(super) fn edited(turn: &Turn<'_>, call: &Call, place: Place<'_>) -> Result<()> {
     if !call.edits() {
         return Ok(());
     }
     for (number, path) in files(call).into_iter().enumerate() {
-        let (path, id) = (in_project(path), format!("{}#{number}", call.id));
+        let (path, id) = (place.name_of(path), format!("{}#{number}", call.id));
         turn.happened(Happened::Edited, Of::call(&path, &id))?;
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! What the user said, written down: by the hook that heard it, or by the worker where
 //! memory could not be written at that moment.
 
+use recoup_core::Result;
 use recoup_core::memory::{NoteKind, Recorded, Source, Statement, Turn};
-use recoup_core::{ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 /// A statement of the user's, as a job has it.
@@ -25,7 +25,7 @@ pub struct Said {
 }
 
 impl Said {
-    fn statement(&self, turn: &Turn<'_>) -> Statement {
+    pub(super) fn statement(&self, turn: &Turn<'_>) -> Statement {
         let Self { kind, text, quote, universal, paths, topic, tentative } = self.clone();
         Statement {
             quote,
@@ -41,10 +41,7 @@ impl Said {
 pub(super) fn record(turn: &Turn<'_>, said: &[Said]) -> Result<Vec<Recorded>> {
     let mut all = Vec::new();
     for said in said {
-        let recorded = match turn.record(&said.statement(turn)) {
-            Err(error) if error.kind() == ErrorKind::Invalid => continue,
-            recorded => recorded?,
-        };
+        let Some(recorded) = turn.try_record(&said.statement(turn))? else { continue };
         if let Recorded::Confirmed { note, .. } = &recorded {
             turn.repeated(note)?;
         }

@@ -39,7 +39,6 @@ pub struct Transcript {
     file: Regular,
     path: PathBuf,
     client: Client,
-    most_read: u64,
 }
 
 /// Entries in their order, and how far the file was read.
@@ -69,16 +68,8 @@ impl Transcript {
             Found::Nothing => Ok(None),
             Found::Other => refused("a link or a special file, not a regular one"),
             Found::Denied => refused("not readable for this user"),
-            Found::Regular(file) => {
-                Ok(Some(Self { file, path: path.to_owned(), client, most_read: MOST_READ }))
-            }
+            Found::Regular(file) => Ok(Some(Self { file, path: path.to_owned(), client })),
         }
-    }
-
-    /// The same for those in a hurry: so much of it is looked at, from its end.
-    #[must_use]
-    pub fn reading_at_most(self, bytes: u64) -> Self {
-        Self { most_read: bytes, ..self }
     }
 
     /// The last `count` entries.
@@ -123,7 +114,7 @@ impl Transcript {
     }
 
     fn read(&self, floor: u64, most: usize) -> io::Result<Excerpt> {
-        let mut lines = Lines::between(&self.file, floor, self.file.size(), self.most_read);
+        let mut lines = Lines::between(&self.file, floor, self.file.size(), MOST_READ);
         let (mut entries, mut complete) = (Vec::new(), true);
         while let Some(line) = lines.next_line()? {
             for entry in self::entries(self.client, line.text).into_iter().rev() {

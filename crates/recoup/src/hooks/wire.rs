@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Digest;
+use recoup_core::memory::hooked::with_whole_letters;
 use recoup_core::memory::transcript::{Action, Call, What};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -36,49 +37,7 @@ pub(super) struct Block<'a> {
 /// that JSON writes as two halves; such a half is no JSON that Rust reads, and is replaced.
 pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json::Result<T>) -> T {
     let Ok(text) = str::from_utf8(line) else { return T::default() };
-    let halves = ["\\ud", "\\uD"].iter().any(|start| text.contains(start));
-    let text = if halves { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) };
-    read(&text).unwrap_or_default()
-}
-
-/// The same where a field that can't be read would only be passed over.
-pub(super) fn without_halves(text: &str) -> Cow<'_, str> {
-    let has = |escape: &str| memchr::memmem::find(text.as_bytes(), escape.as_bytes()).is_some();
-    if has("\\ud") || has("\\uD") { Cow::Owned(mended(text)) } else { Cow::Borrowed(text) }
-}
-
-/// `text` without halves of characters (`\ud83d` alone).
-fn mended(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let len = match (surrogate(rest), surrogate(rest.get(6..).unwrap_or(""))) {
-            (Some(true), Some(false)) => 12,
-            (Some(_), _) => {
-                mended.push_str("\\ufffd");
-                rest = &rest[6..];
-                continue;
-            }
-            // An escape and what it escapes, so that `\\ud83d` stays what it is.
-            _ => rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end),
-        };
-        mended.push_str(&rest[..len]);
-        rest = &rest[len..];
-    }
-    mended.push_str(rest);
-    mended
-}
-
-/// Whether `text` begins with a surrogate's escape, and if so whether a leading one.
-fn surrogate(text: &str) -> Option<bool> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    match u16::from_str_radix(digits, 16).ok()? {
-        0xD800..=0xDBFF => Some(true),
-        0xDC00..=0xDFFF => Some(false),
-        _ => None,
-    }
+    read(&with_whole_letters(text)).unwrap_or_default()
 }
 
 /// The blocks of a content: a string is one block of text.

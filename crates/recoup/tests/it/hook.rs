@@ -5,10 +5,12 @@ mod codex;
 mod conversation;
 mod crowd;
 mod hostile;
+mod judged;
 mod outcomes;
 mod pi;
 mod places;
 mod private;
+mod queued;
 mod recorded;
 pub(crate) mod worker;
 

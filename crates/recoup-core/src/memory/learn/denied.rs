@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::lessons::{Learned, Ran};
 use crate::database::fault;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::memory::turn::{Happened, Of, Turn};
 use crate::memory::{NoteKind, Recorded, Source, Statement};
 
@@ -23,12 +23,10 @@ impl Turn<'_> {
         let text = format!("don't run `{}` without asking", ran.kind.replace('`', "'"));
         let scope = self.occasion.scope.clone();
         let statement = Statement::new(NoteKind::Preference, text, Source::Extraction, scope);
-        match self.record(&statement) {
-            Ok(Recorded::Stored { note, .. }) => Ok(Some(Learned::Candidate(note))),
-            Ok(Recorded::Confirmed { .. }) => Ok(None),
-            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(match self.try_record(&statement)? {
+            Some(Recorded::Stored { note, .. }) => Some(Learned::Candidate(note)),
+            Some(Recorded::Confirmed { .. }) | None => None,
+        })
     }
 
     fn times_denied(&self, kind: &str) -> Result<i64> {

@@ -3,24 +3,14 @@
 use std::collections::HashSet;
 
 use super::Turn;
-use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::givings::{self, Given};
 use crate::memory::inject::Block;
 use crate::memory::{Memory, NoteId};
 
 impl Memory {
-    /// What a context has been given.
-    pub fn given(&self, context: &str) -> Result<HashSet<NoteId>> {
-        Ok(self.given_to(context)?.notes)
-    }
-
-    /// When a context was last given all rules that it did not have.
-    pub fn last_given(&self, context: &str) -> Result<Option<Timestamp>> {
-        Ok(self.given_to(context)?.last_whole)
-    }
-
-    fn given_to(&self, context: &str) -> Result<Given> {
+    /// What a context has been given, and when it was last given all rules.
+    pub fn given(&self, context: &str) -> Result<Given> {
         Ok(self.read(|connection| Given::to(connection, context))?.unwrap_or_default())
     }
 }

@@ -18,7 +18,7 @@ use super::statement::Statement;
 use super::store::checked;
 use super::{Memory, Note, NoteId, NoteScope, Status, privacy, rows};
 use crate::base::clock::Timestamp;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// Where something happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,5 +103,13 @@ impl Turn<'_> {
         let session = Some(self.occasion.session.clone());
         let statement = checked(&Statement { session, ..statement.clone() })?;
         keep::record(self.connection, &statement, &Details::of(&statement, self.now))
+    }
+
+    /// The same; none where it must not be kept. Any other fault is one.
+    pub fn try_record(&self, statement: &Statement) -> Result<Option<Recorded>> {
+        match self.record(statement) {
+            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+            recorded => recorded.map(Some),
+        }
     }
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::{NoteId, Statement, Wanted};
+use recoup_core::memory::{Checkpoint, NoteId, Statement, Wanted};
 use rusqlite::Connection;
 
-use super::{Scene, stated};
+use super::{Scene, project, stated};
 
 /// Whether any file below `dir` holds these bytes, in whatever encoding SQLite keeps text.
 fn is_anywhere(dir: &Path, words: &str) -> bool {
@@ -72,4 +72,45 @@ fn either_all_of_them_or_none() {
     let other = NoteId::parse("00000000").unwrap();
     assert!(scene.memory().forget(&[id, other]).is_err());
     assert_eq!(scene.active(), ["use tabs"]);
+}
+
+#[test]
+fn where_work_stands_loses_what_has_the_words_and_nothing_else() {
+    let scene = Scene::new();
+    let rule = r#"put "use strict" \ first"#;
+    let id = scene.say(rule, None).note().id.clone();
+    let checkpoint = Checkpoint {
+        completed: vec!["read the \"docs\"".to_owned()],
+        remaining: vec![format!("the user says: {rule}"), "write the tests".to_owned()],
+        blockers: vec![rule.to_owned()],
+        notes: Some(format!("remember: {rule}!")),
+    };
+    let only = Checkpoint { remaining: vec![rule.to_owned()], ..Checkpoint::default() };
+    let untouched = Checkpoint { remaining: vec!["ship".to_owned()], ..Checkpoint::default() };
+    for (letter, checkpoint) in [('a', &checkpoint), ('b', &only), ('c', &untouched)] {
+        scene.memory().save_checkpoint(&project(letter), checkpoint).unwrap();
+    }
+    scene.memory().forget(&[id]).unwrap();
+    let left = |letter| scene.memory().checkpoint(&project(letter)).unwrap().map(|it| it.0);
+    let rest = Checkpoint {
+        completed: checkpoint.completed.clone(),
+        remaining: vec!["write the tests".to_owned()],
+        ..Checkpoint::default()
+    };
+    assert_eq!(left('a'), Some(rest));
+    assert_eq!(left('b'), None, "nothing is left of it");
+    assert_eq!(left('c'), Some(untouched));
+    assert!(!is_anywhere(scene.dir.path(), "use strict"));
+}
+
+#[test]
+fn a_quote_of_which_nothing_is_left_is_not_in_everything() {
+    let scene = Scene::new();
+    let quote = Some("<private>put the wombat away</private>".to_owned());
+    let statement = Statement { quote, ..stated("put the wombat into the fridge", None) };
+    let id = scene.memory().record(&statement).unwrap().note().id.clone();
+    let ship = Checkpoint { remaining: vec!["ship".to_owned()], ..Checkpoint::default() };
+    scene.memory().save_checkpoint(&project('a'), &ship).unwrap();
+    scene.memory().forget(&[id]).unwrap();
+    assert_eq!(scene.memory().checkpoint(&project('a')).unwrap().map(|it| it.0), Some(ship));
 }

@@ -94,7 +94,7 @@ proptest! {
         for (context, name) in CONTEXTS.iter().enumerate() {
             let held = account.held.iter().filter(|(holder, _)| *holder == context);
             let held: HashSet<NoteId> = held.map(|(_, note)| ids[*note].clone()).collect();
-            prop_assert_eq!(memory.given(name).unwrap(), held);
+            prop_assert_eq!(memory.given(name).unwrap().notes, held);
         }
         for helped in memory.report(&Wanted::default()).unwrap() {
             let note = ids.iter().position(|id| *id == helped.note.id).unwrap();
@@ -127,5 +127,5 @@ fn a_forgotten_note_is_in_no_list() {
     let lists: String =
         database.query_row("SELECT notes FROM givings", [], |row| row.get(0)).unwrap();
     assert!(!lists.contains(id.as_str()), "{lists:?}");
-    assert_eq!(scene.memory().given("one").unwrap().len(), 1);
+    assert_eq!(scene.memory().given("one").unwrap().notes.len(), 1);
 }

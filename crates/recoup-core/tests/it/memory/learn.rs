@@ -4,6 +4,7 @@ mod citation;
 mod command;
 mod error_line;
 mod failure;
+mod passwords;
 mod trouble;
 
 use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What};

@@ -72,7 +72,7 @@ impl Scene {
 
 fn block(memory: &Memory, occasion: &Occasion) -> Block {
     let rules = memory.rules(&occasion.scope, Budget::default()).unwrap();
-    let given = memory.given(&occasion.context).unwrap();
+    let given = memory.given(&occasion.context).unwrap().notes;
     let recoup_core::memory::NoteScope::Project(id) = &occasion.scope else { unreachable!() };
     let context = Context { project: Some(id), given: &given, budget: Budget::default() };
     Block::of(&rules, &context, |_| None).unwrap()

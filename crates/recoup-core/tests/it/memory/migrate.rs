@@ -69,9 +69,9 @@ fn version(scene: &Scene) -> i64 {
 fn a_reader_finds_what_contexts_were_given_before() {
     let (scene, ids) = of_the_first_version();
     let memory = scene.memory();
-    assert_eq!(memory.given("one").unwrap(), ids.iter().cloned().collect());
-    assert_eq!(memory.last_given("one").unwrap().map(Timestamp::as_millis), Some(5));
-    assert!(memory.given("two").unwrap().is_empty(), "it was lost");
+    assert_eq!(memory.given("one").unwrap().notes, ids.iter().cloned().collect());
+    assert_eq!(memory.given("one").unwrap().last_whole.map(Timestamp::as_millis), Some(5));
+    assert!(memory.given("two").unwrap().notes.is_empty(), "it was lost");
     let report = memory.report(&Wanted::default()).unwrap();
     let figures = |id: &NoteId| {
         let it = report.iter().find(|it| it.note.id == *id).unwrap();

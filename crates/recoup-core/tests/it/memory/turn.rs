@@ -32,17 +32,17 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     scene.pass();
     let block = all_rules(&memory);
     memory.turn(&occasion("one"), |turn| turn.give_all(Some(&block))).unwrap();
-    let last = memory.last_given("one").unwrap().unwrap();
+    let last = memory.given("one").unwrap().last_whole.unwrap();
     assert!(memory.rules_since(last, &NoteScope::Universal).unwrap().is_empty());
-    assert_eq!(memory.last_given("one/agent").unwrap(), None, "a sub-agent has nothing");
+    assert_eq!(memory.given("one/agent").unwrap().last_whole, None, "a sub-agent has nothing");
 
     scene.say("never push to main", None);
     let new = memory.rules_since(last, &NoteScope::Universal).unwrap();
     assert_eq!(new.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["never push to main"]);
 
     memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
-    assert_eq!(memory.last_given("one").unwrap(), None);
-    assert!(memory.given("one").unwrap().is_empty());
+    assert_eq!(memory.given("one").unwrap().last_whole, None);
+    assert!(memory.given("one").unwrap().notes.is_empty());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_is_said_in_a_context_is_known_there_and_does_not_stand_for_all() {
         memory.turn(&occasion(context), |turn| turn.knows([&note])).unwrap().unwrap()
     };
     assert_eq!((known("one"), known("one"), known("two")), (1, 0, 1));
-    assert_eq!(memory.last_given("one").unwrap(), None);
+    assert_eq!(memory.given("one").unwrap().last_whole, None);
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
         let noted = memory.turn(&occasion("one"), |turn| turn.at(at).give_all(None));
         assert_eq!(noted.unwrap(), Some(()));
     }
-    assert_eq!(memory.last_given("one").unwrap(), Some(START));
+    assert_eq!(memory.given("one").unwrap().last_whole, Some(START));
 }

@@ -118,8 +118,8 @@ fn a_context_is_given_a_rule_once_and_again_when_it_lost_it() {
     let scene = Scene::new();
     let id = scene.say("Use tabs.", None).note().id.clone();
     assert_eq!(scene.gives("one"), std::slice::from_ref(&id));
-    assert!(scene.memory().given("one").unwrap().contains(&id));
-    assert!(scene.memory().given("one/agent").unwrap().is_empty());
+    assert!(scene.memory().given("one").unwrap().notes.contains(&id));
+    assert!(scene.memory().given("one/agent").unwrap().notes.is_empty());
     scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
     assert_eq!(scene.gives("one"), [id]);
 }

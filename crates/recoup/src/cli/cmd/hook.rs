@@ -2,6 +2,7 @@
 //! with 0 whatever happens, and prints nothing but an answer that the client reads: any
 //! other code, or text, would block a tool or erase a prompt.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{self, AssertUnwindSafe};
@@ -121,27 +122,20 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
         }
     };
     let home = places.home.clone();
+    // Read once, where it matters. What can't be read says no.
+    let settings = OnceCell::new();
+    let settings = || settings.get_or_init(|| Settings::load(&Overrides::default()).ok()).as_ref();
     let around = Surroundings {
         home: places.home,
         cwd: places.cwd,
         entry: Entry(env::claude_code_entrypoint()),
-        keeps_headless: &keeps_headless,
-        asks_model: &asks_model,
+        keeps_headless: &|| settings().is_some_and(|settings| settings.keeps_headless),
+        asks_model: &|| settings().is_some_and(|settings| settings.judge.enabled),
         team: &|project| trust::team_state(&home, project),
         hidden: env::credentials(),
         log,
     };
     hooks::answer(Told { client: given.client, payload }, &around)
-}
-
-/// Configuration that can't be read says no.
-fn keeps_headless() -> bool {
-    Settings::load(&Overrides::default()).is_ok_and(|settings| settings.keeps_headless)
-}
-
-/// The same.
-fn asks_model() -> bool {
-    Settings::load(&Overrides::default()).is_ok_and(|settings| settings.judge.enabled)
 }
 
 /// Does what hooks have left for later in a project.

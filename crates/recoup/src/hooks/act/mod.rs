@@ -4,30 +4,31 @@
 //! written is not kept. Both are lines in the log.
 
 mod agent;
-mod notice;
 mod prompt;
 mod session;
 mod standing;
 mod stop;
 mod tool;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recoup_core::base::clock::{SystemClock, Timestamp};
+use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::learn::Learned;
 use recoup_core::memory::transcript::{Call, Outcome};
-use recoup_core::memory::{Memory, NoteId, NoteScope, Occasion, Turn, Waits};
+use recoup_core::memory::{Given, Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
 use super::event::{Event, What};
 use super::headless::nobody_is_there;
 use super::outcome;
+use super::place::Place;
 use super::reply::Reply;
 use super::worker;
 use super::worker::job::{self, From, Job, Why};
@@ -77,7 +78,11 @@ struct Here<'a> {
     around: &'a Surroundings<'a>,
     memory: &'static Memory,
     project: Project,
+    /// Where the client is.
+    cwd: PathBuf,
     occasion: Occasion,
+    /// Whether a person is there: looked for once, and before anything is written.
+    has_person: OnceCell<bool>,
 }
 
 /// The project that the client works in. A directory may be gone by now (a worktree that was
@@ -110,13 +115,6 @@ fn of_session(event: &Event, found: Project, memory: &Memory) -> Project {
         Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
         _ => found,
     }
-}
-
-/// What a context has been given, and when it was last given all that it did not have.
-#[derive(Default)]
-struct Known {
-    notes: HashSet<NoteId>,
-    last: Option<Timestamp>,
 }
 
 /// What became of something that was to be written down.
@@ -158,7 +156,9 @@ impl<'a> Here<'a> {
             context: event.context(),
             scope: NoteScope::Project(project.id().clone()),
         };
-        Ok(Self { event, around, memory, project, occasion })
+        let cwd = around.cwd.join(&event.cwd);
+        let has_person = OnceCell::new();
+        Ok(Self { event, around, memory, project, cwd, occasion, has_person })
     }
 
     fn scope(&self) -> &NoteScope {
@@ -191,12 +191,12 @@ impl<'a> Here<'a> {
         }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> Given {
         self.known_to(&self.occasion.context)
     }
 
     /// What a fork has of the session that it comes from; its own, where that is not known.
-    fn known_to_fork(&self) -> Known {
+    fn known_to_fork(&self) -> Given {
         let path = self.event.transcript.as_deref();
         match path.and_then(claude_code::fork::parent) {
             Some(parent) if parent != self.occasion.session => self.known_to(&parent),
@@ -204,17 +204,14 @@ impl<'a> Here<'a> {
         }
     }
 
-    fn known_to(&self, context: &str) -> Known {
-        Known {
-            notes: self.read("what was given", self.memory.given(context)),
-            last: self.read("what was given", self.memory.last_given(context)),
-        }
+    fn known_to(&self, context: &str) -> Given {
+        self.read("what was given", self.memory.given(context))
     }
 
     /// The rules that a context does not have: all of them, or those that are new since it
     /// was last given all. What there was no room for then is not new.
-    fn rules(&self, known: &Known, budget: Budget) -> Option<Block> {
-        let found = match known.last {
+    fn rules(&self, known: &Given, budget: Budget) -> Option<Block> {
+        let found = match known.last_whole {
             None => self.memory.rules(self.scope(), budget),
             Some(last) => self.memory.rules_since(last, self.scope()),
         };
@@ -228,15 +225,15 @@ impl<'a> Here<'a> {
 
     /// Writes down what came of a call.
     fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
-        outcome::learn(turn, call, outcome, &|path| self.in_project(path))
+        outcome::learn(turn, call, outcome, self.place())
     }
 
     /// Leaves something slow to the worker; false where it could not be left.
     fn later(&self, what: job::What) -> bool {
-        let from = From::of(&self.occasion, self.project.root().to_owned());
+        let from = From::of(&self.occasion, self.project.root(), self.cwd.clone());
         let queue = Queue::of(&self.around.home, self.project.id());
         // Also where the queue is full: then a worker is what it needs.
-        let left = queue.put(&Job { from, what }, &SystemClock);
+        let left = queue.put(&Job::new(from, what), &SystemClock);
         let is_left = left.is_ok();
         for done in [left, worker::start(&queue, &self.project)] {
             if let Err(error) = done {
@@ -256,9 +253,10 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Whether a person is there, whatever the client shows of this event.
+    /// Whether a person is there, whatever the client shows of this event. That may be a file
+    /// to read, which nobody should wait for who wants to write.
     fn has_person(&self) -> bool {
-        !nobody_is_there(self.event, &self.around.entry)
+        *self.has_person.get_or_init(|| !nobody_is_there(self.event, &self.around.entry))
     }
 
     /// Whether a person is there to be told something, now.
@@ -279,14 +277,7 @@ impl<'a> Here<'a> {
         self.later(job::What::Sweep { transcript, why });
     }
 
-    /// A path as the project knows it; one outside is as it is.
-    fn in_project(&self, path: &str) -> String {
-        let whole = self.around.cwd.join(&self.event.cwd).join(path);
-        let inside = |path: &Path| {
-            path.strip_prefix(self.project.root()).ok().map(|it| it.to_string_lossy().into_owned())
-        };
-        inside(&whole)
-            .or_else(|| inside(&whole.canonicalize().ok()?))
-            .unwrap_or_else(|| whole.to_string_lossy().into_owned())
+    fn place(&self) -> Place<'_> {
+        Place { root: self.project.root(), cwd: &self.cwd }
     }
 }

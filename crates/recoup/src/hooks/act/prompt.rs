@@ -4,23 +4,31 @@
 use std::collections::HashSet;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::text::shortened;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
 use recoup_core::memory::{Happened, NoteId, Of, Recorded, Turn};
 use recoup_core::{Result, secrets};
 
-use super::{Here, Taken, notice};
+use super::{Here, Taken};
 use crate::hooks::event::Prompt;
-use crate::hooks::headless::nobody_is_there;
+use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::said::{self, Said};
 use crate::hooks::wire;
-use crate::hooks::worker::job::What;
+use crate::hooks::worker::job::{Asked, What};
 
-/// As much of a prompt as a model is asked about.
-const LONGEST_ASKED: usize = 4_000;
+/// A prompt, as far as it is understood without memory.
+struct Heard {
+    /// Without its private parts.
+    text: String,
+    reading: Reading,
+    said: Vec<Said>,
+    /// Stands for the prompt, which counts once.
+    once: Option<String>,
+    /// Whether a person sees what we answer.
+    has_reader: bool,
+}
 
 /// What came of a prompt.
 #[derive(Default)]
@@ -32,61 +40,70 @@ struct Came {
 }
 
 pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
-    let text = without_private(&prompt.text);
-    let reading = classify::classify(&text);
-    let said = sayings(here, &reading);
-    let found = fitting(here, &text);
-    // Known by what it is, which must not be readable.
-    let session = &here.occasion.session;
-    let once = prompt
-        .turn
-        .as_ref()
-        .map(|turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text)));
-    let taken = here.take_in(|turn| {
-        let of = Of { call: once.as_deref(), ..Of::default() };
-        if !turn.happened(Happened::Prompted, of)? {
-            return Ok(Came::default());
+    let heard = hear(here, prompt);
+    let found = fitting(here, &heard.text);
+    match here.take_in(|turn| take_in(here, turn, &heard, &found)) {
+        Taken::Done(came) => {
+            ask_model(here, &heard.reading, &came.recorded);
+            came.reply()
         }
-        if reading.re_ask {
-            turn.reasked(&text)?;
-        }
-        let recorded = said::record(turn, &said)?;
-        if !here.event.heard {
-            tell_later(here, turn, &recorded)?;
-            return Ok(Came { recorded, ..Came::default() });
-        }
-        let block = still_fitting(here, turn, &found, &recorded)?;
-        let told = if here.has_reader() { turn.told()? } else { Vec::new() };
-        Ok(Came { told, recorded, block })
-    });
-    let mut reply = Reply::default();
-    match taken {
-        Taken::Done(Came { told, recorded, block }) => {
-            ask_model(here, &text, &reading, &recorded);
-            for line in &told {
-                reply.notice(line);
-            }
-            recorded.iter().filter_map(notice::remembered).for_each(|line| reply.notice(&line));
-            if let Some(block) = block {
-                reply.tell(block.text());
-            }
-        }
-        Taken::Failed if !said.is_empty() => {
-            let text = said[0].text.clone();
-            let kept = keep_for_later(here, once, said);
-            reply.notice(&if kept { notice::later(&text) } else { notice::not_remembered(&text) });
-        }
-        Taken::Failed | Taken::Silent => {}
+        Taken::Failed => keep_for_later(here, heard),
+        Taken::Silent => Reply::default(),
     }
-    reply
 }
 
-/// Memory can't be written at the moment: the worker does that as soon as it can be. False
-/// where even that can't be noted down.
-fn keep_for_later(here: &Here<'_>, once: Option<String>, said: Vec<Said>) -> bool {
+fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
+    let text = without_private(&prompt.text).into_owned();
+    let reading = classify::classify(&text);
+    let said = sayings(here, &reading.sayings);
+    // Known by what it is, which must not be readable.
+    let session = &here.occasion.session;
+    let print = |turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text));
+    let once = prompt.turn.as_ref().map(print);
+    Heard { text, reading, said, once, has_reader: here.has_reader() }
+}
+
+fn take_in(here: &Here<'_>, turn: &Turn<'_>, heard: &Heard, found: &[Candidate]) -> Result<Came> {
+    let of = Of { call: heard.once.as_deref(), ..Of::default() };
+    if !turn.happened(Happened::Prompted, of)? {
+        return Ok(Came::default());
+    }
+    if heard.reading.re_ask {
+        turn.reasked(&heard.text)?;
+    }
+    let recorded = said::record(turn, &heard.said)?;
+    if !here.event.heard {
+        tell_later(here, turn, &recorded)?;
+        return Ok(Came { recorded, ..Came::default() });
+    }
+    let block = still_fitting(here, turn, found, &recorded)?;
+    let told = if heard.has_reader { turn.told()? } else { Vec::new() };
+    Ok(Came { told, recorded, block })
+}
+
+impl Came {
+    fn reply(&self) -> Reply {
+        let mut reply = Reply::default();
+        self.told.iter().for_each(|line| reply.notice(line));
+        self.recorded.iter().filter_map(notice::remembered).for_each(|line| reply.notice(&line));
+        if let Some(block) = &self.block {
+            reply.tell(block.text());
+        }
+        reply
+    }
+}
+
+/// Memory can't be written at the moment: the worker does that as soon as it can be. The
+/// person is told, also where even that can't be noted down.
+fn keep_for_later(here: &Here<'_>, heard: Heard) -> Reply {
+    let mut reply = Reply::default();
+    let Heard { said, once, .. } = heard;
+    let Some(text) = said.first().map(|said| said.text.clone()) else { return reply };
     // Whether it is silent now may be known all the same.
     let silent = here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some());
-    !silent && here.later(What::Remember { at: SystemClock.now(), once, said })
+    let kept = !silent && here.later(What::Remember { at: SystemClock.now(), once, said });
+    reply.notice(&if kept { notice::later(&text) } else { notice::not_remembered(&text) });
+    reply
 }
 
 /// What was kept is told at the next event whose answer a person sees.
@@ -97,28 +114,32 @@ fn tell_later(here: &Here<'_>, turn: &Turn<'_>, recorded: &[Recorded]) -> Result
     recorded.iter().filter_map(notice::remembered).try_for_each(|line| turn.tell(&line))
 }
 
-/// Where the user has agreed to that, a model is asked about what may be a statement. Its
-/// "none" is final.
-fn ask_model(here: &Here<'_>, text: &str, reading: &Reading, recorded: &[Recorded]) {
-    let may_be_one = !recorded.is_empty() || !reading.doubtful.is_empty();
-    if !may_be_one || !(here.around.asks_model)() {
-        return;
-    }
-    let stored = recorded.iter().filter(|it| matches!(it, Recorded::Stored { .. }));
-    here.later(What::Judge {
-        prompt: shortened(&secrets::redact(text), LONGEST_ASKED).into_owned(),
-        kept: stored.map(|it| it.note().id.to_string()).collect(),
-        tentative: is_tentative(here),
+/// Where the user has agreed to that, a model is asked about each sentence that may be a
+/// statement, by itself. Its "none" is final.
+fn ask_model(here: &Here<'_>, reading: &Reading, recorded: &[Recorded]) {
+    let kept = recorded.iter().filter_map(|it| match it {
+        Recorded::Stored { note, .. } => Some(Asked::kept(note)),
+        Recorded::Confirmed { .. } => None,
     });
+    let doubtful = sayings(here, &reading.doubtful).into_iter().map(without_secrets);
+    let asked: Vec<Asked> = kept.chain(doubtful.map(Asked::Doubtful)).collect();
+    if !asked.is_empty() && (here.around.asks_model)() {
+        here.later(What::Judge { asked });
+    }
+}
+
+fn without_secrets(said: Said) -> Said {
+    let clean = |text: String| secrets::redact(&text).into_owned();
+    Said { text: clean(said.text), quote: said.quote.map(clean), ..said }
 }
 
 fn is_tentative(here: &Here<'_>) -> bool {
-    nobody_is_there(here.event, &here.around.entry) && !(here.around.keeps_headless)()
+    !here.has_person() && !(here.around.keeps_headless)()
 }
 
 /// What was said, as it would be kept. Where nobody was there to say it, it only waits.
-fn sayings(here: &Here<'_>, reading: &Reading) -> Vec<Said> {
-    if reading.sayings.is_empty() {
+fn sayings(here: &Here<'_>, found: &[Saying]) -> Vec<Said> {
+    if found.is_empty() {
         return Vec::new();
     }
     let tentative = is_tentative(here);
@@ -131,7 +152,7 @@ fn sayings(here: &Here<'_>, reading: &Reading) -> Vec<Said> {
         topic: saying.topic.clone(),
         tentative,
     };
-    reading.sayings.iter().map(said).collect()
+    found.iter().map(said).collect()
 }
 
 /// Notes about the same thing as a text, with what they need no lock for.

@@ -1,71 +1,76 @@
 //! A session begins, goes on, or has lost what it was given.
 
+use recoup_core::Result;
 use recoup_core::memory::inject::{Block, Budget};
+use recoup_core::memory::{Given, Turn};
 
-use super::{Here, Known, Taken, notice, prompt, standing};
+use super::{Here, Taken, prompt, standing};
 use crate::hooks::event::How;
+use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 
 /// Rules go into the context: all of them, or what is new since it was last given any. A
 /// fork has what the session has that it comes from, as far as that is known.
 pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let known = match how {
-        _ if how.is_empty() => Known::default(),
+        _ if how.is_empty() => Given::default(),
         How::Fork => here.known_to_fork(),
         _ => here.known(),
     };
     let stands = how.is_empty().then(|| standing::text(here)).flatten();
-    let budget = standing::beside(stands.as_deref());
-    let block = here.rules(&known, budget);
+    let block = here.rules(&known, standing::beside(stands.as_deref()));
+    let has_reader = here.has_reader();
     // The agent is told, whether that can be written down or not.
     let told = here.take_in(|turn| {
-        if how.is_empty() {
-            turn.lose()?;
-        }
-        turn.begin(how.as_str())?;
-        if how == How::Fork {
-            turn.knows(&known.notes)?;
-        }
+        begin(turn, how, &known)?;
         turn.give_all(block.as_ref())?;
-        if here.has_reader() { turn.told() } else { Ok(Vec::new()) }
+        if has_reader { turn.told() } else { Ok(Vec::new()) }
     });
     here.catch_up();
     let mut reply = Reply::default();
-    for line in told.done().unwrap_or_default() {
-        reply.notice(&line);
-    }
+    told.done().unwrap_or_default().iter().for_each(|line| reply.notice(line));
     if how == How::Startup
         && let Some(line) = (here.around.team)(&here.project).advice()
     {
         reply.notice(&line);
     }
-    if let Some(block) = &block {
-        reply.tell(block.text());
-        if how == How::Compact {
-            reply.notice(&notice::reloaded(block.included().len()));
-        }
-    }
+    tell_rules(&mut reply, how, block.as_ref());
     if let Some(stands) = stands {
         reply.tell(&stands);
     }
     reply
 }
 
+/// A fork has what it comes from; what is new, cleared or compacted has nothing.
+fn begin(turn: &Turn<'_>, how: How, known: &Given) -> Result<()> {
+    if how.is_empty() {
+        turn.lose()?;
+    }
+    turn.begin(how.as_str())?;
+    if how == How::Fork {
+        turn.knows(&known.notes)?;
+    }
+    Ok(())
+}
+
+fn tell_rules(reply: &mut Reply, how: How, block: Option<&Block>) {
+    let Some(block) = block else { return };
+    reply.tell(block.text());
+    if how == How::Compact {
+        reply.notice(&notice::reloaded(block.included().len()));
+    }
+}
+
 /// A session begins, and nothing can be said yet.
 pub(super) fn opened(here: &Here<'_>, how: How) -> Reply {
-    here.take_in(|turn| {
-        if how.is_empty() {
-            turn.lose()?;
-        }
-        turn.begin(how.as_str())
-    });
+    here.take_in(|turn| begin(turn, how, &Given::default()));
     Reply::default()
 }
 
 /// An answer begins: the rules that this context does not have, and what concerns the prompt.
 pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
     let mut known = here.known();
-    let is_new = known.last.is_none();
+    let is_new = known.last_whole.is_none();
     let stands = is_new.then(|| standing::text(here)).flatten();
     let rules = here.rules(&known, standing::beside(stands.as_deref()));
     known.notes.extend(rules.iter().flat_map(Block::included).map(|rule| rule.id.clone()));

@@ -5,7 +5,8 @@ use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::transcript::{Action, Call, Outcome};
 
-use super::{Here, notice, prompt};
+use super::{Here, prompt};
+use crate::hooks::notice;
 use crate::hooks::outcome::{edited, files};
 use crate::hooks::reply::Reply;
 
@@ -21,13 +22,13 @@ pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
 
 /// Rules that really concern a call, if this context does not have them.
 fn tell_what_concerns(here: &Here<'_>, call: &Call, reply: &mut Reply) {
-    let touched: Vec<String> = files(call).iter().map(|path| here.in_project(path)).collect();
+    let touched: Vec<String> = files(call).iter().map(|path| here.place().name_of(path)).collect();
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
     let found = candidates(here, call, &touched);
     if found.is_empty() {
         return;
     }
-    let known = here.read("what was given", here.memory.given(&here.occasion.context));
+    let known = here.known().notes;
     let stale = StaleCheck::new(here.project.root());
     let context = here.context_of(&known, Budget::default());
     let moment = Moment { touches: &touched };
@@ -73,7 +74,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
 /// How it ended is not known; that files were changed is.
 pub(super) fn called_somehow(here: &Here<'_>, call: &Call) -> Reply {
     if call.edits() {
-        here.take_in(|turn| edited(turn, call, &|path| here.in_project(path)));
+        here.take_in(|turn| edited(turn, call, here.place()));
     }
     Reply::default()
 }

@@ -103,17 +103,49 @@ pub(super) fn task(text: &str) -> Option<Notification> {
     Some(Notification::new(id, part("status"), part("summary")))
 }
 
+/// A text without what the client has added.
 fn without_added(text: &str) -> Cow<'_, str> {
-    let mut kept = Cow::Borrowed(text);
-    for name in ADDED {
-        let (opening, closing) = (format!("<{name}>"), format!("</{name}>"));
-        while let Some(start) = kept.find(&opening) {
-            let end =
-                kept[start..].find(&closing).map_or(kept.len(), |at| start + at + closing.len());
-            kept = Cow::Owned([&kept[..start], &kept[end..]].concat());
+    let mut tags = ADDED.map(Tag::named);
+    let (mut kept, mut from, mut at) = (String::new(), 0, 0);
+    while let Some(next) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
+        at += next;
+        match tags.iter_mut().find_map(|tag| tag.end_of(text, at)) {
+            Some(end) => {
+                kept.push_str(&text[from..at]);
+                (from, at) = (end, end);
+            }
+            None => at += 1,
         }
     }
-    kept
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    kept.push_str(&text[from..]);
+    Cow::Owned(kept)
+}
+
+/// A tag of the client's. One that nobody closes was typed.
+struct Tag {
+    opening: String,
+    closing: String,
+    /// What is not closed from one place on is not closed further on: nobody looks again.
+    may_close: bool,
+}
+
+impl Tag {
+    fn named(name: &str) -> Self {
+        Self { opening: format!("<{name}>"), closing: format!("</{name}>"), may_close: true }
+    }
+
+    /// Where that ends which begins with this tag at `at`.
+    fn end_of(&mut self, text: &str, at: usize) -> Option<usize> {
+        if !self.may_close || !text[at..].starts_with(&self.opening) {
+            return None;
+        }
+        let end = memchr::memmem::find(&text.as_bytes()[at..], self.closing.as_bytes());
+        self.may_close = end.is_some();
+        Some(at + end? + self.closing.len())
+    }
 }
 
 /// What was said while the agent was at work, or news of a task.

@@ -1,11 +1,14 @@
 //! What Claude Code reads from a hook: one JSON object, of a size that it takes whole.
 
+use recoup_core::base::text::shortened;
 use serde::Serialize;
 
 use crate::hooks::reply::{Reply, units};
 
 /// One more, and the model gets the path of a file instead.
 const MOST_UNITS: usize = 10_000;
+/// Less of a notice says nothing.
+const FEWEST: usize = 20;
 
 /// The events at which text for the agent arrives, and does no more than that: at `Stop`
 /// and `SubagentStop` the agent would go on.
@@ -36,19 +39,77 @@ struct Specific<'a> {
 }
 
 /// A reply to the event of that name; none where there is nothing to say. What the agent
-/// needs goes before what the person would like to know.
-pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
-    let context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
+/// needs goes before what the person would like to know, of which as much is said as
+/// there is room for: it is told once. What could not be said is named to `lost`.
+pub(in crate::hooks) fn render(
+    event: &str,
+    reply: &Reply,
+    mut lost: impl FnMut(&str),
+) -> Option<String> {
+    let mut context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
+    if context.is_some_and(|text| units(&json(event, Some(text), None)) > MOST_UNITS) {
+        lost("there is no room for what the agent was to be told");
+        context = None;
+    }
     let notice = reply.notice.as_deref();
-    [(context, notice), (context, None), (None, notice)]
-        .into_iter()
-        .filter(|(context, notice)| context.is_some() || notice.is_some())
-        .map(|(context, notice)| json(event, context, notice))
-        .find(|json| units(json) <= MOST_UNITS)
+    let told = notice.and_then(|notice| with_notice(event, context, notice));
+    if told.is_none() && notice.is_some() {
+        lost("there is no room for what the person was to be told");
+    }
+    told.or_else(|| Some(json(event, Some(context?), None)))
+}
+
+/// Both, with the beginning of the notice where there is no room for all of it.
+fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
+    let whole = json(event, context, Some(notice));
+    let over = units(&whole).saturating_sub(MOST_UNITS);
+    if over == 0 {
+        return Some(whole);
+    }
+    // A character is one unit at least, and the ellipsis is one more.
+    let chars = notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= FEWEST)?;
+    Some(json(event, context, Some(&shortened(notice, chars))))
 }
 
 fn json(event: &str, context: Option<&str>, notice: Option<&str>) -> String {
     let specific = |text| Specific { hook_event_name: event, additional_context: text };
     let output = Output { hook_specific_output: context.map(specific), system_message: notice };
     serde_json::to_string(&output).expect("strings always serialize")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
+        let context = (context > 0).then(|| "x".repeat(context));
+        let reply = Reply { context, notice: Some(notice.to_owned()) };
+        let mut lost = Vec::new();
+        let told = render("SessionStart", &reply, |what| lost.push(what.to_owned()));
+        assert!(told.as_deref().is_none_or(|told| units(told) <= MOST_UNITS));
+        (told, lost)
+    }
+
+    #[test]
+    fn a_notice_is_cut_before_it_is_dropped() {
+        let notice = format!("recoup: learned: {}", "use \"tabs\" ".repeat(80));
+        for context in [0, 100, 9_200, 9_500, 9_700] {
+            let (told, lost) = rendered(context, &notice);
+            let told = told.unwrap();
+            assert!(told.contains("\"systemMessage\":\"recoup: learned: use"), "{told}");
+            assert_eq!(told.contains('…'), context > 9_000, "{context}");
+            assert_eq!(lost, [""; 0]);
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_is_named() {
+        let (told, lost) = rendered(9_900, "recoup: learned: use tabs");
+        assert!(told.unwrap().contains("additionalContext"));
+        assert_eq!(lost, ["there is no room for what the person was to be told"]);
+        let (told, lost) = rendered(10_000, "recoup: learned: use tabs");
+        assert!(!told.as_deref().unwrap().contains("additionalContext"));
+        assert!(told.unwrap().contains("use tabs"));
+        assert_eq!(lost, ["there is no room for what the agent was to be told"]);
+    }
 }

@@ -9,7 +9,11 @@ const TOLD: [&str; 5] =
     ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"];
 
 /// A reply to the event of that name; none where there is nothing to say.
-pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
+pub(in crate::hooks) fn render(
+    event: &str,
+    reply: &Reply,
+    lost: impl FnMut(&str),
+) -> Option<String> {
     let context = reply.context.clone().filter(|_| TOLD.contains(&event));
-    claude_code::reply::render(event, &Reply { context, notice: reply.notice.clone() })
+    claude_code::reply::render(event, &Reply { context, notice: reply.notice.clone() }, lost)
 }

@@ -5,11 +5,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::base::fsx;
 use rustix::fs::{Mode, OFlags};
 
-use super::job::Job;
-use super::queue::{LARGEST, Queue, TRIES, parts};
+use super::job::{Job, Unread};
+use super::queue::{Queue, TRIES, parts};
 
 /// What waits in one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +42,9 @@ pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
 
 fn of(dir: &Path) -> Backlog {
     let files = Queue::at(dir).waiting().unwrap_or_default();
-    let jobs: Vec<Option<Job>> = files.iter().map(|file| job_in(file)).collect();
-    let is_lost = |(file, job): (&PathBuf, &Option<Job>)| {
-        job.is_none() || parts(file).is_some_and(|(_, tries)| tries >= TRIES)
+    let jobs: Vec<Result<Option<Job>, Unread>> = files.iter().map(|file| Job::read(file)).collect();
+    let is_lost = |(file, job): (&PathBuf, &Result<Option<Job>, Unread>)| {
+        matches!(job, Err(Unread::NoJob(_))) || parts(file).is_some_and(|(_, tries)| tries >= TRIES)
     };
     let left = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.mtime());
     // Whoever begins one renames it, and a rename is a change.
@@ -55,18 +54,13 @@ fn of(dir: &Path) -> Backlog {
     };
     Backlog {
         project: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        root: jobs.iter().flatten().map(|job| job.from.root.clone()).next(),
+        root: jobs.iter().flatten().flatten().map(|job| job.from.root.clone()).next(),
         jobs: files.len(),
         lost: files.iter().zip(&jobs).filter(|it| is_lost(*it)).count(),
         oldest: files.iter().filter_map(left).min().map(Timestamp::from_seconds),
         begun: files.iter().filter_map(begun).max().map(Timestamp::from_seconds),
         is_worked_on: is_held(&dir.join("lock")),
     }
-}
-
-fn job_in(file: &Path) -> Option<Job> {
-    let json = fsx::read_regular(file, LARGEST).ok().flatten()?;
-    serde_json::from_slice(&json).ok()
 }
 
 /// Whether somebody has the lock. For a moment we share it, which no worker notices: it

@@ -3,10 +3,12 @@
 
 use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::judge::{Candidate, Finding, Verdict};
-use recoup_core::memory::{Happened, NoteId, Occasion, Of, Recorded, Source, Statement, Turn};
+use recoup_core::memory::judge::{Candidate, Finding, MOST_CANDIDATES, Verdict};
+use recoup_core::memory::{Happened, NoteId, Occasion, Of, Recorded, Turn};
 
 use super::Worker;
+use super::job::Asked;
+use crate::hooks::notice;
 use crate::hooks::said::{self, Said};
 
 impl Worker<'_> {
@@ -25,9 +27,7 @@ impl Worker<'_> {
             let then = turn.at(at);
             if then.happened(Happened::Prompted, Of { call: once, ..Of::default() })? {
                 for recorded in said::record(&then, said)? {
-                    if !recorded.instead_of().is_empty() {
-                        tell_change(turn, &recorded)?;
-                    }
+                    tell(turn, notice::changed(&recorded))?;
                 }
             }
             Ok(())
@@ -35,66 +35,56 @@ impl Worker<'_> {
         done.map(drop)
     }
 
-    /// Asks about a prompt, of which these notes were kept.
-    pub(super) fn hear(
-        &self,
-        occasion: &Occasion,
-        prompt: &str,
-        kept: &[NoteId],
-        tentative: bool,
-    ) -> Result<()> {
+    /// Asks about sentences. A verdict concerns its own sentence, and no other.
+    pub(super) fn hear(&self, occasion: &Occasion, asked: &[Asked]) -> Result<()> {
         let Some(judge) = self.judge else { return Ok(()) };
         if self.memory.silence(&occasion.scope)?.is_some() {
             return Ok(());
         }
-        let Some(candidate) = Candidate::new(prompt, self.hidden) else { return Ok(()) };
-        let verdicts = judge.classify(&[candidate])?;
+        let shown = |asked: &Asked| Candidate::new(asked.words(), self.hidden);
+        let (asked, candidates): (Vec<&Asked>, Vec<Candidate>) =
+            asked.iter().filter_map(|it| Some((it, shown(it)?))).take(MOST_CANDIDATES).unzip();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let verdicts = judge.classify(&candidates)?;
         self.memory
-            .turn(occasion, |turn| match verdicts.first() {
-                Some(Verdict::Nothing) => take_back(turn, kept),
-                Some(Verdict::Keep(finding)) if kept.is_empty() => {
-                    remember(turn, finding, tentative)
-                }
-                _ => Ok(()),
+            .turn(occasion, |turn| {
+                let mut decided = asked.iter().zip(&verdicts);
+                decided.try_for_each(|(asked, verdict)| heed(turn, asked, verdict))
             })
             .map(drop)
     }
 }
 
-/// That it is remembered was told at once; what gave way to it was not known then.
-fn tell_change(turn: &Turn<'_>, recorded: &Recorded) -> Result<()> {
-    let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
-    turn.tell(&format!("remembered: {}, instead of: {}", recorded.note().text, before.join("; ")))
+/// What was decided without a model stands, unless it says otherwise.
+fn heed(turn: &Turn<'_>, asked: &Asked, verdict: &Verdict) -> Result<()> {
+    match (verdict, asked) {
+        (Verdict::Nothing, Asked::Kept { note, .. }) => take_back(turn, &NoteId::parse(note)?),
+        (Verdict::Keep(finding), Asked::Doubtful(said)) => remember(turn, finding, said),
+        (Verdict::Nothing, Asked::Doubtful(_))
+        | (Verdict::Keep(_), Asked::Kept { .. })
+        | (Verdict::Undecided(_), _) => Ok(()),
+    }
 }
 
 /// What was kept of something that is no statement counts no longer; the user can bring
 /// it back.
-fn take_back(turn: &Turn<'_>, kept: &[NoteId]) -> Result<()> {
-    for id in kept {
-        if let Some(note) = turn.take_back(id)? {
-            turn.tell(&format!(
-                "not remembered after all: {} (recoup memory restore {})",
-                note.text, note.id
-            ))?;
-        }
-    }
-    Ok(())
+fn take_back(turn: &Turn<'_>, id: &NoteId) -> Result<()> {
+    tell(turn, turn.take_back(id)?.as_ref().map(notice::taken_back))
 }
 
-fn remember(turn: &Turn<'_>, finding: &Finding, tentative: bool) -> Result<()> {
-    let statement = Statement {
-        tentative,
-        ..Statement::new(
-            finding.kind,
-            finding.statement.clone(),
-            Source::User,
-            turn.scope_for(false),
-        )
-    };
-    match turn.record(&statement) {
-        Ok(Recorded::Stored { note, .. }) => turn.tell(&format!("will remember: {}", note.text)),
-        Ok(Recorded::Confirmed { .. }) => Ok(()),
-        Err(error) if error.kind() == recoup_core::ErrorKind::Invalid => Ok(()),
-        Err(error) => Err(error),
+/// What nobody was sure about is a statement, in the model's form of the user's words.
+fn remember(turn: &Turn<'_>, finding: &Finding, said: &Said) -> Result<()> {
+    let text = finding.statement.clone();
+    let said = Said { kind: finding.kind, text, topic: None, ..said.clone() };
+    let statement = said.statement(turn);
+    match turn.try_record(&statement)? {
+        Some(recorded @ Recorded::Stored { .. }) => tell(turn, notice::remembered(&recorded)),
+        Some(Recorded::Confirmed { .. }) | None => Ok(()),
     }
+}
+
+fn tell(turn: &Turn<'_>, line: Option<String>) -> Result<()> {
+    line.map_or(Ok(()), |line| turn.tell(&line))
 }

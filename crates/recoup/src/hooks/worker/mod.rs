@@ -3,6 +3,7 @@
 //! that, and brings memory up to date.
 
 pub(crate) mod backlog;
+pub(crate) mod forget;
 mod heard;
 pub mod job;
 pub mod queue;
@@ -10,7 +11,7 @@ mod sweep;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use recoup_core::secrets::Values;
 
 use crate::process::detached;
 use job::{Job, What, Why};
-use queue::Queue;
+use queue::{Left, Queue};
 
 /// A worker that is not done by then ends, and what it was doing is begun again.
 pub(crate) const LONGEST: Duration = Duration::from_mins(3);
@@ -45,6 +46,9 @@ pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
     let args = ["hook", FLAG, project].map(Into::into);
     detached::start(args, Stdio::null(), Some(root), "learns from what happened")
 }
+
+/// The projects in which an answer or a session has ended, by their roots.
+type Ended = BTreeMap<PathBuf, job::From>;
 
 /// What a worker works with.
 pub(crate) struct Worker<'a> {
@@ -70,33 +74,49 @@ impl Worker<'_> {
     /// Works until nothing is left, or another works already.
     pub(crate) fn work(&self, queue: &Queue) -> Result<()> {
         end_in_time();
+        let mut left = Left::default();
         loop {
             let Some(lock) = queue.lock()? else { return Ok(()) };
-            let mut ended = BTreeMap::new();
-            while let Some(taken) = queue.take(self.log)? {
-                match self.carry_out(&taken.job) {
-                    Err(error) if taken.job.what.waits(&error) => {
-                        taken.leave()?;
-                        return Err(error.context("a job is left for the next worker"));
-                    }
-                    Err(error) => (self.log)(&format!("a job failed: {error}")),
-                    Ok(()) => {}
-                }
-                if let What::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
-                    ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
-                }
-                taken.done()?;
-            }
-            self.memory.settle_daily()?;
-            for (root, from) in &ended {
-                if let Err(error) = self.mirror(root, from) {
-                    (self.log)(&format!("rules were not synced: {error}"));
-                }
-            }
+            let mut ended = Ended::new();
+            let worked = self.work_off(queue, &mut left, &mut ended);
+            // Whatever went wrong: nobody comes back to jobs that are done.
+            self.round_off(&ended);
+            worked?;
             drop(lock);
             // Somebody may have left a job between our last look and now.
-            if queue.is_empty()? {
+            if queue.has_only(&left)? {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Does one job after the other, and notes where an answer or a session has ended.
+    fn work_off(&self, queue: &Queue, left: &mut Left, ended: &mut Ended) -> Result<()> {
+        while let Some(taken) = queue.take(left, self.log)? {
+            match self.carry_out(&taken.job) {
+                Err(error) if taken.job.what.waits(&error) => {
+                    taken.leave()?;
+                    return Err(error.context("a job is left for the next worker"));
+                }
+                Err(error) => (self.log)(&format!("a job failed: {error}")),
+                Ok(()) => {}
+            }
+            if let What::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
+                ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
+            }
+            taken.done()?;
+        }
+        Ok(())
+    }
+
+    /// What is done once for all jobs.
+    fn round_off(&self, ended: &Ended) {
+        if let Err(error) = self.memory.settle_daily() {
+            (self.log)(&format!("memory was not brought up to date: {error}"));
+        }
+        for (root, from) in ended {
+            if let Err(error) = self.mirror(root, from) {
+                (self.log)(&format!("rules were not synced: {error}"));
             }
         }
     }
@@ -111,14 +131,12 @@ impl Worker<'_> {
         let occasion = job.from.occasion()?;
         match &job.what {
             What::Sweep { transcript, why } => {
-                self.sweep(&occasion, &job.from.root, transcript, *why)
+                self.sweep(&occasion, job.from.place(), transcript, *why)
             }
             What::Remember { at, once, said } => {
                 self.remember(&occasion, *at, once.as_deref(), said)
             }
-            What::Judge { prompt, kept, tentative } => {
-                self.hear(&occasion, prompt, &job::ids(kept), *tentative)
-            }
+            What::Judge { asked } => self.hear(&occasion, asked),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! ~/.recoup/queue/PROJECT/lock                    held by the one who works
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use recoup_core::base::project::ProjectId;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::job::Job;
+use super::job::{Job, Unread};
 
 /// A job that ended its worker so often is given up.
 pub(super) const TRIES: u32 = 3;
@@ -38,6 +39,10 @@ pub struct Taken {
     /// What is to be done.
     pub job: Job,
 }
+
+/// Jobs that one worker passes over, and leaves to another.
+#[derive(Debug, Default)]
+pub struct Left(BTreeSet<PathBuf>);
 
 impl Queue {
     /// The queue of a project in our home.
@@ -61,42 +66,68 @@ impl Queue {
             let message = "a job can't be kept: a path in it is no UTF-8";
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
+        if json.len() as u64 > LARGEST {
+            let message =
+                format!("a job of {} bytes can't be kept: {LARGEST} are the most", json.len());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
         // A client waits for us, and the disk may take its time.
         fsx::write_whole(&self.dir.join(format!("{}.0.json", ids::fresh(clock))), &json)
     }
 
-    /// Takes the oldest job. One that can't be read, or that ended its worker too often,
-    /// is given up and named to `lost`.
-    pub fn take(&self, mut lost: impl FnMut(&str)) -> Result<Option<Taken>> {
+    /// Takes the oldest job that is not in `left`. One that is no job, or that ended its worker
+    /// too often, is given up; one that can't be read now, or that a newer version has left,
+    /// joins `left`. Either is named to `log`.
+    pub fn take(&self, left: &mut Left, mut log: impl FnMut(&str)) -> Result<Option<Taken>> {
         for file in self.waiting()? {
-            let Some((name, tries)) = parts(&file) else { continue };
+            let Some((name, tries)) = parts(&file).filter(|_| !left.0.contains(&file)) else {
+                continue;
+            };
             if tries >= TRIES {
-                lost(&format!("job {name} was given up after {tries} tries"));
-                give_up(&file, &mut lost);
+                log(&format!("job {name} was given up after {tries} tries"));
+                give_up(&file, left, &mut log);
                 continue;
             }
-            let begun = self.dir.join(format!("{name}.{}.json", tries + 1));
-            fsx::rename_unsynced(&file, &begun)?;
-            let json = fsx::read_regular(&begun, LARGEST).ok().flatten().unwrap_or_default();
-            if let Ok(job) = serde_json::from_slice(&json) {
-                return Ok(Some(Taken { file: begun, job }));
+            match Job::read(&file) {
+                Ok(Some(job)) => {
+                    let begun = self.dir.join(format!("{name}.{}.json", tries + 1));
+                    if rename_if_there(&file, &begun)? {
+                        return Ok(Some(Taken { file: begun, job }));
+                    }
+                }
+                Ok(None) => {}
+                Err(Unread::NoJob(why)) => {
+                    log(&format!("job {name} can't be read: {why}"));
+                    give_up(&file, left, &mut log);
+                }
+                Err(Unread::Now(why)) => {
+                    log(&format!("job {name} is left for another worker: {why}"));
+                    left.0.insert(file);
+                }
             }
-            lost(&format!("job {name} can't be read"));
-            give_up(&begun, &mut lost);
         }
         Ok(None)
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> Result<bool> {
-        Ok(self.waiting()?.is_empty())
+        self.has_only(&Left::default())
+    }
+
+    /// Whether nothing waits but these.
+    pub(super) fn has_only(&self, left: &Left) -> Result<bool> {
+        Ok(self.waiting()?.iter().all(|file| left.0.contains(file)))
     }
 
     /// The right to work, which one has at a time. The system takes it back when its
     /// owner dies.
     pub fn lock(&self) -> Result<Option<FileLock>> {
         fsx::ensure_private_dir(&self.dir)?;
-        FileLock::try_acquire(&self.dir.join("lock"))
+        FileLock::try_acquire(&self.lock_file())
+    }
+
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.dir.join("lock")
     }
 
     /// The files of jobs, the oldest first.
@@ -118,7 +149,8 @@ impl Taken {
     /// It was begun, and could not be done: as if it had not been.
     pub fn leave(self) -> Result<()> {
         let Some((name, _)) = parts(&self.file) else { return Ok(()) };
-        fsx::rename_unsynced(&self.file, &self.file.with_file_name(format!("{name}.0.json")))
+        let untried = self.file.with_file_name(format!("{name}.0.json"));
+        rename_if_there(&self.file, &untried).map(drop)
     }
 
     /// It is done, and gone.
@@ -127,10 +159,23 @@ impl Taken {
     }
 }
 
+/// False where it is not there: it was forgotten meanwhile.
+fn rename_if_there(from: &Path, to: &Path) -> Result<bool> {
+    match fsx::rename_unsynced(from, to) {
+        Err(_) if is_gone(from) => Ok(false),
+        renamed => renamed.map(|()| true),
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
 /// What can't even be removed is in nobody's way.
-fn give_up(file: &Path, lost: &mut impl FnMut(&str)) {
+fn give_up(file: &Path, left: &mut Left, log: &mut impl FnMut(&str)) {
     if let Err(error) = fsx::remove(file) {
-        lost(&format!("it stays where it is: {error}"));
+        log(&format!("it stays where it is: {error}"));
+        left.0.insert(file.to_owned());
     }
 }
 
@@ -138,24 +183,4 @@ fn give_up(file: &Path, lost: &mut impl FnMut(&str)) {
 pub(super) fn parts(file: &Path) -> Option<(&str, u32)> {
     let (name, tries) = file.file_name()?.to_str()?.strip_suffix(".json")?.rsplit_once('.')?;
     Some((name, tries.parse().ok()?))
-}
-
-/// Removes every job of every project that holds one of these texts; says how many.
-pub fn forget(home: &Path, texts: &[&str]) -> Result<usize> {
-    let Ok(projects) = fs::read_dir(home.join("queue")) else { return Ok(0) };
-    let mut gone = 0;
-    for project in projects.filter_map(|entry| Some(entry.ok()?.path())) {
-        for file in Queue::at(&project).waiting().unwrap_or_default() {
-            let json = fsx::read_regular(&file, LARGEST).ok().flatten().unwrap_or_default();
-            let held = |text: &&str| {
-                let text = serde_json::to_string(text).expect("text always serializes");
-                let inner = &text.as_bytes()[1..text.len() - 1];
-                !inner.is_empty() && json.windows(inner.len()).any(|window| window == inner)
-            };
-            if texts.iter().any(held) && fsx::remove(&file)? {
-                gone += 1;
-            }
-        }
-    }
-    Ok(gone)
 }

@@ -17,7 +17,9 @@ use recoup_core::memory::{Happened, NoteScope, Occasion, Of, Recorded, Source, S
 use super::Worker;
 use super::job::Why;
 use crate::hooks::mark::Mark;
+use crate::hooks::notice;
 use crate::hooks::outcome;
+use crate::hooks::place::Place;
 use crate::hooks::transcript::{Excerpt, Transcript};
 
 /// So many entries are looked at, at once.
@@ -28,7 +30,7 @@ impl Worker<'_> {
     pub(super) fn sweep(
         &self,
         occasion: &Occasion,
-        root: &Path,
+        place: Place<'_>,
         path: &Path,
         why: Why,
     ) -> Result<()> {
@@ -43,8 +45,8 @@ impl Worker<'_> {
         let known = entries.len();
         entries.extend(new);
         self.memory.turn(occasion, |turn| {
-            for learned in take_in(turn, &entries, known, root)? {
-                turn.tell(&notice(&learned))?;
+            for line in take_in(turn, &entries, known, place)?.iter().filter_map(notice::learned) {
+                turn.tell(&line)?;
             }
             Ok(())
         })?;
@@ -156,16 +158,17 @@ impl Worker<'_> {
 
 /// Everything that hooks may have missed, and that did not end among the first `known`
 /// entries. What hooks told us is known by the name of its call, and counts once.
-fn take_in(turn: &Turn<'_>, entries: &[Entry], known: usize, root: &Path) -> Result<Vec<Learned>> {
+fn take_in(
+    turn: &Turn<'_>,
+    entries: &[Entry],
+    known: usize,
+    place: Place<'_>,
+) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
-    let in_project = |path: &str| {
-        let path = Path::new(path);
-        path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
-    };
     for step in steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
             let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
-            learned.extend(outcome::learn(&then, step.call, outcome, &in_project)?);
+            learned.extend(outcome::learn(&then, step.call, outcome, place)?);
         }
     }
     for entry in &entries[known..] {
@@ -202,29 +205,21 @@ fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
                 tentative: true,
                 ..Statement::new(saying.kind, saying.text, Source::User, scope)
             };
-            if let Ok(Recorded::Stored { .. }) = turn.record(&statement) {
+            if let Some(Recorded::Stored { .. }) = turn.try_record(&statement)? {
                 preserved += 1;
             }
         }
     }
-    match preserved {
-        0 => Ok(()),
-        1 => turn.tell("kept 1 statement from before the compaction as a candidate"),
-        n => turn.tell(&format!("kept {n} statements from before the compaction as candidates")),
-    }
+    notice::preserved(preserved).map_or(Ok(()), |line| turn.tell(&line))
 }
 
 /// What a model learned is a candidate, like all that was only inferred.
 fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
     let scope = turn.scope_for(false);
     let statement = Statement::new(learning.kind, learning.text.clone(), learning.source, scope);
-    match turn.record(&statement) {
-        Ok(Recorded::Stored { note, .. }) => {
-            turn.tell(&format!("may be worth knowing: {}", note.text))
-        }
-        Ok(Recorded::Confirmed { .. }) => Ok(()),
-        Err(error) if error.kind() == recoup_core::ErrorKind::Invalid => Ok(()),
-        Err(error) => Err(error),
+    match turn.try_record(&statement)? {
+        Some(Recorded::Stored { note, .. }) => turn.tell(&notice::candidate(&note)),
+        Some(Recorded::Confirmed { .. }) | None => Ok(()),
     }
 }
 
@@ -248,11 +243,4 @@ fn ended(outcome: &Outcome) -> String {
         Ended::Interrupted => "was stopped by the user",
     };
     format!("({how}) {}", outcome.output)
-}
-
-fn notice(learned: &Learned) -> String {
-    match learned {
-        Learned::Candidate(note) => format!("may be worth knowing: {}", note.text),
-        Learned::Promoted(note) => format!("learned: {}", note.text),
-    }
 }

@@ -9,20 +9,19 @@ use std::time::{Duration, Instant};
 use recoup_core::base::fsx::FileLock;
 use serde_json::{Value, json};
 
-use super::{Talk, add, events, happened, hook, log, remembered};
-use crate::judge::server::{Server, anthropic};
+use super::{Talk, add, events, happened, log, remembered};
 use crate::support::Home;
 
 /// Far more than it takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The queues of all projects.
-fn queues(home: &Home) -> Vec<PathBuf> {
+pub(super) fn queues(home: &Home) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.recoup().join("queue")) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-fn jobs(queue: &Path) -> Vec<PathBuf> {
+pub(super) fn jobs(queue: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(queue).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect()
 }
@@ -59,7 +58,7 @@ fn processes(home: &Home) -> Vec<PathBuf> {
     entries.filter(numbered).filter(of_home).collect()
 }
 
-fn entry(kind: &str, content: Value) -> String {
+pub(super) fn entry(kind: &str, content: Value) -> String {
     let content = if content.is_object() { json!([content]) } else { content };
     format!("{}\n", json!({"type": kind, "message": {"role": kind, "content": content}}))
 }
@@ -77,12 +76,12 @@ fn result(id: &str, text: &str, is_error: bool) -> String {
 }
 
 /// Both.
-fn called(id: &str, tool: &str, input: &Value, text: &str, is_error: bool) -> String {
+pub(super) fn called(id: &str, tool: &str, input: &Value, text: &str, is_error: bool) -> String {
     call(id, tool, input) + &result(id, text, is_error)
 }
 
 /// The agent comes to the end of an answer, with that transcript.
-fn stops(talk: &Talk<'_>, transcript: &Path) {
+pub(super) fn stops(talk: &Talk<'_>, transcript: &Path) {
     talk.tell_with("Stop", json!({"transcript_path": transcript})).is_silent();
 }
 
@@ -283,51 +282,4 @@ fn forgetting_reaches_what_waits() {
     fs::write(queue.join("0002.0.json"), "{}").unwrap();
     home.run(&["memory", "forget", "--yes", id.as_str().unwrap()]).expect(0);
     assert_eq!(jobs(&queue), [queue.join("0002.0.json")]);
-}
-
-/// A prompt of a user who has agreed that this server is asked.
-fn says_to(home: &Home, server: &Server, session: &str, prompt: &str) -> String {
-    let talk = Talk::new(home, session);
-    let payload = talk.payload("UserPromptSubmit", json!({"prompt": prompt, "prompt_id": prompt}));
-    let mut command = home.command(&["hook"]);
-    command
-        .env("CLAUDE_CODE_ENTRYPOINT", "cli")
-        .env("RECOUP_JUDGE_ENABLED", "true")
-        .env("RECOUP_JUDGE_URL", server.url())
-        .env("ANTHROPIC_API_KEY", "key-of-the-tests-0123456789");
-    let output = hook(command, payload.to_string().as_bytes());
-    let reply = super::Reply::checked(output, "UserPromptSubmit");
-    settled(home);
-    reply.notice
-}
-
-#[test]
-fn a_models_none_is_final() {
-    let home = Home::new();
-    let none = json!([{"id": 1, "label": "none", "confidence": 0.9, "statement": ""}]);
-    let server = Server::anthropic(&none);
-    let notice = says_to(&home, &server, "one", "from now on use pnpm instead of npm");
-    assert!(notice.starts_with("recoup: will remember: use pnpm"), "{notice}");
-    assert_eq!(server.received().len(), 1, "{}", log(&home));
-    assert_eq!(remembered(&home, "active"), [""; 0]);
-    assert_eq!(remembered(&home, "retired").len(), 1);
-    let notice = Talk::new(&home, "one").says("what else is there to do?").notice;
-    assert!(notice.starts_with("recoup: not remembered after all: use pnpm"), "{notice}");
-}
-
-#[test]
-fn a_model_that_fails_changes_nothing() {
-    let home = Home::new();
-    let server = Server::saying("500 Internal Server Error", "", anthropic(&json!({}), 1, 1));
-    says_to(&home, &server, "one", "from now on use pnpm instead of npm");
-    assert_eq!(server.received().len(), 1, "{}", log(&home));
-    assert_eq!(remembered(&home, "active").len(), 1);
-}
-
-#[test]
-fn no_model_is_asked_without_the_users_agreement() {
-    let home = Home::new();
-    Talk::new(&home, "one").says("from now on use pnpm instead of npm");
-    assert_eq!(remembered(&home, "active").len(), 1);
-    assert!(queues(&home).is_empty());
 }

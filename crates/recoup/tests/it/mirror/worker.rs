@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{RULES, SKILLS, Scene};
+use crate::hook::worker::settled;
 use crate::support::tree;
 
 fn hook(scene: &Scene, event: &str, more: &Value) -> String {
@@ -65,8 +66,34 @@ fn with_nothing_asked_for_the_worker_puts_nothing_anywhere() {
     fs::write(scene.home.path("t.jsonl"), "").unwrap();
     hook(&scene, "UserPromptSubmit", &json!({"prompt": "from now on use vitest"}));
     hook(&scene, "Stop", &json!({}));
-    let queue = scene.home.recoup().join("queue");
-    wait_for(|| !tree(&queue).iter().any(|path| path.extension().is_some_and(|it| it == "json")));
+    settled(&scene.home);
     assert!(!scene.home.recoup().join("mirrors.json").exists());
     assert!(tree(&scene.home.path(".claude")).is_empty());
+}
+
+#[test]
+fn rules_are_in_step_although_another_job_has_to_wait() {
+    let scene = Scene::in_git(&[RULES]);
+    fs::write(scene.home.path("t.jsonl"), "").unwrap();
+    hook(&scene, "Stop", &json!({}));
+    settled(&scene.home);
+    hook(&scene, "UserPromptSubmit", &json!({"prompt": "from now on use vitest"}));
+    let queues = scene.home.recoup().join("queue");
+    let queue = fs::read_dir(queues).unwrap().next().unwrap().unwrap().path();
+    let id = queue.file_name().unwrap().to_str().unwrap();
+    let from = json!({"client": "claude-code", "session": "two", "scope": format!("project:{id}"),
+                      "root": scene.home.project(), "cwd": scene.home.project()});
+    let sweep = json!({"sweep": {"transcript": scene.home.path("t.jsonl"), "why": "stop"}});
+    let waits = json!({"remember": {"at": 1, "once": null, "said": []}});
+    for (name, what) in [("0001.0.json", sweep), ("0002.0.json", waits)] {
+        fs::write(queue.join(name), json!({"from": from, "what": what}).to_string()).unwrap();
+    }
+    let memory = rusqlite::Connection::open(scene.home.recoup().join("memory.db")).unwrap();
+    let refuse = "CREATE TRIGGER refused BEFORE INSERT ON events WHEN NEW.what = 'prompted'
+                  BEGIN SELECT RAISE(ABORT, 'no'); END";
+    memory.execute_batch(refuse).unwrap();
+    scene.run(&["hook", "--work", id]);
+    assert!(queue.join("0002.0.json").exists(), "it waits");
+    assert!(scene.memory().join("MEMORY.md").exists(), "nobody comes back to what has ended");
+    assert!(scene.index().contains("use vitest"));
 }

@@ -34,19 +34,22 @@ impl Budget {
         }
     }
 
-    /// Takes all of `tokens`, or none.
-    pub(super) fn take(&mut self, tokens: u64, limit: u64, now: Timestamp) -> Result<()> {
-        self.turn(now);
-        let after = self.tokens.saturating_add(tokens);
-        if after > limit {
+    /// Whether so many can be taken; an error says why not.
+    pub(super) fn demand_room(&self, tokens: u64, limit: u64) -> Result<()> {
+        if self.tokens.saturating_add(tokens) > limit {
             let used = self.tokens(limit);
             return Err(not_asked(format!(
                 "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are spent, and this \
                  could take {tokens}; judge.daily_tokens is the limit"
             )));
         }
-        (self.tokens, self.questions) = (after, self.questions + 1);
         Ok(())
+    }
+
+    /// Takes them for one question.
+    pub(super) fn take(&mut self, tokens: u64) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.questions += 1;
     }
 
     /// What was taken on `day` has cost so much. Of another day nothing is known any more.

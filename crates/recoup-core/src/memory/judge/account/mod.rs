@@ -111,8 +111,10 @@ impl Account {
     /// Takes `tokens` for a question; an error says why it must not be asked now.
     pub fn reserve<'a>(&'a self, terms: &'a Terms, tokens: u64) -> Result<Reservation<'a>> {
         self.change(|state, now| {
+            // Whoever the budget refuses is not the one whom the others wait for.
+            state.budget.demand_room(tokens, terms.daily_tokens)?;
             state.back_off.admit(terms, now)?;
-            state.budget.take(tokens, terms.daily_tokens, now)?;
+            state.budget.take(tokens);
             let day = state.budget.day();
             Ok(Reservation { account: self, terms, day, tokens })
         })

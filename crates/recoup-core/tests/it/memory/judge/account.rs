@@ -229,3 +229,16 @@ fn the_last_failure_is_told_without_secrets() {
     assert!(words.starts_with("it said [redacted") && words.len() < 320, "{words}");
     assert!(!fs::read_to_string(scene.file()).unwrap().contains("x9Kq2"));
 }
+
+#[test]
+fn a_question_that_the_budget_refuses_moves_no_pause() {
+    let scene = Scene::new();
+    scene.fail(FaultSort::Passing(None));
+    scene.clock.advance(HOUR);
+    let paused = |scene: &Scene| scene.account().standing(&terms()).unwrap().paused_until;
+    assert_eq!(paused(&scene), None, "it is over");
+    let refused = scene.ask(5_000, None).unwrap_err().to_string();
+    assert!(refused.contains("of 1000 tokens"), "{refused}");
+    assert_eq!(paused(&scene), None, "nobody was asked");
+    scene.ask(100, Some(100)).unwrap();
+}

@@ -100,7 +100,7 @@ fn asked_for_skills() -> Skills {
     if ui::confirm(SKILLS_PLACE) { Skills::User } else { Skills::Project }
 }
 
-const JUDGE: &str = "May a model help to remember? Single statements of yours in doubt, and the \
+const JUDGE: &str = "May a model help to remember? Sentences of yours that may be rules, and the \
     last turns of a session, are then sent to the provider whose key is in your environment, \
     without secrets and private parts.";
 const SYNC: &str = "Write rules into Claude Code's own memory, too? Sessions without our hooks know \

@@ -46,7 +46,7 @@ impl ForgetArgs {
             let Forgotten { copies, unreached, .. } = forgotten;
             ui::json(&Gone { forgotten: ids, copies, unreached })?;
         } else {
-            tell(&forgotten);
+            tell(&forgotten, &app.settings.home.join("queue"));
         }
         Ok(Answer::Yes)
     }
@@ -67,7 +67,7 @@ impl ForgetArgs {
     }
 }
 
-fn tell(forgotten: &Forgotten) {
+fn tell(forgotten: &Forgotten, queue: &Path) {
     for note in &forgotten.notes {
         ui::say(format_args!("Forgotten: {}", note.id));
     }
@@ -75,13 +75,15 @@ fn tell(forgotten: &Forgotten) {
         ui::say(format_args!("Also in the copy {}", copy.display()));
     }
     for place in &forgotten.unreached {
-        ui::warn(format_args!("{} may still have it: {}", place.display(), why(place)));
+        ui::warn(format_args!("{} may still have it: {}", place.display(), why(place, queue)));
     }
 }
 
 /// Why it could not be taken out of a file, and what helps.
-fn why(place: &Path) -> &'static str {
-    if place.ends_with(team::FILE) {
+fn why(place: &Path, queue: &Path) -> &'static str {
+    if place.starts_with(queue) {
+        "it waits there for the worker, and could not be read or is being worked on; forget it again if it comes back"
+    } else if place.ends_with(team::FILE) {
         "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
     } else if place.to_string_lossy().contains(".damaged-") {
         "it was set aside because it is damaged; delete it if you do not need it"

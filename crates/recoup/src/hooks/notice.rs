@@ -1,0 +1,72 @@
+//! The lines that a person is shown in passing, at once or when the worker has come to it:
+//! the same for the same, whoever saw it first.
+
+use recoup_core::memory::learn::Learned;
+use recoup_core::memory::{Note, NoteKind, Recorded, Status};
+
+/// A statement was kept; none while it does not count.
+pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
+    let note = recorded.note();
+    if note.status != Status::Active {
+        return None;
+    }
+    let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
+    Some(match recorded {
+        _ if !before.is_empty() => {
+            format!("will remember: {}, instead of: {}", note.text, before.join("; "))
+        }
+        Recorded::Stored { .. } => format!("will remember: {}", note.text),
+        Recorded::Confirmed { .. } => format!("remembered already: {}", note.text),
+    })
+}
+
+/// A statement that waits for whoever holds the database.
+pub(super) fn later(text: &str) -> String {
+    format!("will remember: {text} (as soon as memory is free)")
+}
+
+/// A statement that could not be kept.
+pub(super) fn not_remembered(text: &str) -> String {
+    format!("could not remember: {text} (see ~/.recoup/logs/hooks.log)")
+}
+
+/// A statement was kept later than its notice said; what gave way to it was not known then.
+pub(super) fn changed(recorded: &Recorded) -> Option<String> {
+    let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
+    let text = &recorded.note().text;
+    (!before.is_empty()).then(|| format!("remembered: {text}, instead of: {}", before.join("; ")))
+}
+
+/// A statement was none.
+pub(super) fn taken_back(note: &Note) -> String {
+    format!("not remembered after all: {} (recoup memory restore {})", note.text, note.id)
+}
+
+/// There is enough evidence for something, or the user seems to prefer it. What failed only
+/// waits for evidence, in silence.
+pub(super) fn learned(learned: &Learned) -> Option<String> {
+    match learned {
+        Learned::Promoted(note) => Some(format!("learned: {}", note.text)),
+        Learned::Candidate(note) => (note.kind != NoteKind::Failure).then(|| candidate(note)),
+    }
+}
+
+/// Something was inferred, and does not count yet.
+pub(super) fn candidate(note: &Note) -> String {
+    format!("may be worth knowing: {}", note.text)
+}
+
+/// Statements wait that would have been lost with the context.
+pub(super) fn preserved(statements: usize) -> Option<String> {
+    match statements {
+        0 => None,
+        1 => Some("kept 1 statement from before the compaction as a candidate".to_owned()),
+        n => Some(format!("kept {n} statements from before the compaction as candidates")),
+    }
+}
+
+/// Rules are in the context again.
+pub(super) fn reloaded(rules: usize) -> String {
+    let rules = if rules == 1 { "1 rule is".to_owned() } else { format!("{rules} rules are") };
+    format!("{rules} in the compacted context again")
+}
