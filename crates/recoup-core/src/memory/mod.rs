@@ -50,4 +50,4 @@ pub use privacy::Silence;
 pub use statement::Statement;
 pub use store::{Memory, Wanted};
 pub use transfer::{Imported, export, parse};
-pub use turn::{Happened, Occasion, Of, Turn};
+pub use turn::{About, Happened, Occasion, Turn};

@@ -25,12 +25,12 @@ pub(crate) struct Event {
     /// Whether anybody reads what we answer.
     pub(crate) heard: bool,
     /// What it was.
-    pub(crate) what: What,
+    pub(crate) what: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// A session began, or went on, and the agent can be told something.
     Began(How),
     /// The same, and it can't be told yet.
@@ -136,7 +136,7 @@ impl Event {
 
     /// Whether a session begins, or a turn of it.
     pub(super) fn begins_something(&self) -> bool {
-        use What::{Began, Opened, Prompt, Starting};
+        use EventKind::{Began, Opened, Prompt, Starting};
         matches!(self.what, Began(_) | Opened(_) | Prompt(_) | Starting(_))
     }
 }

@@ -6,7 +6,7 @@ use recoup_core::memory::learn::command::Kind;
 use recoup_core::memory::learn::failure::{error_line, failure};
 use recoup_core::memory::learn::{Learned, Ran};
 use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
-use recoup_core::memory::{Happened, Of, Turn};
+use recoup_core::memory::{About, Happened, Turn};
 
 use super::place::Place;
 
@@ -21,7 +21,7 @@ pub(super) fn learn(
     let subject = kind.as_deref().unwrap_or(&call.tool);
     let ran = kind.as_deref().zip(call.command());
     let ran = ran.map(|(kind, command)| Ran { kind, command, call: &call.id });
-    let of = |detail| Of { detail, ..Of::call(subject, &call.id) };
+    let of = |detail| About { detail, ..About::call(subject, &call.id) };
     let failed = failure(call, outcome);
     match (outcome.ended, failed, ran) {
         // Nobody knows how it would have ended; or its exit code is an answer: nothing was
@@ -57,7 +57,7 @@ pub(super) fn edited(turn: &Turn<'_>, call: &Call, place: Place<'_>) -> Result<(
     }
     for (number, path) in files(call).into_iter().enumerate() {
         let (path, id) = (place.name_of(path), format!("{}#{number}", call.id));
-        turn.happened(Happened::Edited, Of::call(&path, &id))?;
+        turn.happened(Happened::Edited, About::call(&path, &id))?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Digest;
 use recoup_core::memory::hooked::with_whole_letters;
-use recoup_core::memory::transcript::{Action, Call, What};
+use recoup_core::memory::transcript::{Action, Call, EntryKind};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -75,15 +75,15 @@ pub(super) fn agent_said(
     block: &Block<'_>,
     call: &str,
     action: fn(&str, &RawValue) -> Action,
-) -> Option<What> {
+) -> Option<EntryKind> {
     if block.kind == "text" {
-        return What::words(block.text.as_deref()?);
+        return EntryKind::words(block.text.as_deref()?);
     }
     if block.kind != call {
         return None;
     }
     let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
-    Some(What::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
+    Some(EntryKind::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
 }
 
 /// A field of a JSON object that is a string. The others are not taken apart: one of them

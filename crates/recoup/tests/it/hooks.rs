@@ -9,7 +9,7 @@ mod pi;
 
 use recoup::hooks::transcript::entries;
 use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, Ended, Entry, What};
+use recoup_core::memory::transcript::{Action, Ended, Entry, EntryKind};
 
 /// Entries, one line each, for people.
 fn shown(entries: &[Entry]) -> String {
@@ -19,14 +19,18 @@ fn shown(entries: &[Entry]) -> String {
 fn line(entry: &Entry) -> String {
     let agent = entry.agent.as_ref().map_or(String::new(), |agent| format!("[{agent}] "));
     let what = match &entry.what {
-        What::Prompt(text) => format!("prompt {text:?}"),
-        What::Words(text) => format!("words {text:?}"),
-        What::Call(call) => format!("call {} {} {}", call.id, call.tool, action(&call.action)),
-        What::Outcome(it) => format!("outcome {} {} {:?}", it.call, ended(it.ended), it.output),
-        What::Notification(it) => format!("notification {} {} {:?}", it.id, it.status, it.summary),
-        What::Compaction => "compaction".to_owned(),
-        What::SubAgent(task) => format!("sub-agent {task:?}"),
-        What::Interruption => "interruption".to_owned(),
+        EntryKind::Prompt(text) => format!("prompt {text:?}"),
+        EntryKind::Words(text) => format!("words {text:?}"),
+        EntryKind::Call(call) => format!("call {} {} {}", call.id, call.tool, action(&call.action)),
+        EntryKind::Outcome(it) => {
+            format!("outcome {} {} {:?}", it.call, ended(it.ended), it.output)
+        }
+        EntryKind::Notification(it) => {
+            format!("notification {} {} {:?}", it.id, it.status, it.summary)
+        }
+        EntryKind::Compaction => "compaction".to_owned(),
+        EntryKind::SubAgent(task) => format!("sub-agent {task:?}"),
+        EntryKind::Interruption => "interruption".to_owned(),
     };
     agent + &what
 }

@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::lessons::{Learned, Ran};
 use crate::database::fault;
 use crate::error::Result;
-use crate::memory::turn::{Happened, Of, Turn};
+use crate::memory::turn::{About, Happened, Turn};
 use crate::memory::{NoteKind, Recorded, Source, Statement};
 
 /// So many times make a candidate.
@@ -14,7 +14,7 @@ const ENOUGH: i64 = 2;
 impl Turn<'_> {
     /// The user did not allow a call. The same kind of call again becomes a candidate.
     pub fn denied(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
-        if !self.happened(Happened::Denied, Of::call(ran.kind, ran.call))? {
+        if !self.happened(Happened::Denied, About::call(ran.kind, ran.call))? {
             return Ok(None);
         }
         if self.times_denied(ran.kind)? < ENOUGH {

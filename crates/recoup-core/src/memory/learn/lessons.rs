@@ -13,7 +13,7 @@ use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::inject::one_line;
 use crate::memory::rows::Kept;
-use crate::memory::turn::{Happened, Of, Turn, kept};
+use crate::memory::turn::{About, Happened, Turn, kept};
 use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
 
 /// A fix comes within minutes of its failure.
@@ -58,7 +58,7 @@ struct Lesson {
 impl Turn<'_> {
     /// A command failed, and that line of its output says why.
     pub fn failed(&self, ran: &Ran<'_>, error: Option<&str>) -> Result<Option<Learned>> {
-        let of = Of { detail: error, ..Of::call(ran.kind, ran.call) };
+        let of = About { detail: error, ..About::call(ran.kind, ran.call) };
         if !self.happened(Happened::Failed, of)? {
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl Turn<'_> {
     /// A command worked. If one of its kind failed here a short while ago, this is how it
     /// works.
     pub fn succeeded(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
-        if !self.happened(Happened::Succeeded, Of::call(ran.kind, ran.call))? {
+        if !self.happened(Happened::Succeeded, About::call(ran.kind, ran.call))? {
             return Ok(None);
         }
         if hides_its_end(ran.command) {

@@ -11,7 +11,7 @@ use crate::memory::inject::one_line;
 use crate::memory::rows::{self, Kept};
 use crate::memory::search::{self, Query};
 use crate::memory::transcript::bounded;
-use crate::memory::turn::{Happened, Of, Turn};
+use crate::memory::turn::{About, Happened, Turn};
 use crate::memory::{Note, Wanted};
 
 /// How many notes are looked at for the one that was meant.
@@ -21,7 +21,7 @@ impl Turn<'_> {
     /// The user says that something is still not right. The rule that this repeats, where
     /// this context was given one, has failed: it is returned.
     pub fn reasked(&self, prompt: &str) -> Result<Option<Note>> {
-        self.happened(Happened::Reasked, Of::default())?;
+        self.happened(Happened::Reasked, About::default())?;
         let id = self.now.as_millis().to_string();
         let Some(kept) = self.given_that_fits(prompt)? else { return Ok(None) };
         self.testify_once(&kept, "repeated", &id)?;

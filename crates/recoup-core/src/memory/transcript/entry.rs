@@ -13,12 +13,12 @@ pub struct Entry {
     /// The sub-agent that it happened in; none for the conversation itself.
     pub agent: Option<String>,
     /// What it was.
-    pub what: What,
+    pub what: EntryKind,
 }
 
 /// What was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum EntryKind {
     /// A person said it. Nothing that a machine wrote is ever one of these.
     Prompt(String),
     /// The agent said it.
@@ -127,7 +127,7 @@ pub struct Notification {
     pub summary: String,
 }
 
-impl What {
+impl EntryKind {
     /// What a person said, without what is private; nothing if nothing remains.
     pub fn prompt(text: &str) -> Option<Self> {
         let text = without_private(text);

@@ -8,5 +8,5 @@ mod entry;
 mod steps;
 
 pub use bounds::{MOST_NAME, MOST_TEXT, bounded, named};
-pub use entry::{Action, Call, Ended, Entry, Notification, Outcome, Plan, What};
+pub use entry::{Action, Call, Ended, Entry, EntryKind, Notification, Outcome, Plan};
 pub use steps::{Step, steps};

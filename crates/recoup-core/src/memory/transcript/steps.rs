@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::entry::{Call, Entry, Outcome, What};
+use super::entry::{Call, Entry, EntryKind, Outcome};
 
 /// A call, and its outcome if that is known.
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +26,12 @@ pub fn steps(entries: &[Entry]) -> Vec<Step<'_>> {
     let mut open: HashMap<&str, usize> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
         match &entry.what {
-            What::Call(call) => {
+            EntryKind::Call(call) => {
                 open.insert(&call.id, steps.len());
                 let agent = entry.agent.as_deref();
                 steps.push(Step { at, until: at, agent, call, outcome: None });
             }
-            What::Outcome(outcome) => {
+            EntryKind::Outcome(outcome) => {
                 if let Some(step) = open.remove(outcome.call.as_str()) {
                     steps[step].outcome = Some(outcome);
                     steps[step].until = at;

@@ -48,7 +48,7 @@ words! {
 
 /// What it happened to.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Of<'a> {
+pub struct About<'a> {
     /// The kind of command, the tool, the file.
     pub subject: Option<&'a str>,
     /// The call, by the client's name for it: nothing happens twice to one call.
@@ -57,7 +57,7 @@ pub struct Of<'a> {
     pub detail: Option<&'a str>,
 }
 
-impl<'a> Of<'a> {
+impl<'a> About<'a> {
     /// A call to something.
     pub fn call(subject: &'a str, call: &'a str) -> Self {
         Self { subject: Some(subject), call: Some(call), detail: None }
@@ -81,7 +81,7 @@ impl Memory {
 
 impl Turn<'_> {
     /// Writes down that something happened; false where it was known already.
-    pub fn happened(&self, what: Happened, of: Of<'_>) -> Result<bool> {
+    pub fn happened(&self, what: Happened, of: About<'_>) -> Result<bool> {
         const SQL: &str = "INSERT INTO events (at, client, session, context, scope, what, subject,
                            call, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         if self.is_known(what, of.call)? {
@@ -140,7 +140,7 @@ impl Turn<'_> {
                 insert.execute(params![it.session, it.client.as_str(), scope, now])
             })
             .map_err(noting)?;
-        self.happened(Happened::Began, Of { subject: Some(how), ..Of::default() }).map(drop)
+        self.happened(Happened::Began, About { subject: Some(how), ..About::default() }).map(drop)
     }
 
     /// A session ends; one whose beginning nobody told us began now.
@@ -156,7 +156,7 @@ impl Turn<'_> {
                 insert.execute(params![it.session, it.client.as_str(), scope, now, kept(how)])
             })
             .map_err(noting)?;
-        self.happened(Happened::Ended, Of { subject: Some(how), ..Of::default() }).map(drop)
+        self.happened(Happened::Ended, About { subject: Some(how), ..About::default() }).map(drop)
     }
 }
 

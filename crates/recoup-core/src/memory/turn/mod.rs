@@ -9,7 +9,7 @@ mod sweeps;
 use rusqlite::Connection;
 
 pub(super) use events::kept;
-pub use events::{Happened, Of};
+pub use events::{About, Happened};
 pub(super) use notices::tell;
 
 use super::hooked::Client;

@@ -7,7 +7,7 @@ mod failure;
 mod passwords;
 mod trouble;
 
-use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What};
+use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome};
 
 /// A conversation that is put together step by step.
 #[derive(Default)]
@@ -16,23 +16,23 @@ struct Talk {
 }
 
 impl Talk {
-    fn push(mut self, what: What) -> Self {
+    fn push(mut self, what: EntryKind) -> Self {
         self.entries.push(Entry { at: None, agent: None, what });
         self
     }
 
     fn user(self, text: &str) -> Self {
-        self.push(What::prompt(text).unwrap())
+        self.push(EntryKind::prompt(text).unwrap())
     }
 
     fn agent(self, text: &str) -> Self {
-        self.push(What::words(text).unwrap())
+        self.push(EntryKind::words(text).unwrap())
     }
 
     fn step(self, tool: &str, action: Action, input: &str, ended: Ended, output: &str) -> Self {
         let id = format!("call-{}", self.entries.len());
         let call = Call::new(&id, tool, action, input.as_bytes());
-        self.push(What::Call(call)).push(What::Outcome(Outcome::new(&id, ended, output)))
+        self.push(EntryKind::Call(call)).push(EntryKind::Outcome(Outcome::new(&id, ended, output)))
     }
 
     fn run(self, line: &str, ended: Ended, output: &str) -> Self {

@@ -6,7 +6,7 @@ use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::learn::{Learned, Ran};
 use recoup_core::memory::{
-    Happened, Memory, Note, NoteId, NoteKind, Occasion, Of, Source, Statement, Status, Wanted,
+    About, Happened, Memory, Note, NoteId, NoteKind, Occasion, Source, Statement, Status, Wanted,
 };
 
 use super::{Scene, project};
@@ -42,7 +42,7 @@ impl Scene {
 
     pub(super) fn edits(&self, session_name: &str, file: &str) {
         self.pass();
-        let edited = Of { subject: Some(file), ..Of::default() };
+        let edited = About { subject: Some(file), ..About::default() };
         let turn = self
             .memory()
             .turn(&session(session_name), |turn| turn.happened(Happened::Edited, edited));

@@ -5,7 +5,7 @@ use std::path::Path;
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::transcript::Notification;
-use recoup_core::memory::{Happened, Of};
+use recoup_core::memory::{About, Happened};
 
 use super::Here;
 use crate::hooks::reply::Reply;
@@ -32,7 +32,7 @@ pub(super) fn done(
     let cited = answer.map(citations).unwrap_or_default();
     let call = here.event.agent.as_ref().map(|agent| once(agent, "completed"));
     here.take_in(|turn| {
-        let of = Of { subject: Some("completed"), call: call.as_deref(), detail: Some(sort) };
+        let of = About { subject: Some("completed"), call: call.as_deref(), detail: Some(sort) };
         turn.happened(Happened::Task, of)?;
         answer.map_or(Ok(0), |answer| turn.cited(answer, &cited))
     });
@@ -47,7 +47,7 @@ pub(super) fn task(here: &Here<'_>, task: &Notification) -> Reply {
     let call = once(&task.id, &task.status);
     here.take_in(|turn| {
         let (subject, detail) = (Some(&*task.status), Some(&*task.summary));
-        turn.happened(Happened::Task, Of { subject, call: Some(&call), detail })
+        turn.happened(Happened::Task, About { subject, call: Some(&call), detail })
     });
     Reply::default()
 }

@@ -25,13 +25,13 @@ use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Given, Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
-use super::event::{Event, What};
+use super::event::{Event, EventKind};
 use super::headless::nobody_is_there;
 use super::outcome;
 use super::place::Place;
 use super::reply::Reply;
 use super::worker;
-use super::worker::job::{self, From, Job, Why};
+use super::worker::job::{self, Job, Origin, Why};
 use super::worker::queue::Queue;
 use super::{Surroundings, claude_code};
 
@@ -52,23 +52,23 @@ pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
         }
     };
     match &event.what {
-        What::Began(how) => session::began(&here, *how),
-        What::Opened(how) => session::opened(&here, *how),
-        What::Starting(prompt) => session::starting(&here, prompt),
-        What::Prompt(prompt) => prompt::prompted(&here, prompt),
-        What::Calling(call) => tool::calling(&here, call),
-        What::Called(call, outcome) => tool::called(&here, call, outcome),
-        What::CalledSomehow(call) => tool::called_somehow(&here, call),
-        What::Batch(calls) => tool::batch(&here, calls),
-        What::Task(task) => agent::task(&here, task),
-        What::AgentBegan => agent::began(&here),
-        What::AgentDone { sort, answer, transcript } => {
+        EventKind::Began(how) => session::began(&here, *how),
+        EventKind::Opened(how) => session::opened(&here, *how),
+        EventKind::Starting(prompt) => session::starting(&here, prompt),
+        EventKind::Prompt(prompt) => prompt::prompted(&here, prompt),
+        EventKind::Calling(call) => tool::calling(&here, call),
+        EventKind::Called(call, outcome) => tool::called(&here, call, outcome),
+        EventKind::CalledSomehow(call) => tool::called_somehow(&here, call),
+        EventKind::Batch(calls) => tool::batch(&here, calls),
+        EventKind::Task(task) => agent::task(&here, task),
+        EventKind::AgentBegan => agent::began(&here),
+        EventKind::AgentDone { sort, answer, transcript } => {
             agent::done(&here, sort, answer.as_deref(), transcript.as_deref())
         }
-        What::Compacting => stop::compacting(&here),
-        What::Compacted => stop::compacted(&here),
-        What::Stopped(stop) => stop::stopped(&here, stop),
-        What::Ended(how) => stop::ended(&here, how),
+        EventKind::Compacting => stop::compacting(&here),
+        EventKind::Compacted => stop::compacted(&here),
+        EventKind::Stopped(stop) => stop::stopped(&here, stop),
+        EventKind::Ended(how) => stop::ended(&here, how),
     }
 }
 
@@ -108,7 +108,7 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
 /// The session's own project, where an agent has gone into a repository inside of it: what is
 /// said is said about what the person has before them.
 fn of_session(event: &Event, found: Project, memory: &Memory) -> Project {
-    let begins = matches!(event.what, What::Began(_) | What::Opened(_));
+    let begins = matches!(event.what, EventKind::Began(_) | EventKind::Opened(_));
     let outer = if begins { None } else { found.enclosing() };
     let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
     match memory.session_scope(&event.session) {
@@ -138,7 +138,7 @@ impl<T> Taken<T> {
 
 impl<'a> Here<'a> {
     fn of(event: &'a Event, around: &'a Surroundings<'a>) -> Result<Self> {
-        let write = if let What::Prompt(_) = event.what { FOR_WORDS } else { FOR_THE_REST };
+        let write = if let EventKind::Prompt(_) = event.what { FOR_WORDS } else { FOR_THE_REST };
         let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
         let waits = Waits { read: TO_READ, write };
         // Never closed: the process ends first.
@@ -229,8 +229,8 @@ impl<'a> Here<'a> {
     }
 
     /// Leaves something slow to the worker; false where it could not be left.
-    fn later(&self, what: job::What) -> bool {
-        let from = From::of(&self.occasion, self.project.root(), self.cwd.clone());
+    fn later(&self, what: job::JobKind) -> bool {
+        let from = Origin::of(&self.occasion, self.project.root(), self.cwd.clone());
         let queue = Queue::of(&self.around.home, self.project.id());
         // Also where the queue is full: then a worker is what it needs.
         let left = queue.put(&Job::new(from, what), &SystemClock);
@@ -274,7 +274,7 @@ impl<'a> Here<'a> {
     /// A transcript is to be read on.
     fn read_on_in(&self, transcript: &Path, why: Why) {
         let transcript = self.around.cwd.join(transcript);
-        self.later(job::What::Sweep { transcript, why });
+        self.later(job::JobKind::Sweep { transcript, why });
     }
 
     fn place(&self) -> Place<'_> {

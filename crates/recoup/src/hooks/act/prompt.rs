@@ -7,7 +7,7 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
-use recoup_core::memory::{Happened, NoteId, Of, Recorded, Turn};
+use recoup_core::memory::{About, Happened, NoteId, Recorded, Turn};
 use recoup_core::{Result, secrets};
 
 use super::{Here, Taken};
@@ -16,7 +16,7 @@ use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::said::{self, Said};
 use crate::hooks::wire;
-use crate::hooks::worker::job::{Asked, What};
+use crate::hooks::worker::job::{Asked, JobKind};
 
 /// A prompt, as far as it is understood without memory.
 struct Heard {
@@ -64,7 +64,7 @@ fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
 }
 
 fn take_in(here: &Here<'_>, turn: &Turn<'_>, heard: &Heard, found: &[Candidate]) -> Result<Came> {
-    let of = Of { call: heard.once.as_deref(), ..Of::default() };
+    let of = About { call: heard.once.as_deref(), ..About::default() };
     if !turn.happened(Happened::Prompted, of)? {
         return Ok(Came::default());
     }
@@ -101,7 +101,7 @@ fn keep_for_later(here: &Here<'_>, heard: Heard) -> Reply {
     let Some(text) = said.first().map(|said| said.text.clone()) else { return reply };
     // Whether it is silent now may be known all the same.
     let silent = here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some());
-    let kept = !silent && here.later(What::Remember { at: SystemClock.now(), once, said });
+    let kept = !silent && here.later(JobKind::Remember { at: SystemClock.now(), once, said });
     reply.notice(&if kept { notice::later(&text) } else { notice::not_remembered(&text) });
     reply
 }
@@ -124,7 +124,7 @@ fn ask_model(here: &Here<'_>, reading: &Reading, recorded: &[Recorded]) {
     let doubtful = sayings(here, &reading.doubtful).into_iter().map(without_secrets);
     let asked: Vec<Asked> = kept.chain(doubtful.map(Asked::Doubtful)).collect();
     if !asked.is_empty() && (here.around.asks_model)() {
-        here.later(What::Judge { asked });
+        here.later(JobKind::Judge { asked });
     }
 }
 

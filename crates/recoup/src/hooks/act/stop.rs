@@ -1,7 +1,7 @@
 //! An answer, a context or a session comes to its end.
 
 use recoup_core::memory::learn::citation::citations;
-use recoup_core::memory::{Happened, Of};
+use recoup_core::memory::{About, Happened};
 
 use super::{Here, prompt};
 use crate::hooks::event::Stop;
@@ -19,7 +19,7 @@ pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
     let cited = answer.map(citations).unwrap_or_default();
     here.take_in(|turn| {
         let (call, subject) = (stop.turn.as_deref(), stop.failed.as_deref());
-        turn.happened(Happened::Stopped, Of { subject, call, detail: None })?;
+        turn.happened(Happened::Stopped, About { subject, call, detail: None })?;
         answer.map_or(Ok(0), |answer| turn.cited(answer, &cited))
     });
     here.read_on(Why::Stop);
@@ -28,7 +28,7 @@ pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
 
 /// Before a context is compacted.
 pub(super) fn compacting(here: &Here<'_>) -> Reply {
-    here.take_in(|turn| turn.happened(Happened::Compacted, Of::default()));
+    here.take_in(|turn| turn.happened(Happened::Compacted, About::default()));
     here.read_on(Why::Compaction);
     Reply::default()
 }
@@ -37,7 +37,7 @@ pub(super) fn compacting(here: &Here<'_>) -> Reply {
 pub(super) fn compacted(here: &Here<'_>) -> Reply {
     here.take_in(|turn| {
         turn.lose()?;
-        turn.happened(Happened::Compacted, Of { subject: Some("done"), ..Of::default() })
+        turn.happened(Happened::Compacted, About { subject: Some("done"), ..About::default() })
     });
     Reply::default()
 }

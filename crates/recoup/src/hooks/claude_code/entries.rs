@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Notification, Plan, What};
+use recoup_core::memory::transcript::{Action, EntryKind, Notification, Plan};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -43,12 +43,13 @@ fn message<'a>(line: &Line<'a>) -> Option<Message<'a>> {
 }
 
 /// A line in the user's place.
-pub(super) fn user(line: &Line<'_>) -> Vec<What> {
+pub(super) fn user(line: &Line<'_>) -> Vec<EntryKind> {
     let Some(content) = message(line).and_then(|message| message.content) else {
         return Vec::new();
     };
     let blocks = wire::blocks(content);
-    let outcomes: Vec<What> = blocks.iter().filter_map(|block| outcome::of(block, line)).collect();
+    let outcomes: Vec<EntryKind> =
+        blocks.iter().filter_map(|block| outcome::of(block, line)).collect();
     // What stands beside a tool's result was not typed.
     if !outcomes.is_empty() {
         return outcomes;
@@ -61,19 +62,19 @@ pub(super) fn user(line: &Line<'_>) -> Vec<What> {
 }
 
 /// What a text in the user's place is.
-fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<What> {
+fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<EntryKind> {
     let text = text.trim();
     if text.starts_with(NOTIFICATION) {
         return notification(text);
     }
     if text.starts_with(INTERRUPTED) {
-        return Some(What::Interruption);
+        return Some(EntryKind::Interruption);
     }
     if !is_human(origin) {
         return None;
     }
     let typed = typed(text)?;
-    if in_sub_agent { What::sub_agent(&typed) } else { What::prompt(&typed) }
+    if in_sub_agent { EntryKind::sub_agent(&typed) } else { EntryKind::prompt(&typed) }
 }
 
 /// What was typed of a text in the user's place; none where the client says it itself.
@@ -91,8 +92,8 @@ fn is_human(origin: Option<&RawValue>) -> bool {
     }
 }
 
-fn notification(text: &str) -> Option<What> {
-    task(text).map(What::Notification)
+fn notification(text: &str) -> Option<EntryKind> {
+    task(text).map(EntryKind::Notification)
 }
 
 /// The task that a notification is about.
@@ -149,7 +150,7 @@ impl Tag {
 }
 
 /// What was said while the agent was at work, or news of a task.
-pub(super) fn attachment(line: &Line<'_>) -> Vec<What> {
+pub(super) fn attachment(line: &Line<'_>) -> Vec<EntryKind> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Attachment<'a> {
@@ -174,11 +175,11 @@ pub(super) fn attachment(line: &Line<'_>) -> Vec<What> {
     };
     let what = said(&wire::text_of(prompt), queued.origin, line.agent().is_some());
     let typed = queued.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
-    what.filter(|what| typed || matches!(what, What::Notification(_))).into_iter().collect()
+    what.filter(|what| typed || matches!(what, EntryKind::Notification(_))).into_iter().collect()
 }
 
 /// What the agent said and called.
-pub(super) fn assistant(line: &Line<'_>) -> Vec<What> {
+pub(super) fn assistant(line: &Line<'_>) -> Vec<EntryKind> {
     let Some(message) = message(line) else { return Vec::new() };
     // The client's own words in the agent's place.
     if line.is_api_error_message || message.model.as_deref() == Some("<synthetic>") {

@@ -2,7 +2,7 @@
 //! client itself knows. A tool can write anything into its result; so whether a person
 //! said no is believed only where the client's own part does not say otherwise.
 
-use recoup_core::memory::transcript::{Ended, Outcome, What};
+use recoup_core::memory::transcript::{Ended, EntryKind, Outcome};
 use serde_json::value::RawValue;
 
 use super::transcript::Line;
@@ -17,7 +17,7 @@ const REJECTED: &str = "User rejected tool use";
 pub(super) const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// The outcome in a block.
-pub(super) fn of(block: &Block<'_>, line: &Line<'_>) -> Option<What> {
+pub(super) fn of(block: &Block<'_>, line: &Line<'_>) -> Option<EntryKind> {
     if block.kind != "tool_result" {
         return None;
     }
@@ -28,7 +28,7 @@ pub(super) fn of(block: &Block<'_>, line: &Line<'_>) -> Option<What> {
         Ended::Refused => tagged(&text, "tool_use_error").unwrap_or(&text),
         _ => &text,
     };
-    Some(What::Outcome(Outcome::new(block.tool_use_id.as_deref()?, ended, output)))
+    Some(EntryKind::Outcome(Outcome::new(block.tool_use_id.as_deref()?, ended, output)))
 }
 
 fn ended(text: &str, is_error: bool, line: &Line<'_>) -> Ended {

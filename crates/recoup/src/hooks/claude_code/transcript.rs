@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::transcript::{Entry, What, named};
+use recoup_core::memory::transcript::{Entry, EntryKind, named};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -70,11 +70,11 @@ pub fn entries(line: &[u8]) -> Vec<Entry> {
 }
 
 fn of(line: &Line<'_>) -> Vec<Entry> {
-    let said: Vec<What> = match (&*line.kind, line.subtype.as_deref()) {
+    let said: Vec<EntryKind> = match (&*line.kind, line.subtype.as_deref()) {
         ("user", _) => entries::user(line),
         ("assistant", _) => entries::assistant(line),
         ("attachment", _) => entries::attachment(line),
-        ("system", Some("compact_boundary")) => vec![What::Compaction],
+        ("system", Some("compact_boundary")) => vec![EntryKind::Compaction],
         _ => Vec::new(),
     };
     let (at, agent) = (line.at(), line.agent());

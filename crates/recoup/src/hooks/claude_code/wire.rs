@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::entries::{self, action};
 use super::outcome::{self, DENIED, REFUSED};
-use crate::hooks::event::{Event, How, Prompt, Stop, What};
+use crate::hooks::event::{Event, EventKind, How, Prompt, Stop};
 use crate::hooks::wire::{self, lenient, tagged};
 
 /// What a hook is given on its stdin.
@@ -83,28 +83,28 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
 }
 
 /// What all who have this layout send alike.
-pub(in crate::hooks) fn common(name: &str, payload: &Payload<'_>) -> Option<What> {
+pub(in crate::hooks) fn common(name: &str, payload: &Payload<'_>) -> Option<EventKind> {
     Some(match name {
-        "SessionStart" => What::Began(how(payload.source.as_deref())),
+        "SessionStart" => EventKind::Began(how(payload.source.as_deref())),
         "UserPromptSubmit" => prompt(payload)?,
-        "PreToolUse" => What::Calling(payload.call(action)?),
+        "PreToolUse" => EventKind::Calling(payload.call(action)?),
         "PostToolUseFailure" => failed(payload)?,
-        "PostToolBatch" => What::Batch(batch(payload.tool_calls?)),
-        "SubagentStart" => What::AgentBegan,
-        "SubagentStop" => What::AgentDone {
+        "PostToolBatch" => EventKind::Batch(batch(payload.tool_calls?)),
+        "SubagentStart" => EventKind::AgentBegan,
+        "SubagentStop" => EventKind::AgentDone {
             // At each compaction one without a type ends; nobody had started it.
             sort: payload.agent_type.clone().filter(|sort| !sort.is_empty())?,
             answer: payload.last_assistant_message.clone(),
             transcript: payload.agent_transcript_path.clone().filter(|path| path.is_absolute()),
         },
-        "PreCompact" => What::Compacting,
-        "Stop" | "StopFailure" => What::Stopped(Stop {
+        "PreCompact" => EventKind::Compacting,
+        "Stop" | "StopFailure" => EventKind::Stopped(Stop {
             answer: payload.last_assistant_message.clone().filter(|_| name == "Stop"),
             turn: payload.turn_id.clone(),
             prompts: Vec::new(),
             failed: payload.error.clone().filter(|_| name == "StopFailure"),
         }),
-        "SessionEnd" => What::Ended(payload.reason.clone().unwrap_or_default()),
+        "SessionEnd" => EventKind::Ended(payload.reason.clone().unwrap_or_default()),
         _ => return None,
     })
 }
@@ -121,10 +121,10 @@ fn how(source: Option<&str>) -> How {
 }
 
 /// What a machine wrote in the user's place is never a prompt, whatever stands behind it.
-fn prompt(payload: &Payload<'_>) -> Option<What> {
+fn prompt(payload: &Payload<'_>) -> Option<EventKind> {
     let text = payload.prompt.clone()?;
     if text.trim_start().starts_with(entries::NOTIFICATION) {
-        return entries::task(&text).map(What::Task);
+        return entries::task(&text).map(EventKind::Task);
     }
     // A sub-agent's task was given by an agent.
     if payload.agent_id.is_some() {
@@ -132,7 +132,7 @@ fn prompt(payload: &Payload<'_>) -> Option<What> {
     }
     let text = entries::typed(&text)?.into_owned();
     let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
-    Some(What::Prompt(Prompt { text, turn }))
+    Some(EventKind::Prompt(Prompt { text, turn }))
 }
 
 /// What a tool answered. One that runs on in the background has not come to its end.
@@ -151,7 +151,7 @@ struct Response {
     status: Option<String>,
 }
 
-fn called(payload: &Payload<'_>) -> Option<What> {
+fn called(payload: &Payload<'_>) -> Option<EventKind> {
     let call = payload.call(action)?;
     let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
     let response: Response = payload.tool_response.and_then(read).unwrap_or_default();
@@ -163,10 +163,10 @@ fn called(payload: &Payload<'_>) -> Option<What> {
     let ended = if interrupted { Ended::Interrupted } else { Ended::Succeeded };
     let parts = [response.stdout.unwrap_or_default(), response.stderr.unwrap_or_default()];
     let outcome = Outcome::new(&call.id, ended, &parts.join("\n"));
-    Some(What::Called(call, outcome))
+    Some(EventKind::Called(call, outcome))
 }
 
-fn failed(payload: &Payload<'_>) -> Option<What> {
+fn failed(payload: &Payload<'_>) -> Option<EventKind> {
     let call = payload.call(action)?;
     let error = payload.error.as_deref().unwrap_or_default();
     // Whether a person or a tool says so is known in the transcript alone.
@@ -182,7 +182,7 @@ fn failed(payload: &Payload<'_>) -> Option<What> {
         _ => error,
     };
     let outcome = Outcome::new(&call.id, ended, output);
-    Some(What::Called(call, outcome))
+    Some(EventKind::Called(call, outcome))
 }
 
 /// What may have been turned down: whether a call ran, and wrote that itself, is known from
@@ -216,7 +216,7 @@ impl Payload<'_> {
     }
 
     /// The whole event.
-    pub(in crate::hooks) fn event(&self, client: Client, name: String, what: What) -> Event {
+    pub(in crate::hooks) fn event(&self, client: Client, name: String, what: EventKind) -> Event {
         let path = self.transcript_path.as_deref();
         let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());
         let session = self.session_id.clone().filter(|id| !id.is_empty()).or_else(stem);

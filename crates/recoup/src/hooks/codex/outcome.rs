@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Ended, Outcome, What};
+use recoup_core::memory::transcript::{Ended, EntryKind, Outcome};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -36,7 +36,7 @@ struct Older<'a> {
 }
 
 /// The outcome of `call`.
-pub(super) fn of(call: &str, output: &RawValue) -> What {
+pub(super) fn of(call: &str, output: &RawValue) -> EntryKind {
     let older =
         output.get().starts_with('{').then(|| serde_json::from_str::<Older<'_>>(output.get()));
     let (text, success) = match older {
@@ -44,7 +44,7 @@ pub(super) fn of(call: &str, output: &RawValue) -> What {
         _ => (wire::text_of(output), None),
     };
     let (ended, output) = read(&text, success);
-    What::Outcome(Outcome::new(call, ended, &output))
+    EntryKind::Outcome(Outcome::new(call, ended, &output))
 }
 
 fn read(text: &str, success: Option<bool>) -> (Ended, Cow<'_, str>) {

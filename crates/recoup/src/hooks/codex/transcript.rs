@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Action, Call, Entry, Notification, Plan, What};
+use recoup_core::memory::transcript::{Action, Call, Entry, EntryKind, Notification, Plan};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -63,38 +63,38 @@ pub fn entries(line: &[u8]) -> Vec<Entry> {
     })
 }
 
-fn of(line: &Line<'_>) -> serde_json::Result<Option<What>> {
+fn of(line: &Line<'_>) -> serde_json::Result<Option<EntryKind>> {
     let payload = || -> serde_json::Result<Option<Payload<'_>>> {
         line.payload.map(|payload| serde_json::from_str(payload.get())).transpose()
     };
     Ok(match &*line.kind {
         "response_item" => payload()?.and_then(|payload| item(&payload)),
         "event_msg" => payload()?.and_then(|payload| event(&payload)),
-        "compacted" => Some(What::Compaction),
+        "compacted" => Some(EntryKind::Compaction),
         _ => None,
     })
 }
 
-fn event(payload: &Payload<'_>) -> Option<What> {
+fn event(payload: &Payload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "user_message" => {
             let Text(text) = serde_json::from_str(payload.message?.get()).ok()?;
-            What::prompt(&text)
+            EntryKind::prompt(&text)
         }
-        "turn_aborted" => Some(What::Interruption),
+        "turn_aborted" => Some(EntryKind::Interruption),
         "sub_agent_activity" => {
             let Text(status) = serde_json::from_str(payload.activity?.get()).ok()?;
             let id = payload.agent_thread_id.as_deref()?;
-            Some(What::Notification(Notification::new(id, &status, "")))
+            Some(EntryKind::Notification(Notification::new(id, &status, "")))
         }
         _ => None,
     }
 }
 
-fn item(payload: &Payload<'_>) -> Option<What> {
+fn item(payload: &Payload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "message" if payload.role.as_deref() == Some("assistant") => {
-            What::words(&wire::text_of(payload.content?))
+            EntryKind::words(&wire::text_of(payload.content?))
         }
         "function_call" => {
             let (name, arguments) = (payload.name.as_deref()?, payload.arguments.as_deref()?);
@@ -117,9 +117,9 @@ fn item(payload: &Payload<'_>) -> Option<What> {
     }
 }
 
-fn called(payload: &Payload<'_>, tool: &str, action: Action, input: &str) -> Option<What> {
+fn called(payload: &Payload<'_>, tool: &str, action: Action, input: &str) -> Option<EntryKind> {
     let id = payload.call_id.as_deref()?;
-    Some(What::Call(Call::new(id, tool, action, input.as_bytes())))
+    Some(EntryKind::Call(Call::new(id, tool, action, input.as_bytes())))
 }
 
 /// The arguments that say what a function does.

@@ -10,16 +10,16 @@ use serde_json::value::RawValue;
 
 use super::transcript::patch;
 use crate::hooks::claude_code::wire::{Payload, common};
-use crate::hooks::event::{Event, Prompt, Stop, What};
+use crate::hooks::event::{Event, EventKind, Prompt, Stop};
 use crate::hooks::wire::{self, lenient};
 
 /// The event that a payload tells of; none for those that mean nothing to us.
 pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
-        "PreToolUse" => What::Calling(payload.call(action)?),
+        "PreToolUse" => EventKind::Calling(payload.call(action)?),
         // How a command ended is not said; the transcript knows.
-        "PostToolUse" => What::CalledSomehow(payload.call(action)?),
+        "PostToolUse" => EventKind::CalledSomehow(payload.call(action)?),
         _ => common(&name, payload)?,
     };
     Some(payload.event(Client::Codex, name, what))
@@ -78,7 +78,7 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
         person: notice.client.map(|client| client != "codex_exec"),
         // What we print is nobody's input.
         heard: false,
-        what: What::Stopped(Stop {
+        what: EventKind::Stopped(Stop {
             answer: notice.last_assistant_message,
             prompts,
             turn,

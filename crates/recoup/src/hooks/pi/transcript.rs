@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What};
+use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -51,7 +51,7 @@ pub fn entries(line: &[u8]) -> Vec<Entry> {
     wire::reading(line, |text| {
         let line: Line<'_> = serde_json::from_str(text)?;
         let said = match (&*line.kind, line.message) {
-            ("compaction", _) => vec![What::Compaction],
+            ("compaction", _) => vec![EntryKind::Compaction],
             ("message", Some(message)) => {
                 let message: Message<'_> = serde_json::from_str(message.get())?;
                 of(&message, line.id.as_deref().unwrap_or(""))
@@ -71,10 +71,10 @@ fn time(timestamp: &RawValue) -> Option<Timestamp> {
     }
 }
 
-fn of(message: &Message<'_>, id: &str) -> Vec<What> {
+fn of(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
     let content = || message.content.map(wire::text_of).unwrap_or_default();
     match &*message.role {
-        "user" => What::prompt(&content()).into_iter().collect(),
+        "user" => EntryKind::prompt(&content()).into_iter().collect(),
         "assistant" => {
             let blocks = message.content.map(wire::blocks).unwrap_or_default();
             let said = |block| wire::agent_said(block, "toolCall", action);
@@ -85,7 +85,7 @@ fn of(message: &Message<'_>, id: &str) -> Vec<What> {
                 .tool_call_id
                 .as_deref()
                 .map(|call| outcome(call, &content(), message.is_error));
-            outcome.map(What::Outcome).into_iter().collect()
+            outcome.map(EntryKind::Outcome).into_iter().collect()
         }
         "bashExecution" => by_hand(message, id),
         _ => Vec::new(),
@@ -105,7 +105,7 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
 }
 
 /// A command that a person ran, and what came of it.
-fn by_hand(message: &Message<'_>, id: &str) -> Vec<What> {
+fn by_hand(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
     let Some(command) = message.command.as_deref() else { return Vec::new() };
     let call = Call::new(id, "bash", Action::Shell(command.to_owned()), command.as_bytes());
     let ended = match message.exit_code {
@@ -114,7 +114,7 @@ fn by_hand(message: &Message<'_>, id: &str) -> Vec<What> {
         exit => Ended::Failed { exit },
     };
     let outcome = Outcome::new(id, ended, message.output.as_deref().unwrap_or(""));
-    vec![What::Call(call), What::Outcome(outcome)]
+    vec![EntryKind::Call(call), EntryKind::Outcome(outcome)]
 }
 
 const EXITED: &str = "Command exited with code ";

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::transcript::{action, outcome};
-use crate::hooks::event::{Event, How, Prompt, Stop, What};
+use crate::hooks::event::{Event, EventKind, How, Prompt, Stop};
 use crate::hooks::wire::{self, lenient};
 
 /// What a hook is given on its stdin.
@@ -88,29 +88,29 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     })
 }
 
-fn what(name: &str, inner: Inner<'_>) -> Option<What> {
+fn what(name: &str, inner: Inner<'_>) -> Option<EventKind> {
     Some(match name {
-        "session_start" => What::Opened(match inner.reason.as_deref() {
+        "session_start" => EventKind::Opened(match inner.reason.as_deref() {
             Some("startup" | "new") => How::Startup,
             Some("fork") => How::Fork,
             _ => How::Resume,
         }),
         // What another extension puts into the user's mouth is not the user's.
         "input" if inner.source.as_deref() != Some("extension") => {
-            What::Prompt(Prompt { text: inner.text?, turn: None })
+            EventKind::Prompt(Prompt { text: inner.text?, turn: None })
         }
-        "before_agent_start" => What::Starting(inner.prompt.unwrap_or_default()),
+        "before_agent_start" => EventKind::Starting(inner.prompt.unwrap_or_default()),
         "tool_result" => called(&inner)?,
-        "session_before_compact" => What::Compacting,
-        "session_compact" => What::Compacted,
-        "agent_end" => What::Stopped(Stop { answer: inner.answer, ..Stop::default() }),
-        "session_shutdown" => What::Ended(inner.reason.unwrap_or_default()),
+        "session_before_compact" => EventKind::Compacting,
+        "session_compact" => EventKind::Compacted,
+        "agent_end" => EventKind::Stopped(Stop { answer: inner.answer, ..Stop::default() }),
+        "session_shutdown" => EventKind::Ended(inner.reason.unwrap_or_default()),
         _ => return None,
     })
 }
 
 /// The exit code is in what the tool says for programs; else in its text.
-fn called(inner: &Inner<'_>) -> Option<What> {
+fn called(inner: &Inner<'_>) -> Option<EventKind> {
     let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
     let id = inner.tool_call_id.clone().unwrap_or_else(|| wire::print(input.get()));
     let call = Call::new(&id, tool, action(tool, input), input.get().as_bytes());
@@ -125,5 +125,5 @@ fn called(inner: &Inner<'_>) -> Option<What> {
         }
         _ => outcome,
     };
-    Some(What::Called(call, outcome))
+    Some(EventKind::Called(call, outcome))
 }

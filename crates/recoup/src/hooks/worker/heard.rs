@@ -4,7 +4,7 @@
 use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::{Candidate, Finding, MOST_CANDIDATES, Verdict};
-use recoup_core::memory::{Happened, NoteId, Occasion, Of, Recorded, Turn};
+use recoup_core::memory::{About, Happened, NoteId, Occasion, Recorded, Turn};
 
 use super::Worker;
 use super::job::Asked;
@@ -25,7 +25,7 @@ impl Worker<'_> {
         }
         let done = self.memory.turn(occasion, |turn| {
             let then = turn.at(at);
-            if then.happened(Happened::Prompted, Of { call: once, ..Of::default() })? {
+            if then.happened(Happened::Prompted, About { call: once, ..About::default() })? {
                 for recorded in said::record(&then, said)? {
                     tell(turn, notice::changed(&recorded))?;
                 }

@@ -23,9 +23,9 @@ pub struct Job {
     #[serde(default = "first")]
     version: u32,
     /// Where it comes from.
-    pub from: From,
+    pub from: Origin,
     /// What is to be done.
-    pub what: What,
+    pub what: JobKind,
 }
 
 fn first() -> u32 {
@@ -43,7 +43,7 @@ pub(super) enum Unread {
 
 impl Job {
     /// Something to be done.
-    pub fn new(from: From, what: What) -> Self {
+    pub fn new(from: Origin, what: JobKind) -> Self {
         Self { version: VERSION, from, what }
     }
 
@@ -80,7 +80,7 @@ struct Form {
 
 /// Where a job comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct From {
+pub struct Origin {
     /// The client's word.
     pub client: String,
     /// The conversation.
@@ -97,7 +97,7 @@ pub struct From {
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum JobKind {
     /// Read what is new in a transcript.
     Sweep {
         /// The file.
@@ -136,7 +136,7 @@ pub enum Asked {
     Doubtful(Said),
 }
 
-impl What {
+impl JobKind {
     /// Whether it is done another time, after that went wrong. What else is left would come
     /// again and again.
     pub(super) fn waits(&self, error: &Error) -> bool {
@@ -160,7 +160,7 @@ pub enum Why {
     SubAgent,
 }
 
-impl From {
+impl Origin {
     /// Of what happened.
     pub fn of(occasion: &Occasion, root: &Path, cwd: PathBuf) -> Self {
         Self {

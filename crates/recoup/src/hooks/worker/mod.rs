@@ -23,7 +23,7 @@ use recoup_core::memory::judge::Judge;
 use recoup_core::secrets::Values;
 
 use crate::process::detached;
-use job::{Job, What, Why};
+use job::{Job, JobKind, Why};
 use queue::{Left, Queue};
 
 /// A worker that is not done by then ends, and what it was doing is begun again.
@@ -48,7 +48,7 @@ pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
 }
 
 /// The projects in which an answer or a session has ended, by their roots.
-type Ended = BTreeMap<PathBuf, job::From>;
+type Ended = BTreeMap<PathBuf, job::Origin>;
 
 /// What a worker works with.
 pub(crate) struct Worker<'a> {
@@ -101,7 +101,7 @@ impl Worker<'_> {
                 Err(error) => (self.log)(&format!("a job failed: {error}")),
                 Ok(()) => {}
             }
-            if let What::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
+            if let JobKind::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
                 ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
             }
             taken.done()?;
@@ -122,7 +122,7 @@ impl Worker<'_> {
     }
 
     /// Once for all that has come to its end.
-    fn mirror(&self, root: &Path, from: &job::From) -> Result<()> {
+    fn mirror(&self, root: &Path, from: &job::Origin) -> Result<()> {
         let Some(line) = (self.mirror)(root)? else { return Ok(()) };
         self.memory.turn(&from.occasion()?, |turn| turn.tell(&line)).map(drop)
     }
@@ -130,13 +130,13 @@ impl Worker<'_> {
     fn carry_out(&self, job: &Job) -> Result<()> {
         let occasion = job.from.occasion()?;
         match &job.what {
-            What::Sweep { transcript, why } => {
+            JobKind::Sweep { transcript, why } => {
                 self.sweep(&occasion, job.from.place(), transcript, *why)
             }
-            What::Remember { at, once, said } => {
+            JobKind::Remember { at, once, said } => {
                 self.remember(&occasion, *at, once.as_deref(), said)
             }
-            What::Judge { asked } => self.hear(&occasion, asked),
+            JobKind::Judge { asked } => self.hear(&occasion, asked),
         }
     }
 }

@@ -11,8 +11,10 @@ use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Ta
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::trouble::{Sort, troubles};
 use recoup_core::memory::learn::{Learned, plan};
-use recoup_core::memory::transcript::{Action, Call, Ended, Entry, Outcome, What, steps};
-use recoup_core::memory::{Happened, NoteScope, Occasion, Of, Recorded, Source, Statement, Turn};
+use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome, steps};
+use recoup_core::memory::{
+    About, Happened, NoteScope, Occasion, Recorded, Source, Statement, Turn,
+};
 
 use super::Worker;
 use super::job::Why;
@@ -103,10 +105,10 @@ impl Worker<'_> {
 
     fn without_credentials(&self, mut entry: Entry) -> Entry {
         let text = match &mut entry.what {
-            What::Prompt(text) | What::Words(text) | What::SubAgent(text) => text,
-            What::Outcome(outcome) => &mut outcome.output,
-            What::Call(Call { action: Action::Shell(line), .. }) => line,
-            What::Call(Call { action: Action::Plan(plan), .. }) => {
+            EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => text,
+            EntryKind::Outcome(outcome) => &mut outcome.output,
+            EntryKind::Call(Call { action: Action::Shell(line), .. }) => line,
+            EntryKind::Call(Call { action: Action::Plan(plan), .. }) => {
                 for task in plan.texts_mut() {
                     *task = self.hidden.redact(task).into_owned();
                 }
@@ -172,7 +174,7 @@ fn take_in(
         }
     }
     for entry in &entries[known..] {
-        if let What::Words(words) = &entry.what {
+        if let EntryKind::Words(words) = &entry.what {
             turn.cited(words, &citations(words))?;
         }
     }
@@ -184,7 +186,7 @@ fn take_in(
             );
             let call = format!("{} {}", turn.session(), &print.to_hex()[..16]);
             let detail = trouble.error.as_deref();
-            let of = Of { subject: Some(&subject), detail, call: Some(&call) };
+            let of = About { subject: Some(&subject), detail, call: Some(&call) };
             turn.happened(Happened::Trouble, of)?;
         }
     }
@@ -195,7 +197,7 @@ fn take_in(
 fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
     let mut preserved = 0;
     for entry in entries.iter().filter(|entry| entry.agent.is_none()) {
-        let What::Prompt(prompt) = &entry.what else { continue };
+        let EntryKind::Prompt(prompt) = &entry.what else { continue };
         for saying in classify(prompt).doubtful {
             let scope = turn.scope_for(saying.universal);
             let statement = Statement {
@@ -226,10 +228,10 @@ fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
 /// One entry as a model is told it.
 fn said(entry: &Entry) -> Option<(Speaker, String)> {
     match &entry.what {
-        What::Prompt(text) => Some((Speaker::User, text.clone())),
-        What::Words(text) => Some((Speaker::Agent, text.clone())),
-        What::Call(call) => Some((Speaker::Agent, format!("$ {}", call.command()?))),
-        What::Outcome(outcome) => Some((Speaker::Tool, ended(outcome))),
+        EntryKind::Prompt(text) => Some((Speaker::User, text.clone())),
+        EntryKind::Words(text) => Some((Speaker::Agent, text.clone())),
+        EntryKind::Call(call) => Some((Speaker::Agent, format!("$ {}", call.command()?))),
+        EntryKind::Outcome(outcome) => Some((Speaker::Tool, ended(outcome))),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use recoup::hooks::said::Said;
-use recoup::hooks::worker::job::{From, Job, What};
+use recoup::hooks::worker::job::{Job, JobKind, Origin};
 use recoup::hooks::worker::queue::{Left, Queue};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx::FileLock;
@@ -151,7 +151,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
     let scope = NoteScope::Project(project.clone());
     let (client, session) = (Client::ClaudeCode, "one".to_owned());
     let occasion = Occasion { client, context: session.clone(), session, scope };
-    let from = From::of(&occasion, &home.project(), home.project());
+    let from = Origin::of(&occasion, &home.project(), home.project());
     let said = |text: String| Said {
         kind: NoteKind::Preference,
         text,
@@ -163,7 +163,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
     };
     let queue = Queue::of(&home.recoup(), &project);
     let put = |text: String| {
-        let what = What::Remember { at: SystemClock.now(), once: None, said: vec![said(text)] };
+        let what = JobKind::Remember { at: SystemClock.now(), once: None, said: vec![said(text)] };
         queue.put(&Job::new(from.clone(), what), &SystemClock)
     };
     put("x".repeat(200 * 1024)).unwrap();

@@ -3,7 +3,7 @@
 use recoup::hooks::transcript::entries;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::What;
+use recoup_core::memory::transcript::EntryKind;
 use serde_json::{Value, json};
 
 use super::{said, shown};
@@ -253,7 +253,7 @@ fn calls_are_known_by_what_they_do() {
 #[test]
 fn the_same_input_has_the_same_print() {
     let print = |line: &str| match &entries(Client::ClaudeCode, line.as_bytes())[0].what {
-        What::Call(call) => call.print,
+        EntryKind::Call(call) => call.print,
         other => panic!("{other:?}"),
     };
     let line = |id: &str, command: &str| {

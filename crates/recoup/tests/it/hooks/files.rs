@@ -11,7 +11,7 @@ use recoup::hooks::mark::Mark;
 use recoup::hooks::transcript::{Excerpt, Transcript};
 use recoup_core::base::fsx::{self, Found};
 use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Entry, What};
+use recoup_core::memory::transcript::{Entry, EntryKind};
 use tempfile::TempDir;
 
 struct Scene {
@@ -51,7 +51,7 @@ fn prompt(text: &str) -> String {
 
 fn texts(entries: &[Entry]) -> Vec<String> {
     let text = |entry: &'_ Entry| match &entry.what {
-        What::Prompt(text) => text.clone(),
+        EntryKind::Prompt(text) => text.clone(),
         other => panic!("{other:?}"),
     };
     entries.iter().map(text).collect()

@@ -1,7 +1,7 @@
 //! A way that the agent gave up: "that didn't work, let me try".
 
 use super::{Sort, Tried, Trouble};
-use crate::memory::transcript::{Entry, What};
+use crate::memory::transcript::{Entry, EntryKind};
 
 /// What was tried is no good.
 const NO_GOOD: &[&str] = &[
@@ -88,8 +88,8 @@ pub(super) fn find(entries: &[Entry], tried: &[Tried<'_>]) -> Vec<Trouble> {
     let mut turn = 0;
     for (at, entry) in entries.iter().enumerate() {
         match &entry.what {
-            What::Prompt(_) => turn = at,
-            What::Words(text) if gives_up(text) => {
+            EntryKind::Prompt(_) => turn = at,
+            EntryKind::Words(text) if gives_up(text) => {
                 let before = |it: &&Tried<'_>| it.step.at >= turn && it.step.until < at;
                 let mine = |it: &&Tried<'_>| it.step.agent == entry.agent.as_deref();
                 let Some(last) = tried.iter().rev().filter(before).find(mine) else { continue };

@@ -1,7 +1,7 @@
 //! The five sorts of trouble, each with what is none.
 
 use recoup_core::memory::learn::trouble::{Sort, Trouble, troubles};
-use recoup_core::memory::transcript::{Action, Ended, Entry, What};
+use recoup_core::memory::transcript::{Action, Ended, Entry, EntryKind};
 
 use super::Talk;
 
@@ -186,5 +186,5 @@ fn entries_without_their_other_half_are_no_trouble() {
     talk.entries.remove(0);
     talk.entries.pop();
     assert_eq!(troubles(&talk.entries), []);
-    assert_eq!(troubles(&[Entry { at: None, agent: None, what: What::Compaction }]), []);
+    assert_eq!(troubles(&[Entry { at: None, agent: None, what: EntryKind::Compaction }]), []);
 }
