@@ -18,6 +18,7 @@ pub mod inspect;
 pub mod judge;
 mod keep;
 pub mod learn;
+mod letters;
 mod migrate;
 pub mod mirror;
 mod moved;

@@ -15,6 +15,7 @@ mod resources;
 mod seal;
 mod server;
 mod stdio;
+mod threads;
 mod tools;
 mod turns;
 mod unknown;
@@ -34,6 +35,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use self::seal::Seal;
+use self::threads::Threads;
 use self::turns::Turns;
 use self::upkeep::Upkeep;
 
@@ -92,6 +94,7 @@ pub(crate) struct Desk {
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
     seal: Arc<OnceLock<Option<Seal>>>,
     turns: Turns,
+    threads: Threads,
     upkeep: Arc<Upkeep>,
     /// Who follows resources for as long as they like.
     listeners: Arc<Semaphore>,
@@ -109,6 +112,7 @@ impl Desk {
             opened: Arc::default(),
             seal: Arc::default(),
             turns: Turns::default(),
+            threads: Threads::default(),
             upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }

@@ -16,7 +16,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use tokio::task::spawn_blocking;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::consent::{self, Brought, Consent};
@@ -54,12 +53,8 @@ impl Server {
     ) -> Result<Result<T>, ErrorData> {
         let turn = self.desk.turns.next(access, context).await?;
         let desk = self.desk.clone();
-        let done = spawn_blocking(move || {
-            let _turn = turn;
-            work(desk.surroundings()?)
-        });
-        let done = done.await;
-        done.map_err(|_| ErrorData::internal_error("the work was not finished", None))
+        let done = self.desk.threads.work(turn, move || work(desk.surroundings()?)).await;
+        done.ok_or_else(|| ErrorData::internal_error("the work was not finished", None))
     }
 
     /// What comes of a call once the user was asked, if they are to be.

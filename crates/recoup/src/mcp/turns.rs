@@ -14,8 +14,9 @@ use super::stdio::Burden;
 const WORKERS: usize = 4;
 /// How many of these write: SQLite lets one at a time, and others wait for its lock.
 const WRITERS: usize = 2;
-/// How many threads there are: those who follow a resource look now and then, too.
-pub(super) const THREADS: usize = WORKERS + 2;
+/// How many may do something that nobody has asked for now: those who follow a resource look
+/// now and then, and memory is put in order.
+pub(super) const ASIDE: usize = 2;
 
 /// What somebody wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

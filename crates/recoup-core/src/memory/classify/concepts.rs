@@ -2,10 +2,10 @@
 //! why, can you. One name for each in eight languages, so that what holds for one
 //! language holds for all.
 
-use std::sync::OnceLock;
+use super::phrases::{By, Line, Phrases, count};
 
 /// What a phrase stands for, and the phrases, parted by `|`.
-const TABLE: &[(&str, &str)] = &[
+const TABLE: &[Line] = &[
     (
         "ALWAYS",
         "always|allways|alwyas|every time|each time|every single time|without exception|no exceptions|at all times|immer|stets|jedes mal|grundsätzlich|ausnahmslos|toujours|à chaque fois|systématiquement|siempre|cada vez|sempre|toda vez|ogni volta|いつも|常に|必ず|毎回|总是|始终|一律|务必|每次|永远都|一定要|一直",
@@ -264,12 +264,15 @@ const TABLE: &[(&str, &str)] = &[
 ];
 
 /// Words that stay themselves where others become a mere shape.
-const SMALL: &str = "a an the of in on at to for with by from as and or so than into out up off per via \
+const SMALL: &[Line] = &[(
+    "SMALL",
+    "a an the of in on at to for with by from as and or so than into out up off per via \
 he she they them my me us its his her their there now just even about more most less many much some other \
 same new old own like get got do does done doing has have will can may let need want think know work works \
 looks look see said goes went come comes way thing things everything nothing lot bit kind please everything \
 user users file files code line lines one two three both either neither after before while during since \
-again too very really super pretty already soon later ever anymore";
+again too very really super pretty already soon later ever anymore",
+)];
 
 /// What a phrase of a text stands for.
 pub(super) type Concept = &'static str;
@@ -277,105 +280,36 @@ pub(super) type Concept = &'static str;
 /// The phrases by their first word, and those that are found anywhere by their first character.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    by_word: Phrases,
-    by_char: Phrases,
-    small: Phrases,
+    by_word: Phrases<{ count(TABLE, b'|', By::Word) }>,
+    by_char: Phrases<{ count(TABLE, b'|', By::Character) }>,
+    small: Phrases<{ count(SMALL, b' ', By::Word) }>,
 }
 
-/// Phrases by how they begin. A hook makes them for one prompt: so there are two tables, and
-/// nothing is sorted.
-#[derive(Debug)]
-struct Phrases {
-    /// The first of those whose beginnings have the same hash, counted from 1; 0 for none.
-    first: Vec<u16>,
-    all: Vec<Phrase>,
-}
-
-#[derive(Debug)]
-struct Phrase {
-    text: &'static str,
-    concept: Concept,
-    /// The next of the same hash.
-    next: u16,
-}
-
-impl Phrases {
-    const HASHES: usize = 4_096;
-
-    fn new(room: usize) -> Self {
-        Self { first: vec![0; Self::HASHES], all: Vec::with_capacity(room) }
-    }
-
-    /// Those that came first are found first where they are added from the last to the first.
-    fn add(&mut self, begins: &str, text: &'static str, concept: Concept) {
-        let first = &mut self.first[Self::hash(begins)];
-        self.all.push(Phrase { text, concept, next: *first });
-        *first = u16::try_from(self.all.len()).expect("there are a few thousand phrases");
-    }
-
-    /// All that may begin like that, in their order.
-    fn like(&self, begins: &str) -> impl Iterator<Item = &Phrase> {
-        let at = |number: u16| self.all.get(usize::from(number).checked_sub(1)?);
-        let first = at(self.first[Self::hash(begins)]);
-        std::iter::successors(first, move |phrase| at(phrase.next))
-    }
-
-    fn hash(text: &str) -> usize {
-        let mixed = text
-            .bytes()
-            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        (mixed ^ (mixed >> 15)) as usize % Self::HASHES
-    }
-}
+/// The one there is.
+pub(super) static LEXICON: Lexicon = Lexicon {
+    by_word: Phrases::new(TABLE, b'|', By::Word),
+    by_char: Phrases::new(TABLE, b'|', By::Character),
+    small: Phrases::new(SMALL, b' ', By::Word),
+};
 
 /// Chinese and Japanese: no spaces between words.
-pub(super) fn is_cjk(c: char) -> bool {
+pub(super) const fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
 impl Lexicon {
-    /// The one there is, made when it is first asked for.
-    pub(super) fn get() -> &'static Self {
-        static LEXICON: OnceLock<Lexicon> = OnceLock::new();
-        LEXICON.get_or_init(Self::build)
-    }
-
-    fn build() -> Self {
-        let mut it = Self {
-            by_word: Phrases::new(4_096),
-            by_char: Phrases::new(512),
-            small: Phrases::new(256),
-        };
-        SMALL.split_whitespace().for_each(|word| it.small.add(word, word, word));
-        for &(concept, phrases) in TABLE.iter().rev() {
-            for phrase in phrases.rsplit('|') {
-                it.add(phrase, concept);
-            }
-        }
-        it
-    }
-
-    fn add(&mut self, phrase: &'static str, concept: Concept) {
-        let Some(first) = phrase.chars().next() else { return };
-        if is_cjk(first) {
-            self.by_char.add(&phrase[..first.len_utf8()], phrase, concept);
-        } else {
-            self.by_word.add(first_word(phrase), phrase, concept);
-        }
-    }
-
     /// The longest phrase that begins with the first of these words: all that it stands
     /// for, and how many words it has.
     pub(super) fn phrase(&self, words: &[&str]) -> (usize, Vec<Concept>) {
         let Some(first) = words.first() else { return (0, Vec::new()) };
         let (mut longest, mut concepts) = (0, Vec::new());
-        for phrase in self.by_word.like(first) {
-            let Some(count) = begins_with(words, phrase.text) else { continue };
+        for (concept, phrase) in self.by_word.like(first) {
+            let Some(count) = begins_with(words, phrase) else { continue };
             if count > longest {
                 (longest, concepts) = (count, Vec::new());
             }
             if count == longest {
-                concepts.push(phrase.concept);
+                concepts.push(concept);
             }
         }
         (longest, concepts)
@@ -385,22 +319,18 @@ impl Lexicon {
     pub(super) fn run(&self, text: &str) -> Option<(usize, Concept)> {
         let first = text.chars().next()?;
         let mut longest: Option<(usize, Concept)> = None;
-        for phrase in self.by_char.like(&text[..first.len_utf8()]) {
-            let length = phrase.text.len();
-            if text.starts_with(phrase.text) && longest.is_none_or(|(most, _)| length > most) {
-                longest = Some((length, phrase.concept));
+        for (concept, phrase) in self.by_char.like(&text[..first.len_utf8()]) {
+            let length = phrase.len();
+            if text.starts_with(phrase) && longest.is_none_or(|(most, _)| length > most) {
+                longest = Some((length, concept));
             }
         }
         longest
     }
 
     pub(super) fn is_small(&self, word: &str) -> bool {
-        self.small.like(word).any(|small| small.text == word)
+        self.small.like(word).any(|(_, small)| small == word)
     }
-}
-
-fn first_word(phrase: &str) -> &str {
-    phrase.split(' ').next().unwrap_or(phrase)
 }
 
 /// How many words a phrase has, where these words begin with it.

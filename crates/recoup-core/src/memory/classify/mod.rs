@@ -19,6 +19,7 @@ mod model;
 mod openers;
 mod outline;
 mod passing;
+mod phrases;
 mod reach;
 mod secret;
 mod sentences;

@@ -273,9 +273,8 @@ fn small_first(text: &str) -> String {
     let lower = first.to_lowercase();
     let is_plain =
         first.chars().skip(1).all(char::is_lowercase) && first.starts_with(char::is_uppercase);
-    let (_, concepts) =
-        super::concepts::Lexicon::get().phrase(&[lower.trim_end_matches([',', ':'])]);
-    let is_small = super::concepts::Lexicon::get().is_small(&lower);
+    let (_, concepts) = super::concepts::LEXICON.phrase(&[lower.trim_end_matches([',', ':'])]);
+    let is_small = super::concepts::LEXICON.is_small(&lower);
     if is_plain && (!concepts.is_empty() || is_small) {
         format!("{lower}{}", &text[first.len()..])
     } else {

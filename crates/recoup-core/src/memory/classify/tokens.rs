@@ -1,7 +1,7 @@
 //! A sentence as tokens: each with its word, what it stands for, and a shape where the
 //! word itself says nothing about the sort of sentence.
 
-use super::concepts::{Concept, Lexicon, is_cjk};
+use super::concepts::{Concept, LEXICON, Lexicon, is_cjk};
 
 /// Longer sentences are cut: what they are is clear by then.
 const MOST: usize = 70;
@@ -41,7 +41,7 @@ pub(super) fn of(sentence: &str) -> Vec<Token> {
     let raw = raw(sentence);
     let words: Vec<&str> =
         raw.iter().map(|it| if let Raw::Word(word) = it { word.as_str() } else { "" }).collect();
-    let lexicon = Lexicon::get();
+    let lexicon = &LEXICON;
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < raw.len() && tokens.len() < MOST {

@@ -6,6 +6,22 @@
 //! ^       the statement begins
 //! ```
 
+use crate::memory::letters::Letters;
+
+/// A phrase, and what a clause has at least in which it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Phrase {
+    text: &'static str,
+    /// What its first word begins with.
+    begins: Letters,
+}
+
+impl Phrase {
+    pub(super) const fn new(text: &'static str) -> Self {
+        Self { text, begins: begins(text) }
+    }
+}
+
 /// The words that may stand in a `~`.
 const SMALL: &str = " the a an all any every of this that these those your my our its me us to out \
 back full entire complete exact verbatim hidden initial original current secret internal content \
@@ -19,13 +35,50 @@ const NEGATIONS: &str = " never not dont cannot cant wont shouldnt mustnt nicht 
 nao no non mai ne ";
 
 /// Whether `phrase` stands in a clause, and is not denied there.
-pub(super) fn stands_in(phrase: &str, words: &[&str], first_clause: bool) -> bool {
-    let parts: Vec<&str> = phrase.split(' ').collect();
+pub(super) fn stands_in(phrase: &Phrase, words: &[&str], first_clause: bool) -> bool {
+    let mut begins = (0..words.len()).filter(|at| phrase.begins.begin(words[*at])).peekable();
+    if begins.peek().is_none() {
+        return false;
+    }
+    let parts: Vec<&str> = phrase.text.split(' ').collect();
     if let ["^", parts @ ..] = &parts[..] {
         return first_clause && matches(parts, words);
     }
-    (0..words.len())
+    begins
         .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
+}
+
+/// With one of these the first word begins that a phrase takes; with any, where it is not said.
+const fn begins(phrase: &str) -> Letters {
+    let text = phrase.as_bytes();
+    let (mut letters, mut part, mut at) = (Letters::NONE, 0, 0);
+    while at < text.len() {
+        match text[at] {
+            b' ' if text[at - 1] == b'^' => part = at + 1,
+            b' ' => {
+                letters = letters.and(choices(phrase, part, at));
+                if text[at - 1] != b'?' {
+                    return letters;
+                }
+                part = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if at > 0 && text[at - 1] == b'?' {
+        return Letters::ALL;
+    }
+    letters.and(choices(phrase, part, at))
+}
+
+const fn choices(phrase: &str, start: usize, end: usize) -> Letters {
+    let (_, behind) = phrase.split_at(start);
+    let (part, _) = behind.split_at(end - start);
+    match part.as_bytes() {
+        [b'!' | b'~' | b'$', ..] => Letters::ALL,
+        _ => Letters::of(part, b'|'),
+    }
 }
 
 fn matches(parts: &[&str], words: &[&str]) -> bool {
@@ -62,9 +115,31 @@ pub(super) fn is_word(choices: &str, word: &str) -> bool {
 }
 
 pub(super) fn is_one_of(word: &str, list: &str) -> bool {
-    list.split_whitespace().any(|it| it == word)
+    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 pub(super) fn is_negation(word: &str) -> bool {
     is_one_of(word, NEGATIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_looked_for_where_its_first_word_may_stand() {
+        let cases = [
+            ("you are|re now", "you", "are"),
+            ("^ act|behave as", "behave", "as"),
+            ("please? ignore all", "ignore", "all"),
+            ("please? ignore all", "please", "all"),
+        ];
+        for (phrase, first, later) in cases {
+            let begins = Phrase::new(phrase).begins;
+            assert!(begins.begin(first) && !begins.begin(later), "{phrase}");
+        }
+        for phrase in ["~ prompt", "!on now", "so?", "so? !on"] {
+            assert_eq!(Phrase::new(phrase).begins, Letters::ALL, "{phrase}");
+        }
+    }
 }

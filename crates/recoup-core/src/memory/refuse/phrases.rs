@@ -1,6 +1,8 @@
 //! What those say who want an agent to be another, to tell what it was told, or to
 //! hide what it does.
 
+use super::phrase::Phrase;
+
 /// Frames of other texts, as they stand in plain letters.
 pub(super) const MARKS: &[&str] = &[
     "<system>",
@@ -45,8 +47,19 @@ pub(super) const SQUEEZED: &[&str] = &[
     "revealthesystemprompt",
 ];
 
+/// All of them.
+pub(super) static ALL: [Phrase; WRITTEN.len()] = {
+    let mut all = [Phrase::new(""); WRITTEN.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = Phrase::new(WRITTEN[at]);
+        at += 1;
+    }
+    all
+};
+
 /// See `phrase` for how they are written.
-pub(super) const ALL: &[&str] = &[
+const WRITTEN: &[&str] = &[
     // Be another.
     "you are|re now !on|in|at|using|running|working|connected|logged|able|ready|done|back",
     "youre now !on|in|at|using|running|working|connected|logged|able|ready|done|back",

@@ -2,6 +2,7 @@
 //! agent is told by, and a word that says whose, with only small words between.
 
 use super::phrase::{is_negation, is_word};
+use crate::memory::letters::Letters;
 
 /// The words of one language. `a|b*` as in `phrase`.
 struct Tongue {
@@ -78,13 +79,25 @@ const TONGUES: [Tongue; 6] = [
     },
 ];
 
+/// What the verbs of each begin with.
+const VERBS: [Letters; TONGUES.len()] = {
+    let mut letters = [Letters::NONE; TONGUES.len()];
+    let mut at = 0;
+    while at < letters.len() {
+        let Tongue { verbs, keeps, .. } = TONGUES[at];
+        letters[at] = Letters::of(verbs, b'|').and(Letters::of(keeps, b'|'));
+        at += 1;
+    }
+    letters
+};
+
 /// The most words between verb and object.
 const REACH: usize = 8;
 
 /// Whether a clause sets aside what the agent was told.
 pub(super) fn sets_aside(words: &[&str]) -> bool {
-    TONGUES.iter().any(|tongue| {
-        (0..words.len()).any(|at| {
+    TONGUES.iter().zip(VERBS).any(|(tongue, letters)| {
+        (0..words.len()).filter(|at| letters.begin(words[*at])).any(|at| {
             let speaks = (is_word(tongue.verbs, words[at]) && !is_denied(words, at))
                 || (is_word(tongue.keeps, words[at]) && is_denied_or_later(words, at));
             speaks && (tongue.behind(&words[at + 1..]) || tongue.in_front(&words[..at]))

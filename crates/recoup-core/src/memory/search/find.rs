@@ -3,15 +3,14 @@
 
 use std::cmp::Reverse;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
-use super::index;
-use super::rank::Ranker;
+use super::rank::{Answer, Ranker};
 use super::terms::Terms;
 use super::walk::{Effort, Walk};
 use super::{Hit, Query};
 use crate::database::fault::explain;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How many notes are looked at to find those that are ranked.
 const LOOKED_AT: usize = 1_000;
@@ -42,11 +41,9 @@ fn search(connection: &Connection, query: &Query<'_>, effort: Effort) -> Result<
     let weights = walk.all(&terms)?;
     let ranker = Ranker::new(&terms, &weights);
     let mut hits = Vec::with_capacity(effort.ranked);
+    let mut notes = Notes::of(connection, query, &scopes)?;
     for row in walk.promising(LOOKED_AT) {
-        let Some(tie) = admit(connection, query, &scopes, row)? else { continue };
-        let Some(stored) = index::forms(connection, row)? else { continue };
-        let answer = ranker.answer(&stored);
-        if answer.score > 0.0 {
+        if let Some((answer, tie)) = notes.rank(row, &ranker)?.filter(|it| it.0.score > 0.0) {
             hits.push((Hit { row, score: answer.score, fit: answer.fit }, tie));
         }
         if hits.len() == effort.ranked {
@@ -66,24 +63,39 @@ fn in_steps(score: f32) -> i32 {
     (score * 1_000.0).round() as i32
 }
 
-/// Whether a note may be returned, and what decides if it is equal to another.
-fn admit(
-    connection: &Connection,
-    query: &Query<'_>,
-    scopes: &[String],
-    row: i64,
-) -> Result<Option<Tie>> {
-    let read = |found: &rusqlite::Row<'_>| {
-        let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
-        let admitted = query.admits(text(0)?, text(1)?, text(2)?, text(3)?, scopes);
-        let tie = (found.get(4)?, found.get(5)?, row);
-        Ok(admitted.then_some(tie))
-    };
-    connection
-        .prepare_cached(
-            "SELECT status, scope, source, kind, evidence, updated FROM notes WHERE row = ?1",
-        )
-        .and_then(|mut statement| statement.query_row([row], read).optional())
-        .map(Option::flatten)
-        .map_err(|error| explain(error, "could not read a memory"))
+/// The notes among which a query looks, one at a time: with one statement for all of them, and
+/// nothing copied of what they say.
+struct Notes<'a> {
+    statement: CachedStatement<'a>,
+    query: &'a Query<'a>,
+    scopes: &'a [String],
+}
+
+impl<'a> Notes<'a> {
+    fn of(connection: &'a Connection, query: &'a Query<'a>, scopes: &'a [String]) -> Result<Self> {
+        let sql = "SELECT status, scope, source, kind, evidence, updated, words_content.c0
+                   FROM notes JOIN words_content ON words_content.id = notes.row
+                   WHERE notes.row = ?1";
+        let statement = connection.prepare_cached(sql).map_err(reading)?;
+        Ok(Self { statement, query, scopes })
+    }
+
+    /// How a note answers, and what decides if it is equal to another; none where it may not be
+    /// returned.
+    fn rank(&mut self, row: i64, ranker: &Ranker<'_>) -> Result<Option<(Answer, Tie)>> {
+        let (query, scopes) = (self.query, self.scopes);
+        let read = |found: &Row<'_>| {
+            let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
+            if !query.admits(text(0)?, text(1)?, text(2)?, text(3)?, scopes) {
+                return Ok(None);
+            }
+            let tie = (found.get(4)?, found.get(5)?, row);
+            Ok(Some((ranker.answer(text(6)?), tie)))
+        };
+        self.statement.query_row([row], read).optional().map(Option::flatten).map_err(reading)
+    }
+}
+
+fn reading(error: rusqlite::Error) -> Error {
+    explain(error, "could not read a memory")
 }

@@ -6,7 +6,7 @@
 //! twice. The table keeps the forms as text, so that a row can be ranked without splitting
 //! it again, and deleted without knowing what it said.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::forms::{Forms, HEAD, STEM, head};
 use super::split::{MOST_TEXT, Sort, split};
@@ -48,16 +48,21 @@ pub fn remove(connection: &Connection, row: i64) -> Result<()> {
     Ok(())
 }
 
-/// So many parts of the index are looked into for each word.
+/// A larger index, in pages, holds up others while it is made one part: it may have a few.
+const SMALL: i64 = 256;
 const PARTS: i64 = 4;
 
-/// Makes one of the parts that the index has been written in, where they are many.
+/// Makes one of the parts that the index has been written in: each word is looked for in
+/// all of them.
 pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
     let tidying = |error| explain(error, "could not tidy the index of memories");
-    let parts: i64 = connection
-        .query_row("SELECT count(DISTINCT segid) FROM words_idx", [], |row| row.get(0))
+    let (parts, pages): (i64, i64) = connection
+        .query_row("SELECT count(DISTINCT segid), count(*) FROM words_idx", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .map_err(tidying)?;
-    if parts > PARTS {
+    let most = if pages <= SMALL { 1 } else { PARTS };
+    if parts > most {
         connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).map_err(tidying)?;
     }
     Ok(())
@@ -140,14 +145,6 @@ impl Asked<'_> {
         }
         all.join(" AND ")
     }
-}
-
-/// The stored forms of a note.
-pub(super) fn forms(connection: &Connection, row: i64) -> Result<Option<String>> {
-    connection
-        .prepare_cached("SELECT c0 FROM words_content WHERE id = ?1")
-        .and_then(|mut statement| statement.query_row([row], |row| row.get(0)).optional())
-        .map_err(|error| explain(error, "could not read the words of a memory"))
 }
 
 /// About how many notes there are; exact where none was deleted.

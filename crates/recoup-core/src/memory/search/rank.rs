@@ -36,8 +36,7 @@ const PLACES: usize = 4;
 pub(super) struct Ranker<'a> {
     terms: &'a Terms,
     weights: &'a Weights,
-    forms: Map<&'a str, Vec<(usize, f32)>>,
-    joins: Map<&'a str, usize>,
+    forms: Map<&'a str, Asked>,
     /// Words of which only the beginning was asked for.
     open: Vec<usize>,
     /// The weight of all words, and the score of a note that is the query.
@@ -50,6 +49,15 @@ pub(super) struct Ranker<'a> {
 pub(super) struct Weights {
     pub(super) words: Vec<f32>,
     pub(super) joins: Vec<f32>,
+}
+
+/// What a form is of a query.
+#[derive(Debug, Default)]
+struct Asked {
+    /// The words that it is a form of, and what it is worth.
+    words: Vec<(usize, f32)>,
+    /// Several words in one.
+    join: Option<usize>,
 }
 
 /// How one note answers.
@@ -81,23 +89,24 @@ struct Reading {
 
 impl<'a> Ranker<'a> {
     pub(super) fn new(terms: &'a Terms, weights: &'a Weights) -> Self {
-        let mut forms: Map<&str, Vec<(usize, f32)>> = Map::default();
+        let mut forms: Map<&str, Asked> = Map::default();
         for (n, term) in terms.words.iter().enumerate() {
-            let mut add = |form: &'a str, worth| forms.entry(form).or_default().push((n, worth));
+            let mut add =
+                |form: &'a str, worth| forms.entry(form).or_default().words.push((n, worth));
             add(&term.exact, 1.0);
             term.stem.iter().for_each(|stem| add(stem, STEM_WORTH));
             term.kin.iter().for_each(|other| add(other, KIN_WORTH));
             term.head.iter().for_each(|head| add(head, HEAD_WORTH));
         }
-        let mut joins = Map::default();
         for (n, join) in terms.joins.iter().enumerate() {
-            joins.extend(join.kin.iter().map(|other| (*other, n)));
-            joins.insert(&*join.exact, n);
+            for form in join.kin.iter().copied().chain([&*join.exact]) {
+                forms.entry(form).or_default().join = Some(n);
+            }
         }
         let words = terms.words.iter().enumerate();
         let open = words.filter(|(_, term)| term.open).map(|(n, _)| n).collect();
         let total: f32 = weights.words.iter().sum();
-        let mut ranker = Self { terms, weights, forms, joins, open, total, best: 0.0 };
+        let mut ranker = Self { terms, weights, forms, open, total, best: 0.0 };
         let pairs: f32 = ranker.pairs().map(|(a, b)| ranker.pair_weight(a, b)).sum();
         ranker.best = total * (K1 + 1.0) / (1.0 + K1 * (1.0 - B)) + NEAR * pairs;
         ranker
@@ -119,7 +128,7 @@ impl<'a> Ranker<'a> {
         let found = vec![Found::default(); self.terms.words.len()];
         let mut reading = Reading { found, joined: 0.0, length: 0 };
         let (mut at, mut wholes) = (0_u16, false);
-        for form in stored.split(' ') {
+        for form in stored.split_ascii_whitespace() {
             match form {
                 WHOLES => wholes = true,
                 _ if form.starts_with(HEAD) => {}
@@ -138,15 +147,17 @@ impl<'a> Ranker<'a> {
 
     /// Notes what a form at a place is of the query.
     fn note(&self, form: &str, at: u16, reading: &mut Reading) {
-        if let Some(&join) = self.joins.get(form) {
-            reading.joined += self.weights.joins[join];
-            self.credit(join, at, &mut reading.found);
-        }
-        for &(n, worth) in self.forms.get(form).into_iter().flatten() {
-            let one = &mut reading.found[n];
-            // The other forms of a word that was counted already.
-            if one.last != at {
-                one.see(worth, at);
+        if let Some(asked) = self.forms.get(form) {
+            if let Some(join) = asked.join {
+                reading.joined += self.weights.joins[join];
+                self.credit(join, at, &mut reading.found);
+            }
+            for &(n, worth) in &asked.words {
+                let one = &mut reading.found[n];
+                // The other forms of a word that was counted already.
+                if one.last != at {
+                    one.see(worth, at);
+                }
             }
         }
         for &n in &self.open {

@@ -30,7 +30,7 @@ pub(super) fn topic(words: &[Word]) -> Option<String> {
 }
 
 fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|it| it == word)
+    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 fn one(words: &[Word], is_it: impl Fn(&Word) -> bool) -> Option<&Word> {
@@ -69,7 +69,7 @@ fn attribute(words: &[Word]) -> Option<String> {
     }
     let mut values = behind
         .iter()
-        .filter(|word| word.has_meaning() && word.text != name.text && !is_in(AROUND, &word.text));
+        .filter(|word| word.has_meaning && word.text != name.text && !is_in(AROUND, &word.text));
     let value = values.next()?;
     // More than a value: something else is said.
     let subject_first = words[..is].iter().any(|word| word.text == name.text);
@@ -96,7 +96,7 @@ fn place(words: &[Word]) -> Option<String> {
 /// beside something.
 fn behind_place(behind: &[Word], needs_path: bool) -> Option<Vec<&str>> {
     let is_room = |word: &str| is_in("folder directory", word);
-    let first = behind.iter().position(|word| word.has_meaning() && !is_in(PLACES, &word.text));
+    let first = behind.iter().position(|word| word.has_meaning && !is_in(PLACES, &word.text));
     let Some(first) = first else {
         return is_in("next beside", &behind.first()?.text).then(Vec::new);
     };
@@ -109,8 +109,7 @@ fn behind_place(behind: &[Word], needs_path: bool) -> Option<Vec<&str>> {
 fn version(words: &[Word]) -> Option<String> {
     let number = one(words, Word::is_number)?;
     let at = words.iter().position(|word| std::ptr::eq(word, number))?;
-    let name =
-        words[..at].iter().rev().find(|word| word.has_meaning() && word.text != "version")?;
+    let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version")?;
     if !is_in(VERSIONED, &name.text) {
         return None;
     }

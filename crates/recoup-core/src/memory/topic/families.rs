@@ -1,10 +1,14 @@
 //! Families: things of which a project has one, as a rule.
 
+use crate::memory::letters::Letters;
+
 /// Things of which one is chosen.
 pub(super) struct Family {
     pub(super) name: &'static str,
     /// What there is to choose from.
     values: &'static str,
+    /// What these begin with.
+    letters: Letters,
     /// Words that belong to the topic and say nothing beyond it.
     own: &'static str,
     /// To rule out one is to choose the other.
@@ -13,23 +17,24 @@ pub(super) struct Family {
 
 impl Family {
     pub(super) fn has(&self, word: &str) -> bool {
-        self.values.split(' ').any(|it| it == word)
+        self.letters.begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
     }
 
     /// Numbers belong to indentation: two spaces, four spaces.
     pub(super) fn owns(&self, word: &str) -> bool {
         let number = word.bytes().all(|b| b.is_ascii_digit())
             || matches!(word, "two" | "three" | "four" | "eight");
-        self.own.split(' ').any(|it| it == word) || (self.name == "indentation" && number)
+        self.own.split_ascii_whitespace().any(|it| it == word)
+            || (self.name == "indentation" && number)
     }
 }
 
 const fn one_of(name: &'static str, values: &'static str, own: &'static str) -> Family {
-    Family { name, values, own, is_either_or: false }
+    Family { name, values, letters: Letters::of(values, b' '), own, is_either_or: false }
 }
 
 const fn either_or(name: &'static str, values: &'static str, own: &'static str) -> Family {
-    Family { name, values, own, is_either_or: true }
+    Family { is_either_or: true, ..one_of(name, values, own) }
 }
 
 pub(super) const FAMILIES: &[Family] = &[

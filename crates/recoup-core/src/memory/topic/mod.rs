@@ -26,11 +26,14 @@ const LONGEST: usize = 160;
 
 /// The topic of a statement; none where its words do not say.
 pub fn topic(statement: &str) -> Option<String> {
-    let words = words::of(statement);
-    let found = facts::topic(&words)
-        .or_else(|| of_family(&words))
-        .or_else(|| of_choice(&words))
-        .or_else(|| of_words(&words))?;
+    of(&words::of(statement))
+}
+
+fn of(words: &[Word]) -> Option<String> {
+    let found = facts::topic(words)
+        .or_else(|| of_family(words))
+        .or_else(|| of_choice(words))
+        .or_else(|| of_words(words))?;
     (found.len() <= LONGEST).then_some(found)
 }
 
@@ -39,7 +42,7 @@ pub fn topic(statement: &str) -> Option<String> {
 /// and so is on no topic with it, but ends "use yarn".
 pub fn overturns(newer: &str, older: &str) -> bool {
     let (new, old) = (words::of(newer), words::of(older));
-    let same_topic = topic(newer).is_some_and(|it| Some(it) == topic(older));
+    let same_topic = of(&new).is_some_and(|it| Some(it) == of(&old));
     let same_words = of_words(&new).is_some_and(|it| Some(it) == of_words(&old));
     same_topic || same_words
 }
@@ -50,7 +53,7 @@ pub fn overturns(newer: &str, older: &str) -> bool {
 pub fn around(statement: &str) -> Vec<String> {
     let words = words::of(statement);
     let (family, _) = family(&words).unzip();
-    let mut topics: Vec<String> = topic(statement).into_iter().collect();
+    let mut topics: Vec<String> = of(&words).into_iter().collect();
     topics.extend(of_words(&words));
     topics.extend(family.map(|family| in_family(family, &words)));
     let said: Vec<&str> = meant(&words).collect();
@@ -70,7 +73,7 @@ pub(in crate::memory) fn by_words(statement: &str) -> Option<String> {
 pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
     let (one, other) = (words::of(one), words::of(other));
     let opposes = |a: &Word, b: &Word| {
-        a.has_meaning() && a.text == b.text && a.text != "use" && a.polarity != b.polarity
+        a.has_meaning && a.text == b.text && a.text != "use" && a.polarity != b.polarity
     };
     one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
 }
@@ -110,7 +113,7 @@ fn in_family(family: &Family, words: &[Word]) -> String {
 /// "Use A, not B": the same whichever of the two is chosen.
 fn of_choice(words: &[Word]) -> Option<String> {
     let at = words.iter().position(|word| word.is_compared)?;
-    let meaning = |word: &&Word| word.has_meaning();
+    let meaning = |word: &&Word| word.has_meaning;
     let chosen = words[..at].iter().rev().find(meaning)?;
     let other = words[at..].iter().find(meaning)?;
     Some(choice([&chosen.text, &other.text], words))
@@ -131,7 +134,7 @@ fn of_words(words: &[Word]) -> Option<String> {
 
 /// The words that have a meaning. "Use" is understood: `no default exports`.
 fn meant(words: &[Word]) -> impl Iterator<Item = &str> {
-    let meaning = words.iter().filter(|word| word.has_meaning() && word.text != "use");
+    let meaning = words.iter().filter(|word| word.has_meaning && word.text != "use");
     meaning.map(|word| word.text.as_str())
 }
 

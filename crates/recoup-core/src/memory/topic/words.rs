@@ -10,6 +10,8 @@ pub(super) struct Word {
     pub(super) polarity: Polarity,
     /// The first behind "instead of", "rather than", or a "not" in the middle.
     pub(super) is_compared: bool,
+    /// Whether it says what the statement is about.
+    pub(super) has_meaning: bool,
 }
 
 /// Whether what a word stands for is wanted.
@@ -146,9 +148,8 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
         if word.is_empty() {
             continue;
         }
-        let after_small = words.iter().any(|it| it.has_meaning() && it.text != "use");
         let comparing = word == "insteadof"
-            || ((word == "not" || word == "over") && after_small && is_joined(&words));
+            || ((word == "not" || word == "over") && says_something(&words) && is_joined(&words));
         if comparing {
             (ruled_out, compared) = (true, true);
         } else if is_in(NEGATIONS, word) {
@@ -163,12 +164,10 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
         let text = if comparing { "not".to_owned() } else { normal(word) };
         let polarity = if ruled_out { Polarity::RuledOut } else { Polarity::Asked };
         let ends_phrase = raw.ends_with([',', ';', '.', '!', ':', '\u{2014}']);
-        let mut word = Word { text, polarity, is_compared: false };
-        if compared && word.has_meaning() {
-            word.is_compared = true;
-            compared = false;
-        }
-        words.push(word);
+        let has_meaning = !is_in(SMALL, &text);
+        let is_compared = compared && has_meaning;
+        compared &= !has_meaning;
+        words.push(Word { text, polarity, is_compared, has_meaning });
         if ends_phrase {
             ruled_out = false;
         }
@@ -192,6 +191,10 @@ fn replaced(text: String, written: &str, same: &str) -> String {
         rest = behind;
     }
     out + rest
+}
+
+fn says_something(words: &[Word]) -> bool {
+    words.iter().any(|it| it.has_meaning && it.text != "use")
 }
 
 /// "Prefer A over B", "use A, not B"; but "A is not B" compares nothing.
@@ -218,15 +221,10 @@ fn normal(word: &str) -> String {
 }
 
 fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|it| it == word)
+    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 impl Word {
-    /// Whether it says what the statement is about.
-    pub(super) fn has_meaning(&self) -> bool {
-        !is_in(SMALL, &self.text)
-    }
-
     /// A number, also with a `v` in front and dots in it.
     pub(super) fn is_number(&self) -> bool {
         let digits = self.text.trim_start_matches('v').trim_end_matches('+').trim_end_matches(".x");

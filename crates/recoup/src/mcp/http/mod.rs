@@ -48,7 +48,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(turns::THREADS)
+        .max_blocking_threads(turns::ASIDE)
         .build()
         .doing(|| "starting the server".to_owned())?;
     runtime.block_on(async {

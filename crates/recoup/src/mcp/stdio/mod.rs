@@ -50,7 +50,7 @@ pub(crate) struct Streams {
 pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(turns::THREADS)
+        .max_blocking_threads(turns::ASIDE)
         .build()
         .doing(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {

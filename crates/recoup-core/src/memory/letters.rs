@@ -1,0 +1,55 @@
+//! Which letters the words of a list begin with. Most words are in no list, and most of those
+//! are told by that, without a look at the list.
+
+/// A set of first letters, or rather of bytes: two that share a bit are taken for one, so that
+/// a list may be looked through in vain and never passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Letters(u64);
+
+impl Letters {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    /// Of the words in `text` that stand between such marks.
+    pub(super) const fn of(text: &str, mark: u8) -> Self {
+        let (text, mut letters, mut at) = (text.as_bytes(), 0, 0);
+        while at < text.len() {
+            if at == 0 || text[at - 1] == mark {
+                letters |= bit(text[at]);
+            }
+            at += 1;
+        }
+        Self(letters)
+    }
+
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether `word` begins with one of them.
+    pub(super) fn begin(self, word: &str) -> bool {
+        word.bytes().next().is_some_and(|first| self.0 & bit(first) != 0)
+    }
+}
+
+const fn bit(byte: u8) -> u64 {
+    1 << (byte & 63)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_list_begin_with_its_letters() {
+        const LIST: &str = "npm|yarn|übel|指令";
+        const LETTERS: Letters = Letters::of(LIST, b'|');
+        for word in LIST.split('|') {
+            assert!(LETTERS.begin(word), "{word}");
+        }
+        for word in ["", "pnpm", "apm", "ubel"] {
+            assert!(!LETTERS.begin(word), "{word}");
+        }
+        assert!(Letters::NONE.and(LETTERS).begin("nix") && Letters::ALL.begin("x"));
+    }
+}
