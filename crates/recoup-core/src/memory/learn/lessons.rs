@@ -4,7 +4,6 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::command::{hides_its_end, without_passwords};
-use super::fix::Fix;
 use super::settle;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
@@ -51,7 +50,7 @@ struct Lesson {
     row: i64,
     command: String,
     error: String,
-    fix: Option<Fix>,
+    fix: Option<String>,
     note: Option<String>,
 }
 
@@ -146,15 +145,15 @@ impl Turn<'_> {
 
     /// What made the difference: another command, or changes to files. None where nothing
     /// is known to have changed.
-    fn fix(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Option<Fix>> {
+    fn fix(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Option<String>> {
         let command = shown(ran.command);
         if command != lesson.command {
-            let is_fix = is_about_the_same(&lesson.command, &command);
-            return Ok(is_fix.then(|| Fix::Command(quoted(&command))));
+            let fix = format!("{} works", quoted(&command));
+            return Ok(is_about_the_same(&lesson.command, &command).then_some(fix));
         }
         let files = self.edited_since(since)?;
         let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
-        Ok((!names.is_empty()).then(|| Fix::Files(names.join(", "))))
+        Ok((!names.is_empty()).then(|| format!("it worked after a change to {}", names.join(", "))))
     }
 
     fn edited_since(&self, since: Timestamp) -> Result<Vec<String>> {
@@ -168,8 +167,8 @@ impl Turn<'_> {
     }
 
     /// Another fix than before has its own evidence to gather.
-    fn fix_with(&self, lesson: &Lesson, fix: &Fix) -> Result<()> {
-        if lesson.fix.as_ref() == Some(fix) {
+    fn fix_with(&self, lesson: &Lesson, fix: &str) -> Result<()> {
+        if lesson.fix.as_deref() == Some(fix) {
             return Ok(());
         }
         let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what = 'fixed'";
@@ -177,7 +176,7 @@ impl Turn<'_> {
         self.connection
             .execute(
                 "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
-                params![lesson.row, fix.to_string(), self.now.as_millis()],
+                params![lesson.row, fix, self.now.as_millis()],
             )
             .map(drop)
             .map_err(learning)
@@ -198,7 +197,7 @@ impl Turn<'_> {
     /// Writes a lesson down as far as there is evidence for it.
     fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
         let promoted = self.is_proven(lesson)?;
-        let another_command = matches!(lesson.fix, Some(Fix::Command(_)));
+        let another_command = lesson.fix.as_deref().is_some_and(|fix| fix.ends_with(" works"));
         if !promoted && !another_command && lesson.note.is_none() {
             return Ok(None);
         }
@@ -300,7 +299,7 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
         row: row.get(0)?,
         command: row.get(1)?,
         error: row.get(2)?,
-        fix: row.get::<_, Option<String>>(3)?.map(|text| Fix::read(&text)),
+        fix: row.get(3)?,
         note: row.get(4)?,
     })
 }

@@ -6,7 +6,6 @@ pub mod citation;
 pub mod command;
 mod denied;
 pub mod failure;
-mod fix;
 mod lessons;
 pub mod plan;
 mod report;
