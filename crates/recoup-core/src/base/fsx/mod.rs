@@ -11,6 +11,7 @@ mod passing;
 mod regular;
 mod shared;
 mod staged;
+mod temporaries;
 mod trees;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -33,6 +34,7 @@ pub use shared::{
     try_remove_same,
 };
 pub use staged::Staged;
+pub use temporaries::{sweep_temporaries, temporaries_in};
 pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
