@@ -110,7 +110,7 @@ impl Mirror<'_> {
             self.bring(&mut register, place, licence, &mut report);
         }
         if is_due && !self.dry && report.faults.is_empty() {
-            register::is_done(home)?;
+            register::clear_due(home)?;
         }
         Ok(report)
     }
@@ -166,7 +166,7 @@ impl Mirror<'_> {
 
     /// The register; made anew by looking where it can't be read.
     fn register(&self) -> Result<Register> {
-        let mut register = Register::open(self.ground.home)?;
+        let mut register = Register::of(self.ground.home, self.dry)?;
         if register.is_damaged() {
             register.add(scan::places(self.ground));
         }
@@ -188,7 +188,7 @@ impl Mirror<'_> {
         licence: Licence,
         report: &mut Report,
     ) -> Result<()> {
-        let mut known = register.take(place);
+        let mut known = register.as_known(place);
         scan::adopt(&mut known);
         let files = match (licence, known.sort) {
             (Licence::Nothing, _) => Vec::new(),
