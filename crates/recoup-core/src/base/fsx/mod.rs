@@ -9,6 +9,7 @@ mod deliver;
 mod lock;
 mod passing;
 mod regular;
+mod resolved;
 mod shared;
 mod staged;
 mod temporaries;
@@ -29,6 +30,7 @@ pub use deliver::deliver;
 pub use lock::{FileLock, open_shared};
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
+pub use resolved::resolved;
 pub use shared::{
     is_hidden_temporary, remove_if, remove_same, replace, replace_if, temporary_for,
     try_remove_same,
