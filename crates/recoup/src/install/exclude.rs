@@ -1,30 +1,38 @@
 //! Git's list of files that are one person's own: what we put into a project must not be
-//! published by accident.
+//! published by accident. Its patterns are bytes, and the others stay as they are.
 
 /// The list with one more line; the same where it is there. A last line without an end stays
 /// one: so it is known, whatever else is added, that the line before it had none.
-pub(crate) fn with(text: &str, line: &str) -> String {
-    if text.lines().any(|it| it.trim_end() == line) {
-        return text.to_owned();
+pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
+    if lines(list).any(|it| is(it, line)) {
+        return list.to_vec();
     }
-    let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    if text.is_empty() || text.ends_with('\n') {
-        format!("{text}{line}{eol}")
+    let eol: &[u8] = if lines(list).any(|it| it.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" };
+    if list.is_empty() || list.ends_with(b"\n") {
+        [list, line.as_bytes(), eol].concat()
     } else {
-        format!("{text}{eol}{line}")
+        [list, eol, line.as_bytes()].concat()
     }
 }
 
 /// The list without that line.
-pub(crate) fn without(text: &str, line: &str) -> String {
-    let is_ours = |it: &&str| it.trim_end() == line;
-    let left: String = text.split_inclusive('\n').filter(|it| !is_ours(it)).collect();
-    let last = text.split_inclusive('\n').next_back();
-    if last.is_none_or(|last| !is_ours(&last) || last.ends_with('\n')) {
+pub(crate) fn without(list: &[u8], line: &str) -> Vec<u8> {
+    let left: Vec<u8> = lines(list).filter(|it| !is(it, line)).flatten().copied().collect();
+    let last = lines(list).last();
+    if last.is_none_or(|last| !is(last, line) || last.ends_with(b"\n")) {
         return left;
     }
-    let bare = left.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it));
-    bare.unwrap_or(&left).to_owned()
+    let bare = left.strip_suffix(b"\n").map(|it| it.strip_suffix(b"\r").unwrap_or(it));
+    bare.unwrap_or(&left).to_vec()
+}
+
+/// Each with its end.
+fn lines(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn is(found: &[u8], line: &str) -> bool {
+    found.trim_ascii_end() == line.as_bytes()
 }
 
 #[cfg(test)]
@@ -33,7 +41,11 @@ mod tests {
 
     #[test]
     fn lines_come_and_go_and_the_last_one_ends_as_it_did() {
-        for before in ["", "a\n", "a", "a\r\nb", "a\n\n"] {
+        for before in ["", "a\n", "a", "a\r\nb", "a\n\n"]
+            .map(str::as_bytes)
+            .into_iter()
+            .chain([&b"\xff\n"[..]])
+        {
             let one = with(before, "/x");
             let two = with(&one, "/y");
             assert_eq!(with(&two, "/x"), two);
@@ -41,6 +53,6 @@ mod tests {
             assert_eq!(without(&without(&two, "/y"), "/x"), before);
             assert_eq!(without(before, "/x"), before);
         }
-        assert_eq!(without("a\n/x\nb\n", "/x"), "a\nb\n");
+        assert_eq!(without(b"a\n/x\nb\n", "/x"), b"a\nb\n");
     }
 }

@@ -73,6 +73,13 @@ impl Turns {
         let (worker, writer) = turn.ok_or_else(gone)??;
         Ok(Turn { _worker: worker, _writer: writer, _burden: burden })
     }
+
+    /// Waits for a turn to write something that no client has asked for.
+    pub(super) async fn unasked(&self) -> Result<Turn, ErrorData> {
+        let writer = place(&self.writers).await?;
+        let worker = place(&self.workers).await?;
+        Ok(Turn { _worker: worker, _writer: Some(writer), _burden: None })
+    }
 }
 
 async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ErrorData> {

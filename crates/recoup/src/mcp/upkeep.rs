@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use tokio::task::spawn_blocking;
 
 use super::Desk;
 
@@ -19,21 +18,33 @@ pub(super) struct Upkeep {
 
 impl Upkeep {
     /// Behind somebody who has written, and who does not wait for it. What goes wrong is tried
-    /// again the next time.
-    pub(super) fn look(&self, desk: &Desk) {
-        if self.is_due(SystemClock.now().as_millis()) {
-            let desk = desk.clone();
-            spawn_blocking(move || desk.surroundings()?.memory().settle_daily().map(drop));
-        }
+    /// again the next time; whoever writes then is told if memory can't be written at all.
+    pub(super) fn look(desk: &Desk) {
+        let now = SystemClock.now().as_millis();
+        let Some(last) = desk.upkeep.begin(now) else { return };
+        let desk = desk.clone();
+        tokio::spawn(async move {
+            let Ok(turn) = desk.turns.unasked().await else { return };
+            let settling = desk.clone();
+            let settle = move || settling.surroundings()?.memory().settle_daily();
+            if !matches!(desk.threads.work(turn, settle).await, Some(Ok(_))) {
+                desk.upkeep.give_back(now, last);
+            }
+        });
     }
 
-    /// Whether it has not been looked for long; of many who ask at once, one is told so.
-    fn is_due(&self, now: i64) -> bool {
+    /// If it is time to look: when it was looked last. One of those who ask at once is told so.
+    fn begin(&self, now: i64) -> Option<i64> {
         let last = self.looked.load(Ordering::Relaxed);
         // Those who ask at once may come in another order than they looked at the clock.
-        let is_long_ago = (now - last).abs() >= PAUSE;
+        let is_due = (now - last).abs() >= PAUSE;
         let set = || self.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed);
-        is_long_ago && set().is_ok()
+        (is_due && set().is_ok()).then_some(last)
+    }
+
+    /// What was begun at `now` was not done.
+    fn give_back(&self, now: i64, last: i64) {
+        let _ = self.looked.compare_exchange(now, last, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -47,7 +58,7 @@ mod tests {
 
     fn asked_at_once(upkeep: &Upkeep, times: impl Fn(i64) -> i64 + Sync) -> usize {
         thread::scope(|scope| {
-            let ask = |each| upkeep.is_due(times(each));
+            let ask = |each| upkeep.begin(times(each)).is_some();
             let asked: Vec<_> = (0..8)
                 .map(|of| scope.spawn(move || (0..2000).filter(|it| ask(of * 2000 + it)).count()))
                 .collect();
@@ -59,23 +70,31 @@ mod tests {
     fn of_many_who_ask_at_once_one_looks() {
         let upkeep = Upkeep::default();
         assert_eq!(asked_at_once(&upkeep, |each| NOW + each % 7), 1);
-        assert!(!upkeep.is_due(NOW + PAUSE - 1));
-        assert!(upkeep.is_due(NOW + PAUSE + 7));
+        assert_eq!(upkeep.begin(NOW + PAUSE - 1), None);
+        assert!(upkeep.begin(NOW + PAUSE + 7).is_some());
     }
 
     /// Otherwise a server that always has something to do would never look again.
     #[test]
     fn whoever_asks_too_early_does_not_put_it_off() {
         let upkeep = Upkeep::default();
-        assert!(upkeep.is_due(NOW));
+        assert_eq!(upkeep.begin(NOW), Some(0));
         assert_eq!(asked_at_once(&upkeep, |each| NOW + each), 0);
-        assert!(upkeep.is_due(NOW + PAUSE));
+        assert_eq!(upkeep.begin(NOW + PAUSE), Some(NOW));
+    }
+
+    #[test]
+    fn where_it_failed_the_next_one_looks_again() {
+        let upkeep = Upkeep::default();
+        assert_eq!(upkeep.begin(NOW), Some(0));
+        upkeep.give_back(NOW, 0);
+        assert_eq!(upkeep.begin(NOW + 1), Some(0));
     }
 
     #[test]
     fn a_clock_that_was_set_back_is_no_reason_to_wait() {
         let upkeep = Upkeep::default();
-        assert!(upkeep.is_due(NOW));
-        assert!(upkeep.is_due(NOW - PAUSE));
+        assert_eq!(upkeep.begin(NOW), Some(0));
+        assert_eq!(upkeep.begin(NOW - PAUSE), Some(NOW));
     }
 }

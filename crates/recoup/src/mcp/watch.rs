@@ -25,11 +25,14 @@ pub(super) struct Watch {
 }
 
 /// How files and text were when last looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Seen {
-    files: Vec<Option<(u64, u64, i64, i64)>>,
+    files: Files,
     text: Option<String>,
 }
+
+/// The database and its log, by what changes with them.
+type Files = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Watch {
     pub(super) async fn new(desk: Desk, uri: String) -> Self {
@@ -55,9 +58,9 @@ impl Watch {
 
     /// Whether the text is another than the last time.
     async fn look(&mut self) -> bool {
-        let (desk, uri, seen) = (self.desk.clone(), self.uri.clone(), self.seen.clone());
+        let (desk, uri, seen) = (self.desk.clone(), self.uri.clone(), self.seen.files);
         // What can't be read now has not changed yet.
-        let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, &seen)).await else {
+        let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, seen)).await else {
             return false;
         };
         let changed = now.text != self.seen.text;
@@ -67,12 +70,12 @@ impl Watch {
 }
 
 /// What is there now; none where no file has changed.
-fn look(desk: &Desk, uri: &str, seen: &Seen) -> Option<Seen> {
+fn look(desk: &Desk, uri: &str, seen: Files) -> Option<Seen> {
     let around = desk.surroundings().ok()?;
     let path = around.memory().path();
     // Before the text: what changes in between is seen the next time.
-    let files = vec![stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
-    if files == seen.files {
+    let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
+    if files == seen {
         return None;
     }
     let text = resources::text(around, uri).ok()?;

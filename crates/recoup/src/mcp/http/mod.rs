@@ -23,12 +23,10 @@ use tokio::net::TcpListener;
 
 use self::sessions::Sessions;
 use super::server::Server;
-use super::{Desk, Manner, turns};
+use super::{Desk, LONGEST_MESSAGE, Manner, turns};
 
 /// Where the server is found at its address.
 const PATH: &str = "/mcp";
-/// As much as on stdio.
-const MOST: usize = 16 * 1024 * 1024;
 
 /// Where to listen, and for whom.
 #[derive(Debug, Clone)]
@@ -102,7 +100,7 @@ fn config(http: &Http) -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
-        .with_max_request_body_bytes(MOST)
+        .with_max_request_body_bytes(LONGEST_MESSAGE)
 }
 
 /// Lets through who knows the token.

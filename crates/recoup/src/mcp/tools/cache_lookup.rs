@@ -82,21 +82,40 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         ..Request::new(Kind::Result, &named.id, &view)
     };
     let answer = match around.cache().read(&request) {
-        Peek::Hit(entry) => hit(around, &named, &entry, "hit"),
-        Peek::Stale(entry) => hit(around, &named, &entry, "stale"),
+        Peek::Hit(entry) => hit(around, &named, &entry, Freshness::Hit),
+        Peek::Stale(entry) => hit(around, &named, &entry, Freshness::Stale),
         Peek::Miss(reason) => miss(around, &named, &reason, sources),
     };
     answer.map(Outcome::Done)
 }
 
+/// Whether a result that was found is within its time.
+#[derive(Clone, Copy)]
+enum Freshness {
+    Hit,
+    Stale,
+}
+
+impl Freshness {
+    /// The word for it, and what it means.
+    fn in_words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Hit => ("hit", "still true"),
+            Self::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
+        }
+    }
+}
+
 /// The first line says what the rest is: a stored text may look like a miss.
-fn hit(around: &dyn Surroundings, named: &Named, entry: &Entry, status: &str) -> Result<Answer> {
+fn hit(
+    around: &dyn Surroundings,
+    named: &Named,
+    entry: &Entry,
+    freshness: Freshness,
+) -> Result<Answer> {
     let (text, result) = stored::read(&entry.body().to_bytes()?)?;
     let age = around.cache().clock().now().millis_since(entry.head().header.created) / 1000;
-    let whether = match status {
-        "stale" => "its time is over, and nobody has made a newer one yet",
-        _ => "still true",
-    };
+    let (status, whether) = freshness.in_words();
     let text = format!("{status}: stored {} ago, {whether}. The result:\n{text}", ago(age));
     let data = json!({
         "hit": true, "status": status, "key": named.id.key.as_str(), "result": result,
