@@ -17,13 +17,13 @@ pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
 
 /// The list without that line.
 pub(crate) fn without(list: &[u8], line: &str) -> Vec<u8> {
-    let left: Vec<u8> = lines(list).filter(|it| !is(it, line)).flatten().copied().collect();
-    let last = lines(list).last();
-    if last.is_none_or(|last| !is(last, line) || last.ends_with(b"\n")) {
-        return left;
+    let kept: Vec<u8> = lines(list).filter(|it| !is(it, line)).flatten().copied().collect();
+    let end = lines(list).last();
+    if end.is_none_or(|end| !is(end, line) || end.ends_with(b"\n")) {
+        return kept;
     }
-    let bare = left.strip_suffix(b"\n").map(|it| it.strip_suffix(b"\r").unwrap_or(it));
-    bare.unwrap_or(&left).to_vec()
+    let bare = kept.strip_suffix(b"\n").map(|it| it.strip_suffix(b"\r").unwrap_or(it));
+    bare.unwrap_or(&kept).to_vec()
 }
 
 /// Each with its end.

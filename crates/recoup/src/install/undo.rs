@@ -127,7 +127,6 @@ impl Undo {
                 add(entry.at(), held.clone(), party);
             }
             self.note_parties(entry, places, wanted);
-            self.faults.extend(strays.into_iter().next().map(|error| places.retold(error)));
         }
         looks
     }
@@ -142,7 +141,7 @@ impl Undo {
         }
         let holds = entry.holds.iter().filter(|(party, _)| is_meant(party));
         let mut strays = holds.filter_map(|(party, held)| stray(entry.at(), held, party, places));
-        self.faults.extend(strays.next());
+        self.faults.extend(strays.next().map(|error| places.retold(error)));
     }
 
     /// What becomes of one file; none where there is nothing of ours in it.
