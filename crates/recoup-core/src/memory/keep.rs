@@ -8,7 +8,7 @@ use super::rows::{self, Kept};
 use super::search;
 use super::statement::{Statement, said};
 use super::topic::{around, overturns, topic};
-use super::{Note, NoteId, Status, Trust, givings};
+use super::{Note, NoteId, Status, Trust, givings, learn};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -128,7 +128,8 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
     let kept = demand(connection, &id)?;
     search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let mut instead_of = take_the_topic(connection, &kept, details.now)?;
+    instead_of.extend(learn::give_way(connection, &kept, details.now)?);
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
 }
 
@@ -161,7 +162,8 @@ fn confirm(
         .map_err(keeping)?;
     testify(connection, known, "said", statement.session.as_deref(), details.now)?;
     let kept = demand(connection, &known.note.id)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let mut instead_of = take_the_topic(connection, &kept, details.now)?;
+    instead_of.extend(learn::give_way(connection, &kept, details.now)?);
     if revived {
         give_again(connection, known, &instead_of)?;
     }

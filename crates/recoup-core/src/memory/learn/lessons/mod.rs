@@ -1,26 +1,34 @@
-//! Failures and what fixed them. One failure is an event; the same in two sessions, or a
-//! fix that worked twice, is a lesson.
+//! Failures and what fixed them. One failure is an event; where another command did what it
+//! did not, that is a lesson, if the same fails in two sessions or the fix works twice.
+//!
+//! What has no fix, comes of the work itself, or goes around a safeguard stays an event.
+
+mod against;
+mod fix;
+mod orders;
+mod safeguard;
+mod wording;
+mod work;
+
+pub(in crate::memory) use against::give_way;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::command::{hides_its_end, without_passwords};
+use super::command::hides_its_end;
 use super::settle;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::inject::one_line;
 use crate::memory::rows::Kept;
 use crate::memory::turn::{Happened, Of, Turn, kept};
 use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
+use wording::{is_shown_whole, quoted, readable, shown, signature};
 
 /// A fix comes within minutes of its failure.
 const SOON: i64 = 15 * 60 * 1_000;
 /// So many sessions, or so many times that a fix worked, are evidence.
 const ENOUGH: i64 = 2;
-/// As much of a command, or of an error, as a lesson repeats.
-const LONGEST: usize = 160;
 /// As many files as are named as what was changed.
 const FILES: i64 = 3;
 
@@ -54,6 +62,33 @@ struct Lesson {
     note: Option<String>,
 }
 
+/// What made a command work that had failed.
+#[derive(Debug)]
+enum Made {
+    /// Another command for the same.
+    Command(String),
+    /// The same, but something else was done in between: nobody knows which of the two it was.
+    Perhaps(String),
+    /// What was otherwise, and is not to be taught.
+    Otherwise(String),
+    /// Nothing is known to have changed.
+    Unknown,
+}
+
+/// What was seen of a lesson: in how many sessions it failed, how often its fix worked, for
+/// certain and perhaps.
+struct Evidence {
+    sessions: i64,
+    fixes: i64,
+    maybes: i64,
+}
+
+impl Evidence {
+    fn has_fix(&self) -> bool {
+        self.fixes + self.maybes > 0
+    }
+}
+
 impl Turn<'_> {
     /// A command failed, and that line of its output says why.
     pub fn failed(&self, ran: &Ran<'_>, error: Option<&str>) -> Result<Option<Learned>> {
@@ -81,13 +116,28 @@ impl Turn<'_> {
             return Ok(None);
         }
         let Some((lesson, failed_at)) = self.open_failure(ran.kind)? else { return Ok(None) };
-        let Some(fix) = self.fix(&lesson, ran, failed_at)? else {
-            return self.see(&lesson, "passed", ran.call).map(|()| None);
-        };
-        self.fix_with(&lesson, &fix)?;
-        self.see(&lesson, "fixed", ran.call)?;
-        let lesson = Lesson { fix: Some(fix), ..lesson };
-        self.weigh(&lesson)
+        match self.made_it_work(&lesson, ran, failed_at)? {
+            Made::Command(fix) => {
+                self.fix_with(&lesson, &fix)?;
+                self.see(&lesson, "fixed", ran.call)?;
+                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            }
+            Made::Perhaps(fix) if self.evidence(&lesson)?.fixes == 0 => {
+                self.fix_with(&lesson, &fix)?;
+                self.see(&lesson, "maybe", ran.call)?;
+                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            }
+            Made::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
+                // The failure keeps it, and nobody is told.
+                self.fix_with(&lesson, &pair)?;
+                self.see(&lesson, "passed", ran.call).map(|()| None)
+            }
+            // What is known to work stays.
+            Made::Perhaps(_) | Made::Otherwise(_) => {
+                self.see(&lesson, "passed", ran.call).map(|()| None)
+            }
+            Made::Unknown => self.see(&lesson, "passed", ran.call).map(|()| None),
+        }
     }
 
     /// The failure of that kind, seen before or not.
@@ -143,17 +193,30 @@ impl Turn<'_> {
             .map_err(learning)
     }
 
-    /// What made the difference: another command, or changes to files. None where nothing
-    /// is known to have changed.
-    fn fix(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Option<String>> {
-        let command = shown(ran.command);
-        if command != lesson.command {
-            let fix = format!("{} works", quoted(&command));
-            return Ok(is_about_the_same(&lesson.command, &command).then_some(fix));
-        }
+    /// What made the difference, as far as that can be told.
+    fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Made> {
+        let worked = shown(ran.command);
         let files = self.edited_since(since)?;
+        if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
+            let text = format!("{} works", quoted(&command));
+            let useful =
+                is_shown_whole(ran.command) && fix::is_worth_teaching(&lesson.error, &command);
+            return Ok(match useful {
+                true if files.is_empty() && !self.did_more_since(ran.kind, since)? => {
+                    Made::Command(text)
+                }
+                true => Made::Perhaps(text),
+                false => Made::Otherwise(text),
+            });
+        }
+        if !fix::is_the_same(&lesson.command, ran.kind, &worked) {
+            return Ok(Made::Unknown);
+        }
         let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
-        Ok((!names.is_empty()).then(|| format!("it worked after a change to {}", names.join(", "))))
+        Ok(match names.is_empty() {
+            true => Made::Unknown,
+            false => Made::Otherwise(format!("it worked after a change to {}", names.join(", "))),
+        })
     }
 
     fn edited_since(&self, since: Timestamp) -> Result<Vec<String>> {
@@ -166,12 +229,23 @@ impl Turn<'_> {
         files.map(|file| file.map_err(learning)).collect()
     }
 
+    /// Whether a command of another kind, that does more than look, has worked since then.
+    fn did_more_since(&self, kind: &str, since: Timestamp) -> Result<bool> {
+        const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
+                           AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
+        let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
+        let values = params![self.occasion.session, kind, since.as_millis()];
+        let done = select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning)?;
+        let done: rusqlite::Result<Vec<String>> = done.collect();
+        Ok(done.map_err(learning)?.iter().any(|subject| fix::changes_something(subject)))
+    }
+
     /// Another fix than before has its own evidence to gather.
     fn fix_with(&self, lesson: &Lesson, fix: &str) -> Result<()> {
         if lesson.fix.as_deref() == Some(fix) {
             return Ok(());
         }
-        let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what = 'fixed'";
+        let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what IN ('fixed', 'maybe')";
         self.connection.execute(forget_fix, [lesson.row]).map_err(learning)?;
         self.connection
             .execute(
@@ -194,14 +268,19 @@ impl Turn<'_> {
             .map_err(learning)
     }
 
-    /// Writes a lesson down as far as there is evidence for it.
+    /// Writes a lesson down as far as there is evidence for it: not before something is known
+    /// to work.
     fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
-        let promoted = self.is_proven(lesson)?;
-        let another_command = lesson.fix.as_deref().is_some_and(|fix| fix.ends_with(" works"));
-        if !promoted && !another_command && lesson.note.is_none() {
+        let evidence = self.evidence(lesson)?;
+        let Some(fix) = lesson.fix.as_deref().filter(|_| evidence.has_fix()) else {
+            return Ok(None);
+        };
+        if self.is_forbidden(fix)? {
             return Ok(None);
         }
-        let Some(before) = self.write_down(lesson)? else { return Ok(None) };
+        let often = evidence.sessions >= ENOUGH || evidence.fixes >= ENOUGH;
+        let promoted = evidence.fixes > 0 && often;
+        let Some(before) = self.write_down(lesson, fix)? else { return Ok(None) };
         match (before.status, promoted) {
             (Status::Candidate, true) => {
                 keep::promote(self.connection, &before.id, self.now)?;
@@ -218,24 +297,24 @@ impl Turn<'_> {
         }
     }
 
-    fn is_proven(&self, lesson: &Lesson) -> Result<bool> {
+    fn evidence(&self, lesson: &Lesson) -> Result<Evidence> {
         const SQL: &str = "SELECT
             count(DISTINCT CASE WHEN what = 'failed' THEN session END),
-            count(CASE WHEN what = 'fixed' THEN 1 END) FROM sightings WHERE lesson = ?1";
-        let (sessions, fixes): (i64, i64) = self
-            .connection
+            count(CASE WHEN what = 'fixed' THEN 1 END),
+            count(CASE WHEN what = 'maybe' THEN 1 END) FROM sightings WHERE lesson = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Evidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
+        };
+        self.connection
             .prepare_cached(SQL)
-            .and_then(|mut select| {
-                select.query_row([lesson.row], |row| Ok((row.get(0)?, row.get(1)?)))
-            })
-            .map_err(learning)?;
-        Ok(sessions >= ENOUGH || fixes >= ENOUGH)
+            .and_then(|mut select| select.query_row([lesson.row], read))
+            .map_err(learning)
     }
 
     /// The note of a lesson, with the words that it has by now. None where it says what
     /// must not be kept.
-    fn write_down(&self, lesson: &Lesson) -> Result<Option<Note>> {
-        let text = lesson.text();
+    fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
+        let text = wording::text(&lesson.command, &lesson.error, fix);
         let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
         if let Some(known) = known
             && let Some(kept) = rows::by_id(self.connection, &known)?
@@ -285,15 +364,6 @@ impl Lesson {
         let print = Digest::of(format!("{}\n{}", self.command, signature(&self.error)).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
-
-    /// What failed, the error, and what worked.
-    fn text(&self) -> String {
-        let (command, error) = (quoted(&self.command), quoted(&self.error));
-        match &self.fix {
-            Some(fix) => format!("{command} fails with {error}; {fix}"),
-            None => format!("{command} fails with {error}; no fix is known yet"),
-        }
-    }
 }
 
 fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
@@ -304,72 +374,6 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
         fix: row.get(3)?,
         note: row.get(4)?,
     })
-}
-
-/// Whether a command names everything that the one which failed does, flags aside: what
-/// works for something else is no fix.
-fn is_about_the_same(failed: &str, worked: &str) -> bool {
-    let named = |command: &str| -> Vec<String> {
-        let words = command.split_whitespace().filter(|word| !word.starts_with('-'));
-        words.map(str::to_owned).collect()
-    };
-    let worked = named(worked);
-    named(failed).iter().all(|word| worked.contains(word))
-}
-
-/// A command as it may be shown.
-fn shown(command: &str) -> String {
-    readable(&kept(&without_passwords(command)))
-}
-
-/// On one line, and short.
-fn readable(text: &str) -> String {
-    shortened(&one_line(text), LONGEST).into_owned()
-}
-
-/// Output of a tool is shown as what it is: it never reads like a sentence of ours.
-fn quoted(text: &str) -> String {
-    format!("`{}`", text.replace('`', "'"))
-}
-
-/// What two sightings of one failure have in common: numbers, addresses and hashes differ
-/// from one time to the next.
-fn signature(error: &str) -> String {
-    let is_varying = |word: &str| {
-        word.len() >= 7
-            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && word.bytes().any(|byte| byte.is_ascii_digit())
-    };
-    let mut out = String::with_capacity(error.len());
-    let mut word = String::new();
-    for c in error.to_lowercase().chars().chain(std::iter::once(' ')) {
-        if c.is_alphanumeric() {
-            word.push(c);
-            continue;
-        }
-        if is_varying(&word) {
-            out.push('#');
-        } else {
-            out.push_str(&without_numbers(&word));
-        }
-        word.clear();
-        if !(c == ' ' && out.ends_with(' ')) {
-            out.push(c);
-        }
-    }
-    out.trim().to_owned()
-}
-
-fn without_numbers(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for c in word.chars() {
-        match c.is_ascii_digit() {
-            true if out.ends_with('#') => {}
-            true => out.push('#'),
-            false => out.push(c),
-        }
-    }
-    out
 }
 
 /// The lessons that nobody saw again for too long go; what was made of them stays.
