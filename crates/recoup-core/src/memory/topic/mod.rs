@@ -95,9 +95,7 @@ pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
     }
     family(&rule).is_some_and(|(family, named)| {
         let mut asked = named.iter().filter(|it| it.polarity == Polarity::Asked).peekable();
-        asked.peek().is_some()
-            && !asked.any(|word| does(word))
-            && done.iter().any(|word| family.has(word))
+        asked.peek().is_some() && !asked.any(does) && done.iter().any(|word| family.has(word))
     })
 }
 

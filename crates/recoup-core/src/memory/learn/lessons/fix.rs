@@ -57,7 +57,9 @@ fn said(line: &str) -> Vec<Vec<String>> {
         TALK.split_ascii_whitespace().any(|it| it == name)
     };
     let mut said = commands(line);
-    said.iter_mut().for_each(|words| words.retain(|word| !talks(word)));
+    for words in &mut said {
+        words.retain(|word| !talks(word));
+    }
     said
 }
 

@@ -7,6 +7,7 @@ mod against;
 mod fix;
 mod orders;
 mod safeguard;
+mod teach;
 mod wording;
 mod work;
 
@@ -15,20 +16,15 @@ pub(in crate::memory) use against::give_way;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::command::hides_its_end;
-use super::settle;
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
 use crate::database::fault;
-use crate::error::{Error, ErrorKind, Result};
-use crate::memory::rows::Kept;
+use crate::error::{Error, Result};
+use crate::memory::Note;
 use crate::memory::turn::{Happened, Of, Turn, kept};
-use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
 use wording::{is_shown_whole, quoted, readable, shown, signature};
 
 /// A fix comes within minutes of its failure.
 const SOON: i64 = 15 * 60 * 1_000;
-/// So many sessions, or so many times that a fix worked, are evidence.
-const ENOUGH: i64 = 2;
 /// As many files as are named as what was changed.
 const FILES: i64 = 3;
 
@@ -62,6 +58,12 @@ struct Lesson {
     note: Option<String>,
 }
 
+/// When that was, and which call.
+struct Failed {
+    at: i64,
+    call: String,
+}
+
 /// What made a command work that had failed.
 #[derive(Debug)]
 enum Made {
@@ -73,20 +75,6 @@ enum Made {
     Otherwise(String),
     /// Nothing is known to have changed.
     Unknown,
-}
-
-/// What was seen of a lesson: in how many sessions it failed, how often its fix worked, for
-/// certain and perhaps.
-struct Evidence {
-    sessions: i64,
-    fixes: i64,
-    maybes: i64,
-}
-
-impl Evidence {
-    fn has_fix(&self) -> bool {
-        self.fixes + self.maybes > 0
-    }
 }
 
 impl Turn<'_> {
@@ -115,8 +103,8 @@ impl Turn<'_> {
         if hides_its_end(ran.command) {
             return Ok(None);
         }
-        let Some((lesson, failed_at)) = self.open_failure(ran.kind)? else { return Ok(None) };
-        match self.made_it_work(&lesson, ran, failed_at)? {
+        let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
+        match self.made_it_work(&lesson, ran, &failed)? {
             Made::Command(fix) => {
                 self.fix_with(&lesson, &fix)?;
                 self.see(&lesson, "fixed", ran.call)?;
@@ -133,10 +121,9 @@ impl Turn<'_> {
                 self.see(&lesson, "passed", ran.call).map(|()| None)
             }
             // What is known to work stays.
-            Made::Perhaps(_) | Made::Otherwise(_) => {
+            Made::Perhaps(_) | Made::Otherwise(_) | Made::Unknown => {
                 self.see(&lesson, "passed", ran.call).map(|()| None)
             }
-            Made::Unknown => self.see(&lesson, "passed", ran.call).map(|()| None),
         }
     }
 
@@ -160,8 +147,8 @@ impl Turn<'_> {
 
     /// The latest failure of that kind in this session, if it is recent and nothing of
     /// its kind has worked since.
-    fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Timestamp)>> {
-        const SQL: &str = "SELECT lessons.row, command, error, fix, note, at FROM sightings
+    fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
+        const SQL: &str = "SELECT lessons.row, command, error, fix, note, at, call FROM sightings
                            JOIN lessons ON lessons.row = sightings.lesson
                            WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
                            ORDER BY at DESC LIMIT 1";
@@ -171,13 +158,16 @@ impl Turn<'_> {
             .prepare_cached(SQL)
             .and_then(|mut select| {
                 let values = params![it.session, kind, it.scope.to_string()];
-                select.query_row(values, |row| Ok((lesson(row)?, row.get(5)?))).optional()
+                let found = |row: &Row<'_>| {
+                    Ok((lesson(row)?, Failed { at: row.get(5)?, call: row.get(6)? }))
+                };
+                select.query_row(values, found).optional()
             })
             .map_err(learning)?;
-        let Some((lesson, at)) = latest else { return Ok(None) };
-        let since = self.now.as_millis() - at;
-        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, at)?;
-        Ok(open.then_some((lesson, Timestamp::from_millis(at))))
+        let Some((lesson, failed)) = latest else { return Ok(None) };
+        let since = self.now.as_millis() - failed.at;
+        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, failed.at)?;
+        Ok(open.then_some((lesson, failed)))
     }
 
     fn has_worked_since(&self, lesson: &Lesson, at: i64) -> Result<bool> {
@@ -194,15 +184,15 @@ impl Turn<'_> {
     }
 
     /// What made the difference, as far as that can be told.
-    fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, since: Timestamp) -> Result<Made> {
+    fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, failed: &Failed) -> Result<Made> {
         let worked = shown(ran.command);
-        let files = self.edited_since(since)?;
+        let files = self.edited_since(failed)?;
         if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
             let text = format!("{} works", quoted(&command));
             let useful =
                 is_shown_whole(ran.command) && fix::is_worth_teaching(&lesson.error, &command);
             return Ok(match useful {
-                true if files.is_empty() && !self.did_more_since(ran.kind, since)? => {
+                true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
                     Made::Command(text)
                 }
                 true => Made::Perhaps(text),
@@ -213,28 +203,30 @@ impl Turn<'_> {
             return Ok(Made::Unknown);
         }
         let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
-        Ok(match names.is_empty() {
-            true => Made::Unknown,
-            false => Made::Otherwise(format!("it worked after a change to {}", names.join(", "))),
-        })
+        if names.is_empty() {
+            return Ok(Made::Unknown);
+        }
+        Ok(Made::Otherwise(format!("it worked after a change to {}", names.join(", "))))
     }
 
-    fn edited_since(&self, since: Timestamp) -> Result<Vec<String>> {
+    fn edited_since(&self, failed: &Failed) -> Result<Vec<String>> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
                            ORDER BY subject LIMIT ?3";
         let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
-        let values = params![self.occasion.session, since.as_millis(), FILES];
+        let values = params![self.occasion.session, failed.at, FILES];
         let files = select.query_map(values, |row| row.get(0)).map_err(learning)?;
         files.map(|file| file.map_err(learning)).collect()
     }
 
     /// Whether a command of another kind, that does more than look, has worked since then.
-    fn did_more_since(&self, kind: &str, since: Timestamp) -> Result<bool> {
+    fn did_more_since(&self, kind: &str, failed: &Failed) -> Result<bool> {
+        // Events have no index by session: those since the failure are few.
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
+                           AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
         let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
-        let values = params![self.occasion.session, kind, since.as_millis()];
+        let values = params![self.occasion.session, kind, failed.at, failed.call];
         let done = select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning)?;
         let done: rusqlite::Result<Vec<String>> = done.collect();
         Ok(done.map_err(learning)?.iter().any(|subject| fix::changes_something(subject)))
@@ -266,103 +258,6 @@ impl Turn<'_> {
             .and_then(|mut insert| insert.execute(values))
             .map(drop)
             .map_err(learning)
-    }
-
-    /// Writes a lesson down as far as there is evidence for it: not before something is known
-    /// to work.
-    fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
-        let evidence = self.evidence(lesson)?;
-        let Some(fix) = lesson.fix.as_deref().filter(|_| evidence.has_fix()) else {
-            return Ok(None);
-        };
-        if self.is_forbidden(fix)? {
-            return Ok(None);
-        }
-        let often = evidence.sessions >= ENOUGH || evidence.fixes >= ENOUGH;
-        let promoted = evidence.fixes > 0 && often;
-        let Some(before) = self.write_down(lesson, fix)? else { return Ok(None) };
-        match (before.status, promoted) {
-            (Status::Candidate, true) => {
-                keep::promote(self.connection, &before.id, self.now)?;
-                let note = keep::demand(self.connection, &before.id)?.note;
-                Ok((note.status == Status::Active).then_some(Learned::Promoted(note)))
-            }
-            (Status::Candidate, false) => Ok(Some(Learned::Candidate(before))),
-            // It had retired by itself, and is met again.
-            (Status::Retired, true) if settle::has_expired(self.connection, &before.id)? => {
-                keep::promote(self.connection, &before.id, self.now)?;
-                Ok(Some(Learned::Promoted(keep::demand(self.connection, &before.id)?.note)))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn evidence(&self, lesson: &Lesson) -> Result<Evidence> {
-        const SQL: &str = "SELECT
-            count(DISTINCT CASE WHEN what = 'failed' THEN session END),
-            count(CASE WHEN what = 'fixed' THEN 1 END),
-            count(CASE WHEN what = 'maybe' THEN 1 END) FROM sightings WHERE lesson = ?1";
-        let read = |row: &Row<'_>| {
-            Ok(Evidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
-        };
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| select.query_row([lesson.row], read))
-            .map_err(learning)
-    }
-
-    /// The note of a lesson, with the words that it has by now. None where it says what
-    /// must not be kept.
-    fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
-        let text = wording::text(&lesson.command, &lesson.error, fix);
-        let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
-        if let Some(known) = known
-            && let Some(kept) = rows::by_id(self.connection, &known)?
-        {
-            if kept.note.source == Source::Extraction && kept.note.text != text {
-                self.reword(&kept, text)?;
-            }
-            return Ok(Some(keep::demand(self.connection, &known)?.note));
-        }
-        let topic = Some(lesson.topic());
-        let recorded = match self.record(&Statement { topic, ..self.statement(text) }) {
-            Err(error) if error.kind() == ErrorKind::Invalid => return Ok(None),
-            recorded => recorded?,
-        };
-        let note = recorded.note().clone();
-        self.connection
-            .execute(
-                "UPDATE lessons SET note = ?2 WHERE row = ?1",
-                params![lesson.row, note.id.as_str()],
-            )
-            .map_err(learning)?;
-        Ok(Some(note))
-    }
-
-    /// Says it with what is known by now, if that may be kept.
-    fn reword(&self, kept: &Kept, text: String) -> Result<()> {
-        let topic = kept.note.topic.clone();
-        let statement = Statement { topic, ..self.statement(text) };
-        let reworded = store::checked(&statement)
-            .and_then(|statement| store::reword(self.connection, kept, &statement, self.now));
-        match reworded {
-            // Another lesson says the same by now, or a tool wrote what must not be kept.
-            Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
-            reworded => reworded,
-        }
-    }
-
-    fn statement(&self, text: String) -> Statement {
-        let scope = self.occasion.scope.clone();
-        Statement::new(NoteKind::Failure, text, Source::Extraction, scope)
-    }
-}
-
-impl Lesson {
-    /// Its own, wherever it goes: no other lesson is about the same.
-    fn topic(&self) -> String {
-        let print = Digest::of(format!("{}\n{}", self.command, signature(&self.error)).as_bytes());
-        format!("failure {}", &print.to_hex()[..12])
     }
 }
 

@@ -29,9 +29,9 @@ pub(super) fn is_shown_whole(command: &str) -> bool {
     command.len() <= LONGEST && !command.contains('\n')
 }
 
-/// On one line, and short.
+/// On one line, and short. Brackets stay: whoever shows it escapes them.
 pub(super) fn readable(text: &str) -> String {
-    shortened(&one_line(text), LONGEST).into_owned()
+    shortened(&one_line(text).replace("&lt;", "<"), LONGEST).into_owned()
 }
 
 /// Output of a tool is shown as what it is: it never reads like a sentence of ours.
