@@ -123,6 +123,67 @@ pub(super) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
         .map_err(giving)
 }
 
+/// A note counts again. Contexts that were told of another in its place have that as the last
+/// word: they may be given it once more. That they were given it before stays known.
+pub(super) fn regain(connection: &Connection, note: &NoteId, rivals: &[NoteId]) -> Result<()> {
+    const SQL: &str = "SELECT context, nth FROM givings WHERE lost = 0 AND instr(notes, ?1) > 0";
+    let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+    let rows = select.query_map([note.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+    let rows: rusqlite::Result<Vec<(String, i64)>> = rows.map_err(giving)?.collect();
+    for (context, nth) in rows.map_err(giving)? {
+        if was_told_since(connection, &context, nth, rivals)? {
+            lose_one(connection, &context, nth, note)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a context was given one of `notes` with its nth giving, or after it.
+fn was_told_since(
+    connection: &Connection,
+    context: &str,
+    nth: i64,
+    notes: &[NoteId],
+) -> Result<bool> {
+    const SQL: &str = "SELECT notes FROM givings WHERE context = ?1 AND nth >= ?2 AND lost = 0";
+    let mut select = connection.prepare_cached(SQL).map_err(giving)?;
+    let mut rows = select.query(params![context, nth]).map_err(giving)?;
+    while let Some(row) = rows.next().map_err(giving)? {
+        let list: String = row.get(0).map_err(giving)?;
+        if listed(&list).any(|id| notes.contains(&id)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// One note of a giving is lost: it becomes a giving of its own.
+fn lose_one(connection: &Connection, context: &str, nth: i64, note: &NoteId) -> Result<()> {
+    const TAKE: &str = "UPDATE givings
+                        SET notes = trim(replace(' ' || notes || ' ', ' ' || ?3 || ' ', ' '))
+                        WHERE context = ?1 AND nth = ?2";
+    const LOST: &str = "INSERT INTO givings (context, nth, at, notes, lost)
+                        SELECT context, (SELECT max(nth) FROM givings WHERE context = ?1) + 1, at, ?3, 1
+                        FROM givings WHERE context = ?1 AND nth = ?2";
+    for sql in [TAKE, LOST] {
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut change| change.execute(params![context, nth, note.as_str()]))
+            .map_err(giving)?;
+    }
+    Ok(())
+}
+
+/// Something is said or changed now. What was given in the future was given before that: the
+/// clock was wrong then, and whoever asks what is new since would not find it.
+pub(super) fn none_from_the_future(connection: &Connection, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE givings SET at = ?1 - 1 WHERE at > ?1")
+        .and_then(|mut update| update.execute([now.as_millis()]))
+        .map(drop)
+        .map_err(giving)
+}
+
 /// Everything that anybody was given, context by context, in the order of time.
 pub(super) fn all(connection: &Connection) -> Result<Vec<Giving>> {
     const SQL: &str = "SELECT context, at, notes FROM givings ORDER BY context, nth";

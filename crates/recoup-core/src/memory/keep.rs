@@ -8,7 +8,7 @@ use super::rows::{self, Kept};
 use super::search;
 use super::statement::{Statement, said};
 use super::topic::{around, overturns, topic};
-use super::{Note, NoteId, Status, Trust};
+use super::{Note, NoteId, Status, Trust, givings, learn};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -128,7 +128,8 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
     let kept = demand(connection, &id)?;
     search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let mut instead_of = take_the_topic(connection, &kept, details.now)?;
+    instead_of.extend(learn::give_way(connection, &kept, details.now)?);
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
 }
 
@@ -161,7 +162,11 @@ fn confirm(
         .map_err(keeping)?;
     testify(connection, known, "said", statement.session.as_deref(), details.now)?;
     let kept = demand(connection, &known.note.id)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let mut instead_of = take_the_topic(connection, &kept, details.now)?;
+    instead_of.extend(learn::give_way(connection, &kept, details.now)?);
+    if revived {
+        give_again(connection, known, &instead_of)?;
+    }
     Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of })
 }
 
@@ -254,8 +259,9 @@ pub(super) fn set_status(
     testify(connection, &kept, what, None, now)?;
     let instead_of = match status {
         Status::Active => {
-            let kept = demand(connection, id)?;
-            give_way(connection, &kept, now)?
+            let instead_of = give_way(connection, &demand(connection, id)?, now)?;
+            give_again(connection, &kept, &instead_of)?;
+            instead_of
         }
         _ => Vec::new(),
     };
@@ -280,6 +286,16 @@ fn give_way(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<Vec<
         supersede(connection, other, &kept.note.id, now)?;
     }
     Ok(others.into_iter().map(|other| other.note).collect())
+}
+
+/// What counts again is new to those who were told of what had taken its place.
+fn give_again(connection: &Connection, before: &Kept, instead_of: &[Note]) -> Result<()> {
+    if before.note.status == Status::Active {
+        return Ok(());
+    }
+    let rivals = instead_of.iter().map(|note| note.id.clone());
+    let rivals: Vec<NoteId> = rivals.chain(before.note.superseded_by.clone()).collect();
+    givings::regain(connection, &before.note.id, &rivals)
 }
 
 /// Writes down what happened to a note.

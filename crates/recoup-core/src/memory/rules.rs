@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::arrivals;
-use super::inject::{Block, Budget, Candidate, Context, Moment, by_importance};
+use super::inject::{Block, Budget, Candidate, Context, Moment, by_importance, is_about};
 use super::rows::{self, Kept};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, Query};
@@ -94,6 +94,35 @@ impl Memory {
                 fitting.extend(kept.map(|kept| Candidate { note: kept.note, score: fit }));
             }
             Ok(fitting)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
+/// How many notes with the name of a deed are looked at, and how well one fits that is about
+/// it: enough, but less than what has more of a call's words.
+const ABOUT: usize = 48;
+const FITS: f64 = 0.55;
+
+impl Memory {
+    /// Rules about what a call does, by the names of its deeds.
+    pub fn for_deeds(&self, deeds: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
+        if deeds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scopes = Wanted::active_in(scope).scopes;
+        let found = self.read(|connection| {
+            let mut found = Vec::new();
+            for deed in deeds {
+                let trust = Trust::Inferred;
+                let query = Query { scopes: &scopes, trust, limit: ABOUT, ..Query::new(deed) };
+                for hit in search::find(connection, &query)? {
+                    let kept = rows::one(connection, "row = ?1", [hit.row])?;
+                    let about = kept.filter(|kept| is_about(&kept.note.text, deed));
+                    found.extend(about.map(|kept| Candidate { note: kept.note, score: FITS }));
+                }
+            }
+            Ok(found)
         })?;
         Ok(found.unwrap_or_default())
     }

@@ -87,6 +87,7 @@ impl Memory {
             if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
+            givings::none_from_the_future(connection, details.now)?;
             keep::record(connection, statement, &details)
         })
     }
@@ -153,6 +154,7 @@ impl Memory {
             if let Some(silence) = privacy::silence(connection, scope, now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
+            givings::none_from_the_future(connection, now)?;
             team::accept(connection, scope, rules, before, now)
         })
     }
@@ -216,6 +218,7 @@ impl Memory {
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change("bringing a memory back", |connection| {
+            givings::none_from_the_future(connection, now)?;
             keep::set_status(connection, id, Status::Active, what, now)
         })
     }
@@ -232,6 +235,7 @@ impl Memory {
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change("changing a memory", |connection| {
+            givings::none_from_the_future(connection, now)?;
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
             // Other words than the team's, or than what was learned, are the user's own.

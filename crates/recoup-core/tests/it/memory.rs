@@ -21,6 +21,7 @@ mod private;
 mod refuse;
 mod rules;
 mod search;
+mod teaching;
 mod team;
 mod topic;
 mod transfer;

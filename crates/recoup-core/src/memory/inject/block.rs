@@ -89,7 +89,7 @@ pub struct Block {
 
 impl Block {
     /// The rules among `notes` that hold in `context`, the more important first, as many
-    /// as there is room for. `stale` says what a note names that is no longer there. None
+    /// as there is room for. `stale` says what a note names that is not there. None
     /// where no rule holds, or none fits.
     pub fn of<'a>(
         notes: impl IntoIterator<Item = &'a Note>,
@@ -201,7 +201,7 @@ fn line(note: &Note, missing: Option<String>) -> String {
     let paths = paths.map_or_else(String::new, |glob| format!("[only for {glob}] "));
     let missing = missing.map(|it| one_line(&it)).filter(|it| !it.is_empty());
     let stale = missing
-        .map_or_else(String::new, |it| format!("[may be out of date: {it} is no longer there] "));
+        .map_or_else(String::new, |it| format!("[may be out of date: {it} is not there (yet)] "));
     format!("{stale}{paths}{text}")
 }
 

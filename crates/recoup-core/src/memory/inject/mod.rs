@@ -5,6 +5,7 @@
 //! was given is asked from outside.
 
 mod block;
+mod deed;
 mod digest;
 mod escape;
 mod estimate;
@@ -13,6 +14,8 @@ mod select;
 mod stale;
 
 pub use block::{Block, Budget, Context, Included};
+pub use deed::deeds;
+pub(super) use deed::is_about;
 pub use digest::told;
 pub(super) use escape::is_unseen;
 pub use escape::one_line;

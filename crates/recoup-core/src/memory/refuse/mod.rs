@@ -12,6 +12,8 @@ mod tongues;
 
 use std::fmt;
 
+pub(in crate::memory) use plain::letters as plain_letters;
+
 use super::inject::is_unseen;
 use crate::secrets;
 

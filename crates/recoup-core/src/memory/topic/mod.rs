@@ -78,6 +78,30 @@ pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
     one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
 }
 
+/// Words that say no more than that something is done, or that somebody is asked.
+const DOING: &str = " run execute call invoke command branch directly asking ask permission approval \
+yourself manually anymore ";
+
+/// Whether a rule is against a command: it rules out what the command does, or asks for
+/// another of the same family.
+pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
+    let (rule, done) = (words::of(rule), words::of_command(command));
+    let does = |word: &&Word| done.contains(&word.text);
+    let says = |word: &&Word| {
+        let text = word.text.as_str();
+        word.has_meaning() && text != "use" && !DOING.split_whitespace().any(|it| it == text)
+    };
+    let mut ruled_out =
+        rule.iter().filter(|it| it.polarity == Polarity::RuledOut).filter(says).peekable();
+    if ruled_out.peek().is_some() && ruled_out.all(|word| does(&word)) {
+        return true;
+    }
+    family(&rule).is_some_and(|(family, named)| {
+        let mut asked = named.iter().filter(|it| it.polarity == Polarity::Asked).peekable();
+        asked.peek().is_some() && !asked.any(does) && done.iter().any(|word| family.has(word))
+    })
+}
+
 /// A choice within a family.
 fn of_family(words: &[Word]) -> Option<String> {
     let (family, named) = family(words)?;

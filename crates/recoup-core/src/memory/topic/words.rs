@@ -175,6 +175,13 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
     words
 }
 
+/// The words of a command line as a statement would have them, the program first.
+pub(super) fn of_command(line: &str) -> Vec<String> {
+    let parts = line.split(|c: char| !(c.is_alphanumeric() || "_./@".contains(c)));
+    let parts = parts.map(|part| part.trim_matches('.').to_lowercase());
+    parts.filter(|part| !part.is_empty()).map(|part| normal(&part)).collect()
+}
+
 /// Whole words only: there is a "do not" in "do nothing".
 fn replaced(text: String, written: &str, same: &str) -> String {
     if !text.contains(written) {

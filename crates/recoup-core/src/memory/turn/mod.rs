@@ -16,7 +16,7 @@ use super::hooked::Client;
 use super::keep::{self, Details, Recorded};
 use super::statement::Statement;
 use super::store::checked;
-use super::{Memory, Note, NoteId, NoteScope, Status, privacy, rows};
+use super::{Memory, Note, NoteId, NoteScope, Status, givings, privacy, rows};
 use crate::base::clock::Timestamp;
 use crate::error::{ErrorKind, Result};
 
@@ -38,7 +38,10 @@ pub struct Occasion {
 pub struct Turn<'a> {
     pub(super) connection: &'a Connection,
     pub(super) occasion: &'a Occasion,
+    /// When it happened,
     pub(super) now: Timestamp,
+    /// and when it is told.
+    told: Timestamp,
 }
 
 impl Memory {
@@ -54,7 +57,7 @@ impl Memory {
             if privacy::silence(connection, &occasion.scope, now)?.is_some() {
                 return Ok(None);
             }
-            act(&Turn { connection, occasion, now }).map(Some)
+            act(&Turn { connection, occasion, now, told: now }).map(Some)
         })
     }
 }
@@ -102,6 +105,7 @@ impl Turn<'_> {
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let session = Some(self.occasion.session.clone());
         let statement = checked(&Statement { session, ..statement.clone() })?;
+        givings::none_from_the_future(self.connection, self.told)?;
         keep::record(self.connection, &statement, &Details::of(&statement, self.now))
     }
 

@@ -1,6 +1,8 @@
 //! What a context has, what concerns a file, and what is told late.
 
-use recoup_core::base::clock::Timestamp;
+use std::time::Duration;
+
+use recoup_core::base::clock::{ManualClock, Timestamp};
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::{Memory, NoteScope, Occasion, Statement};
@@ -43,6 +45,61 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
     assert_eq!(memory.given("one").unwrap().last_whole, None);
     assert!(memory.given("one").unwrap().notes.is_empty());
+}
+
+/// What a context is given when it goes on.
+fn resumes(scene: &Scene, context: &str) -> Vec<String> {
+    scene.pass();
+    let memory = scene.memory();
+    let given = memory.given(context).unwrap();
+    let notes = match memory.last_given(context).unwrap() {
+        Some(last) => memory.rules_since(last, &NoteScope::Universal).unwrap(),
+        None => memory.rules(&NoteScope::Universal, Budget::default()).unwrap(),
+    };
+    let of = Context { project: None, given: &given, budget: Budget::default() };
+    let block = Block::of(&notes, &of, |_| None);
+    memory.turn(&occasion(context), |turn| turn.give_all(block.as_ref())).unwrap();
+    let lines = block.iter().flat_map(Block::included);
+    lines.map(|rule| rule.line.clone()).collect()
+}
+
+#[test]
+fn a_rule_that_is_brought_back_is_given_to_those_who_were_told_of_another_in_its_place() {
+    let scene = Scene::new();
+    let old = scene.say("use npm", None).note().id.clone();
+    assert_eq!(resumes(&scene, "one"), ["use npm"]);
+    assert_eq!(resumes(&scene, "two"), ["use npm"]);
+    scene.pass();
+    scene.say("use pnpm", None);
+    assert_eq!(resumes(&scene, "one"), ["use pnpm"]);
+    scene.pass();
+    scene.memory().activate(&old, "restored").unwrap();
+    assert_eq!(resumes(&scene, "one"), ["use npm"], "its last word was another");
+    assert_eq!(resumes(&scene, "two"), [""; 0], "this one never heard of the other");
+    assert_eq!(resumes(&scene, "one"), [""; 0]);
+    scene.pass();
+    scene.say("use pnpm", None);
+    assert_eq!(resumes(&scene, "one"), ["use pnpm"], "said once more");
+    assert_eq!(resumes(&scene, "two"), ["use pnpm"]);
+    let report = scene.memory().report(&recoup_core::memory::Wanted::default()).unwrap();
+    let times = |text: &str| report.iter().find(|it| it.note.text == text).unwrap().given;
+    assert_eq!((times("use npm"), times("use pnpm")), (3, 3), "each time stays known");
+}
+
+#[test]
+fn what_is_said_after_the_clock_was_set_back_is_new() {
+    let mut scene = Scene::new();
+    scene.say("use tabs", None);
+    scene.clock.advance(Duration::from_hours(24));
+    assert_eq!(resumes(&scene, "one"), ["use tabs"]);
+    scene.clock = ManualClock::at(START);
+    scene.clock.advance(Duration::from_mins(1));
+    scene.say("never push to main", None);
+    assert_eq!(resumes(&scene, "one"), ["never push to main"]);
+    scene.clock.advance(Duration::from_hours(48));
+    assert_eq!(resumes(&scene, "one"), [""; 0]);
+    scene.say("no default exports", None);
+    assert_eq!(resumes(&scene, "one"), ["no default exports"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use recoup_core::base::text::shortened;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
+use recoup_core::memory::learn::command::Kind;
 use recoup_core::memory::transcript::{Action, Call, Outcome};
 
 use super::{Here, prompt};
@@ -49,12 +50,27 @@ fn candidates(here: &Here<'_>, call: &Call, touched: &[&str]) -> Vec<Candidate> 
         Action::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
         _ => return found,
     };
-    for candidate in prompt::fitting(here, &about) {
+    let by_words = prompt::fitting(here, &about);
+    let deeds = deeds(call);
+    let by_deed = here.read("rules for deeds", here.memory.for_deeds(&deeds, here.scope()));
+    for candidate in by_words.into_iter().chain(by_deed) {
         if found.iter().all(|other| other.note.id != candidate.note.id) {
             found.push(candidate);
         }
     }
     found
+}
+
+/// What a call does, by the names that rules have for it.
+fn deeds(call: &Call) -> Vec<&'static str> {
+    match &call.action {
+        Action::Shell(line) => {
+            let kind = Kind::of(shortened(line, LOOKED_AT).as_ref());
+            kind.and_then(|kind| kind.sub().map(inject::deeds)).unwrap_or_default()
+        }
+        Action::Other => inject::deeds(&call.tool),
+        _ => Vec::new(),
+    }
 }
 
 /// What came of a call. Where a client lets nothing be said before one, rules that concern

@@ -164,6 +164,29 @@ fn before_a_call_only_what_concerns_it_is_said_and_only_once() {
 }
 
 #[test]
+fn a_rule_about_what_a_call_does_concerns_it_whatever_else_it_says() {
+    let home = Home::new();
+    add(&home, &["never push to main"]);
+    add(&home, &["for commits use conventional commits"]);
+    add(&home, &["push notifications are sent by the worker"]);
+    add(&home, &["release notes are written by hand"]);
+    let called = |session: &str, tool: &str| {
+        let call = json!({"tool_name": tool, "tool_input": {"a": "b"}});
+        Talk::new(&home, session).tell_with("PreToolUse-mcp__echo__echo", call)
+    };
+    called("one", "mcp__git__push").has_rules(&["never push to main"]);
+    called("one", "mcp__git__push").is_silent();
+    called("one", "mcp__git__git_commit").has_rules(&["for commits use conventional commits"]);
+    called("one", "mcp__git__release").is_silent();
+    called("one", "mcp__git__log").is_silent();
+    let talk = Talk::new(&home, "two");
+    talk.calls("git add -A && git commit -m x")
+        .has_rules(&["for commits use conventional commits"]);
+    talk.calls("git push -u origin topic").has_rules(&["never push to main"]);
+    talk.calls("git status").is_silent();
+}
+
+#[test]
 fn a_prompt_brings_up_what_is_remembered_about_it() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");

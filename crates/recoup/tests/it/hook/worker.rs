@@ -187,7 +187,10 @@ fn a_job_that_a_crash_has_left_is_done_by_the_next_worker() {
     let home = Home::new();
     let input = json!({"command": "make deploy"});
     let failed = "Exit code 2\ndeploy.sh: line 3: kubectl: command not found";
-    let first = home.write("first.jsonl", called("a", "Bash", &input, failed, true));
+    let worked = json!({"command": "make deploy KUBECTL=/opt/kubectl"});
+    let first = called("a", "Bash", &input, failed, true)
+        + &called("a fix", "Bash", &worked, "deployed", false);
+    let first = home.write("first.jsonl", first);
     let second = home.write("second.jsonl", called("b", "Bash", &input, failed, true));
     let talk = Talk::new(&home, "one");
     stops(&talk, &first);
@@ -208,6 +211,7 @@ fn a_job_that_a_crash_has_left_is_done_by_the_next_worker() {
     assert_eq!(lesson.len(), 1, "{lesson:?}");
     assert!(lesson[0].starts_with("`make deploy` fails with `"), "{lesson:?}");
     assert!(lesson[0].contains("kubectl: command not found"), "{lesson:?}");
+    assert!(lesson[0].ends_with("`make deploy KUBECTL=/opt/kubectl` works"), "{lesson:?}");
 }
 
 #[test]

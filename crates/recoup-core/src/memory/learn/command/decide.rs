@@ -20,6 +20,16 @@ const SAYS: &str = " echo printf cat ls ll pwd date whoami clear tput file stat 
 const FILTERS: &str = " tail head grep egrep fgrep rg tee sed awk gawk cut sort uniq less more wc tr \
 column fold fmt nl tac rev strings ts cat jq yq xxd od hexdump bat ansi2txt ";
 
+/// They look, or knock: whether there is something is all that comes of it.
+const LOOKS: &str = " kill pkill killall ping nc ncat telnet curl wget http dig host nslookup ss lsof \
+netstat ps top id env printenv readlink realpath basename dirname find fd tree man info history uname \
+hostname groups getent ";
+
+/// Whether it does nothing but look.
+pub(super) fn is_look(program: &str) -> bool {
+    is_one_of(program, LOOKS)
+}
+
 pub(super) fn is_filter(program: &str) -> bool {
     is_one_of(program, FILTERS)
 }

@@ -63,6 +63,12 @@ impl Kind {
             )
     }
 
+    /// Whether it only looks, or asks something that is there or not: what it fails with is
+    /// an answer.
+    pub fn looks(&self) -> bool {
+        self.shows() || self.answers_with_one() || decide::is_look(&self.program)
+    }
+
     /// Whether exit code 1 is this program's way to say "no": nothing found, not equal.
     pub fn answers_with_one(&self) -> bool {
         matches!(
@@ -87,6 +93,11 @@ impl Kind {
                 | "false"
         ) || (self.program == "git" && matches!(self.sub(), Some("grep" | "diff" | "check-ignore")))
     }
+}
+
+/// The words of each command of a line, without quotes and redirections.
+pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
+    shell::split(line).into_iter().flat_map(|pipeline| pipeline.stages).collect()
 }
 
 /// Its stable text.

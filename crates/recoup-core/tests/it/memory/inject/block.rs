@@ -132,7 +132,7 @@ fn a_stale_rule_is_marked() {
     let stale = |note: &Note| note.text.contains("old").then(|| "old.sh".to_owned());
     let found =
         Block::of(&[note("Run old.sh."), note("Use tabs.")], &context(&given), stale).unwrap();
-    let marked = "[may be out of date: old.sh is no longer there] Run old.sh.";
+    let marked = "[may be out of date: old.sh is not there (yet)] Run old.sh.";
     assert!(rules(found.text()).contains(&marked), "{}", found.text());
 }
 

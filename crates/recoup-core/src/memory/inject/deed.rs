@@ -1,0 +1,31 @@
+//! What a call does, where that has a name that people use in rules as well: "never push to
+//! main" is about every push, and "for commits use …" about every commit.
+
+use crate::memory::search::words;
+
+/// Things that are done to what others see. Names of lesser ones stand in too many rules.
+const DEEDS: [&str; 9] =
+    ["push", "commit", "merge", "rebase", "release", "publish", "deploy", "migrate", "rollback"];
+
+/// Words that go with a deed and leave it what it is.
+const WITH: [&str; 6] = ["message", "messages", "directly", "straight", "force", "branches"];
+
+/// The deeds that a name has: a sub-command's, or that of a server's tool.
+pub fn deeds(name: &str) -> Vec<&'static str> {
+    let lower = name.to_lowercase();
+    let parts: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    DEEDS.into_iter().filter(|deed| parts.contains(deed)).collect()
+}
+
+/// Whether a rule speaks of doing that. "Push notifications" and "release notes" are things: the
+/// deed is followed by what every sentence has, or by nothing.
+pub(in crate::memory) fn is_about(rule: &str, deed: &str) -> bool {
+    let of_deed = words(deed).into_iter().next().and_then(|word| word.stem);
+    let said = words(rule);
+    let ends = |at: usize| {
+        said.get(at + 1).is_none_or(|next| next.is_small || WITH.contains(&next.exact.as_str()))
+    };
+    said.iter().enumerate().any(|(at, word)| {
+        (word.exact == deed || (word.stem.is_some() && word.stem == of_deed)) && ends(at)
+    })
+}

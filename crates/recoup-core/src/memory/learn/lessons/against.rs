@@ -1,0 +1,58 @@
+//! What the user has said counts: nothing is taught that goes against it.
+
+use rusqlite::{Connection, params};
+
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::memory::rows::Kept;
+use crate::memory::topic::forbids;
+use crate::memory::turn::Turn;
+use crate::memory::{Note, NoteScope, Status, Trust, Wanted, keep, rows};
+
+/// How many rules of a scope are looked at, the latest.
+const LOOKED_AT: usize = 500;
+
+impl Turn<'_> {
+    /// Whether a rule of the user's, or one of the team's that the user accepted, rules out
+    /// what a command does.
+    pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
+        let wanted = format!(
+            "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
+             ORDER BY updated DESC LIMIT {LOOKED_AT}"
+        );
+        for scope in Wanted::active_in(&self.occasion.scope).scopes {
+            let rules = rows::many(self.connection, &wanted, params![scope.to_string()])?;
+            if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Lessons that a rule forbids give way to it, as soon as it is said.
+pub(in crate::memory) fn give_way(
+    connection: &Connection,
+    rule: &Kept,
+    now: Timestamp,
+) -> Result<Vec<Note>> {
+    if rule.note.status != Status::Active || rule.note.trust() < Trust::Agreed {
+        return Ok(Vec::new());
+    }
+    let everywhere = rule.note.scope == NoteScope::Universal;
+    let lessons = rows::many(
+        connection,
+        "id IN (SELECT note FROM lessons WHERE note IS NOT NULL) AND status = 'active'
+         AND source = 'extraction' AND (?1 OR scope = ?2)",
+        params![everywhere, rule.note.scope.to_string()],
+    )?;
+    let mut gave_way = Vec::new();
+    for lesson in lessons {
+        let fix = lesson.note.text.rsplit_once("; ").map_or(&*lesson.note.text, |(_, fix)| fix);
+        if forbids(&rule.note.text, fix) {
+            keep::supersede(connection, &lesson, &rule.note.id, now)?;
+            gave_way.push(lesson.note);
+        }
+    }
+    Ok(gave_way)
+}

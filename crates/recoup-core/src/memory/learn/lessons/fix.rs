@@ -1,0 +1,75 @@
+//! Whether a command that worked is another way to do what one before it failed at.
+
+use super::{safeguard, work};
+use crate::memory::learn::command::{Kind, commands};
+
+/// Options that change only what is printed.
+const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
+--debug --trace ";
+
+/// The command that did what `failed` did not, without what came after it. None where it
+/// is the same again, or about something else.
+pub(super) fn other_way(failed: &str, kind: &str, worked: &str) -> Option<String> {
+    let worked = up_to(worked, kind);
+    let differs = said(failed) != said(&worked);
+    (differs && is_about_the_same(failed, &worked)).then_some(worked)
+}
+
+/// Whether it is the same command once more.
+pub(super) fn is_the_same(failed: &str, kind: &str, worked: &str) -> bool {
+    said(failed) == said(&up_to(worked, kind))
+}
+
+/// Whether it is worth teaching: the failure was not the work's own, nor a mere look, and
+/// nothing is gone around.
+pub(super) fn is_worth_teaching(error: &str, worked: &str) -> bool {
+    !Kind::of(worked).is_some_and(|kind| kind.looks())
+        && !work::is_of_the_work(error, worked)
+        && !safeguard::goes_around(worked)
+}
+
+/// Tools of clients that change nothing, or whose changes are known as edits.
+const TOOLS: &str = " read grep glob list edit write multiedit apply_patch update_plan ";
+
+/// Whether what worked may be the reason that something else works now. Tools have names
+/// with a capital, or of a server, and are no commands.
+pub(super) fn changes_something(subject: &str) -> bool {
+    let is_command = subject.starts_with(|c: char| !c.is_uppercase())
+        && !subject.starts_with("mcp__")
+        && !TOOLS.split_ascii_whitespace().any(|it| it == subject);
+    is_command && !Kind::of(subject).is_some_and(|kind| kind.looks())
+}
+
+/// What is done after a command that worked says nothing about why.
+fn up_to(line: &str, kind: &str) -> String {
+    let parts: Vec<&str> = line.split(" && ").collect();
+    let is_it = |part: &&str| Kind::of(part).is_some_and(|it| it.to_string() == kind);
+    match parts.iter().rposition(is_it) {
+        Some(last) => parts[..=last].join(" && "),
+        None => line.to_owned(),
+    }
+}
+
+/// What a line does, whatever it prints and wherever that goes.
+fn said(line: &str) -> Vec<Vec<String>> {
+    let talks = |word: &String| {
+        let name = word.split('=').next().unwrap_or(word);
+        TALK.split_ascii_whitespace().any(|it| it == name)
+    };
+    let mut said = commands(line);
+    for words in &mut said {
+        words.retain(|word| !talks(word));
+    }
+    said
+}
+
+/// Whether a command names everything that the one which failed does, flags aside: what
+/// works for something else is no fix.
+fn is_about_the_same(failed: &str, worked: &str) -> bool {
+    let named = |command: &str| -> Vec<String> {
+        let words = commands(command).into_iter().flatten();
+        words.filter(|word| !word.starts_with('-')).collect()
+    };
+    let worked = named(worked);
+    named(failed).iter().all(|word| worked.contains(word))
+}

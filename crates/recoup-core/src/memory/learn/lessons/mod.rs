@@ -1,0 +1,287 @@
+//! Failures and what fixed them. One failure is an event; where another command did what it
+//! did not, that is a lesson, if the same fails in two sessions or the fix works twice.
+//!
+//! What has no fix, comes of the work itself, or goes around a safeguard stays an event.
+
+mod against;
+mod fix;
+mod orders;
+mod safeguard;
+mod teach;
+mod wording;
+mod work;
+
+pub(in crate::memory) use against::give_way;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::command::hides_its_end;
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::Note;
+use crate::memory::turn::{About, Happened, Turn, kept};
+use wording::{is_shown_whole, quoted, readable, shown, signature};
+
+/// A fix comes within minutes of its failure.
+const SOON: i64 = 15 * 60 * 1_000;
+/// As many files as are named as what was changed.
+const FILES: i64 = 3;
+
+/// A command that was run.
+#[derive(Debug, Clone, Copy)]
+pub struct Ran<'a> {
+    /// Its program and sub-command: what makes two commands the same kind.
+    pub kind: &'a str,
+    /// All of it.
+    pub command: &'a str,
+    /// The client's name for this call.
+    pub call: &'a str,
+}
+
+/// What came out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Learned {
+    /// It may be worth knowing: a candidate.
+    Candidate(Note),
+    /// There is enough evidence for it: it counts from now on.
+    Promoted(Note),
+}
+
+/// A failure that was seen.
+#[derive(Debug)]
+struct Lesson {
+    row: i64,
+    command: String,
+    error: String,
+    fix: Option<String>,
+    note: Option<String>,
+}
+
+/// When that was, and which call.
+struct Failed {
+    at: i64,
+    call: String,
+}
+
+/// What made a command work that had failed.
+#[derive(Debug)]
+enum Made {
+    /// Another command for the same.
+    Command(String),
+    /// The same, but something else was done in between: nobody knows which of the two it was.
+    Perhaps(String),
+    /// What was otherwise, and is not to be taught.
+    Otherwise(String),
+    /// Nothing is known to have changed.
+    Unknown,
+}
+
+impl Turn<'_> {
+    /// A command failed, and that line of its output says why.
+    pub fn failed(&self, ran: &Ran<'_>, error: Option<&str>) -> Result<Option<Learned>> {
+        let of = About { detail: error, ..About::call(ran.kind, ran.call) };
+        if !self.happened(Happened::Failed, of)? {
+            return Ok(None);
+        }
+        // Without a reason there is nothing to recognise it by.
+        let Some(error) = error.map(|error| readable(&kept(error))).filter(|it| !it.is_empty())
+        else {
+            return Ok(None);
+        };
+        let lesson = self.lesson(ran, &error)?;
+        self.see(&lesson, "failed", ran.call)?;
+        self.weigh(&lesson)
+    }
+
+    /// A command worked. If one of its kind failed here a short while ago, this is how it
+    /// works.
+    pub fn succeeded(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
+        if !self.happened(Happened::Succeeded, About::call(ran.kind, ran.call))? {
+            return Ok(None);
+        }
+        if hides_its_end(ran.command) {
+            return Ok(None);
+        }
+        let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
+        match self.made_it_work(&lesson, ran, &failed)? {
+            Made::Command(fix) => {
+                self.fix_with(&lesson, &fix)?;
+                self.see(&lesson, "fixed", ran.call)?;
+                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            }
+            Made::Perhaps(fix) if self.evidence(&lesson)?.fixes == 0 => {
+                self.fix_with(&lesson, &fix)?;
+                self.see(&lesson, "maybe", ran.call)?;
+                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            }
+            Made::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
+                // The failure keeps it, and nobody is told.
+                self.fix_with(&lesson, &pair)?;
+                self.see(&lesson, "passed", ran.call).map(|()| None)
+            }
+            // What is known to work stays.
+            Made::Perhaps(_) | Made::Otherwise(_) | Made::Unknown => {
+                self.see(&lesson, "passed", ran.call).map(|()| None)
+            }
+        }
+    }
+
+    /// The failure of that kind, seen before or not.
+    fn lesson(&self, ran: &Ran<'_>, error: &str) -> Result<Lesson> {
+        const SQL: &str =
+            "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+                           ON CONFLICT (scope, kind, signature) DO UPDATE SET updated = max(updated, ?6)
+                           RETURNING row, command, error, fix, note";
+        let scope = self.occasion.scope.to_string();
+        let (command, now) = (shown(ran.command), self.now.as_millis());
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                let values = params![scope, ran.kind, signature(error), command, error, now];
+                insert.query_row(values, lesson)
+            })
+            .map_err(learning)
+    }
+
+    /// The latest failure of that kind in this session, if it is recent and nothing of
+    /// its kind has worked since.
+    fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
+        const SQL: &str = "SELECT lessons.row, command, error, fix, note, at, call FROM sightings
+                           JOIN lessons ON lessons.row = sightings.lesson
+                           WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
+                           ORDER BY at DESC LIMIT 1";
+        let it = self.occasion;
+        let latest = self
+            .connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| {
+                let values = params![it.session, kind, it.scope.to_string()];
+                let found = |row: &Row<'_>| {
+                    Ok((lesson(row)?, Failed { at: row.get(5)?, call: row.get(6)? }))
+                };
+                select.query_row(values, found).optional()
+            })
+            .map_err(learning)?;
+        let Some((lesson, failed)) = latest else { return Ok(None) };
+        let since = self.now.as_millis() - failed.at;
+        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, failed.at)?;
+        Ok(open.then_some((lesson, failed)))
+    }
+
+    fn has_worked_since(&self, lesson: &Lesson, at: i64) -> Result<bool> {
+        const SQL: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
+                           AND what <> 'failed' AND at >= ?3";
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| {
+                let values = params![lesson.row, self.occasion.session, at];
+                select.query_row(values, |_| Ok(())).optional()
+            })
+            .map(|found| found.is_some())
+            .map_err(learning)
+    }
+
+    /// What made the difference, as far as that can be told.
+    fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, failed: &Failed) -> Result<Made> {
+        let worked = shown(ran.command);
+        let files = self.edited_since(failed)?;
+        if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
+            let text = format!("{} works", quoted(&command));
+            let useful =
+                is_shown_whole(ran.command) && fix::is_worth_teaching(&lesson.error, &command);
+            return Ok(match useful {
+                true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
+                    Made::Command(text)
+                }
+                true => Made::Perhaps(text),
+                false => Made::Otherwise(text),
+            });
+        }
+        if !fix::is_the_same(&lesson.command, ran.kind, &worked) {
+            return Ok(Made::Unknown);
+        }
+        let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
+        if names.is_empty() {
+            return Ok(Made::Unknown);
+        }
+        Ok(Made::Otherwise(format!("it worked after a change to {}", names.join(", "))))
+    }
+
+    fn edited_since(&self, failed: &Failed) -> Result<Vec<String>> {
+        const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
+                           AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
+                           ORDER BY subject LIMIT ?3";
+        let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
+        let values = params![self.occasion.session, failed.at, FILES];
+        let files = select.query_map(values, |row| row.get(0)).map_err(learning)?;
+        files.map(|file| file.map_err(learning)).collect()
+    }
+
+    /// Whether a command of another kind, that does more than look, has worked since then.
+    fn did_more_since(&self, kind: &str, failed: &Failed) -> Result<bool> {
+        // Events have no index by session: those since the failure are few.
+        const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
+                           AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
+                           AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
+        let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
+        let values = params![self.occasion.session, kind, failed.at, failed.call];
+        let done = select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning)?;
+        let done: rusqlite::Result<Vec<String>> = done.collect();
+        Ok(done.map_err(learning)?.iter().any(|subject| fix::changes_something(subject)))
+    }
+
+    /// Another fix than before has its own evidence to gather.
+    fn fix_with(&self, lesson: &Lesson, fix: &str) -> Result<()> {
+        if lesson.fix.as_deref() == Some(fix) {
+            return Ok(());
+        }
+        let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what IN ('fixed', 'maybe')";
+        self.connection.execute(forget_fix, [lesson.row]).map_err(learning)?;
+        self.connection
+            .execute(
+                "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
+                params![lesson.row, fix, self.now.as_millis()],
+            )
+            .map(drop)
+            .map_err(learning)
+    }
+
+    /// Counts each call once.
+    fn see(&self, lesson: &Lesson, what: &str, call: &str) -> Result<()> {
+        const SQL: &str = "INSERT OR IGNORE INTO sightings (lesson, call, what, session, at)
+                           VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![lesson.row, call, what, self.occasion.session, self.now.as_millis()];
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| insert.execute(values))
+            .map(drop)
+            .map_err(learning)
+    }
+}
+
+fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
+    Ok(Lesson {
+        row: row.get(0)?,
+        command: row.get(1)?,
+        error: row.get(2)?,
+        fix: row.get(3)?,
+        note: row.get(4)?,
+    })
+}
+
+/// The lessons that nobody saw again for too long go; what was made of them stays.
+pub(super) fn drop_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
+    connection
+        .execute(
+            "DELETE FROM lessons WHERE updated < ?1 AND (note IS NULL
+             OR note NOT IN (SELECT id FROM notes WHERE status = 'active'))",
+            [then.as_millis()],
+        )
+        .map_err(learning)
+}
+
+fn learning(error: rusqlite::Error) -> Error {
+    fault::explain(error, "learning from a failure")
+}

@@ -1,0 +1,121 @@
+//! Commands that work because they go around what is there to protect something. That one
+//! did so once is no reason to teach it.
+
+use crate::memory::learn::command::commands;
+
+/// Options that switch a safeguard off, by how they begin.
+const BEGINNINGS: [&str; 26] = [
+    "--force",
+    "--no-verify",
+    "--skip",
+    "--no-check",
+    "--auto-approve",
+    "-auto-approve",
+    "--insecure",
+    "--allow-unauthenticated",
+    "--allow-dirty",
+    "--allow-root",
+    "--allow-downgrades",
+    "--unsafe",
+    "--danger",
+    "--privileged",
+    "--no-sandbox",
+    "--no-gpg-sign",
+    "--no-preserve-root",
+    "--break-system-packages",
+    "--trusted-host",
+    "--accept-data-loss",
+    "--bypass",
+    "--exit-zero",
+    "--hard",
+    "--admin",
+    "-dskip",
+    "-dmaven.test.skip",
+];
+
+/// Programs that let another be somebody else.
+const AS_ROOT: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runas"];
+
+/// Programs whose `-f` forces.
+const FORCED_BY_F: [&str; 8] = ["git", "rm", "mv", "cp", "ln", "npm", "pnpm", "yarn"];
+
+/// Settings that do the same, in front of a command or as its argument.
+const SETTINGS: [&str; 9] = [
+    "no_verify",
+    "ssl_verify",
+    "sslverify=false",
+    "tls_reject",
+    "insecure",
+    "hookspath",
+    "gpgsign=false",
+    "husky=0",
+    "stricthostkeychecking",
+];
+
+/// How deep `sh -c 'sh -c …'` is looked into.
+const DEEPEST: u8 = 3;
+
+/// Whether a command goes around a safeguard.
+pub(super) fn goes_around(line: &str) -> bool {
+    goes_around_within(line, DEEPEST)
+}
+
+fn goes_around_within(line: &str, depth: u8) -> bool {
+    let script =
+        |word: &String| depth > 0 && word.contains(' ') && goes_around_within(word, depth - 1);
+    commands(line).iter().any(|words| does(words) || words.iter().any(script))
+}
+
+fn does(words: &[String]) -> bool {
+    let program = words.iter().map(|word| name(word)).find(|word| !word.contains('='));
+    let program = program.unwrap_or_default();
+    let has = |wanted: &str| words.iter().any(|word| word == wanted);
+    let short = |flag: char| words.iter().any(|word| is_short(word, flag));
+    words.iter().any(|word| weakens(word))
+        // Behind `env`, `timeout 60` and the like as well.
+        || words.iter().any(|word| AS_ROOT.contains(&name(word).as_str()))
+        || (FORCED_BY_F.contains(&program.as_str()) && short('f'))
+        || (program == "rm" && (short('r') || short('R') || has("--recursive")))
+        || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
+        || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
+        || (matches!(program.as_str(), "curl" | "wget") && short('k'))
+        || matches!(program.as_str(), "true" | ":")
+        || (program == "set" && has("+e"))
+}
+
+fn weakens(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
+    let switch = lower.split_once('=').is_some_and(|(name, value)| {
+        let of = |part: &str| part == "skip" || part == "force" || part == "bypass";
+        name.split('_').any(of) && name != "force_color" && value != "0"
+    });
+    switch
+        || BEGINNINGS.iter().any(|it| lower.starts_with(it))
+        || SETTINGS.iter().any(|it| lower.contains(it))
+}
+
+/// `-f`, and `-rf`; a long option is none of these.
+fn is_short(word: &str, flag: char) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| {
+        letters.chars().all(|c| c.is_ascii_alphabetic())
+            && letters.len() <= 4
+            && letters.contains(flag)
+    })
+}
+
+/// `777`, `a+rwx`, `o+w`.
+fn opens_to_all(mode: &str) -> bool {
+    let writes = |c: char| matches!(c, '2' | '3' | '6' | '7');
+    let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
+    let to_others = mode.starts_with(['a', 'o', 'u', 'g', '+']) && !mode.starts_with("u+");
+    let named = to_others
+        && mode.split_once('+').is_some_and(|(who, what)| {
+            (who.is_empty() || who.contains(['a', 'o'])) && what.contains('w')
+        });
+    (number && mode.ends_with(writes)) || named
+}
+
+fn name(word: &str) -> String {
+    word.rsplit('/').next().unwrap_or(word).to_owned()
+}

@@ -1,0 +1,130 @@
+//! From a failure and its fix to a note: a candidate first, and a lesson when there is enough
+//! evidence.
+
+use rusqlite::{Row, params};
+
+use super::wording::{self, signature};
+use super::{Learned, Lesson, learning};
+use crate::base::digest::Digest;
+use crate::error::{ErrorKind, Result};
+use crate::memory::learn::settle;
+use crate::memory::rows::Kept;
+use crate::memory::turn::Turn;
+use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
+
+/// So many sessions, or so many times that a fix worked, are evidence.
+const ENOUGH: i64 = 2;
+
+/// What was seen of a lesson: in how many sessions it failed, how often its fix worked, for
+/// certain and perhaps.
+pub(super) struct Evidence {
+    sessions: i64,
+    pub(super) fixes: i64,
+    maybes: i64,
+}
+
+impl Evidence {
+    /// Whether anything is known to work, or may.
+    pub(super) fn has_fix(&self) -> bool {
+        self.fixes + self.maybes > 0
+    }
+}
+
+impl Turn<'_> {
+    /// Writes a lesson down as far as there is evidence for it: not before something is known
+    /// to work.
+    pub(super) fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
+        let evidence = self.evidence(lesson)?;
+        let Some(fix) = lesson.fix.as_deref().filter(|_| evidence.has_fix()) else {
+            return Ok(None);
+        };
+        if self.is_forbidden(fix)? {
+            return Ok(None);
+        }
+        let often = evidence.sessions >= ENOUGH || evidence.fixes >= ENOUGH;
+        let promoted = evidence.fixes > 0 && often;
+        let Some(before) = self.write_down(lesson, fix)? else { return Ok(None) };
+        match (before.status, promoted) {
+            (Status::Candidate, true) => {
+                keep::promote(self.connection, &before.id, self.now)?;
+                let note = keep::demand(self.connection, &before.id)?.note;
+                Ok((note.status == Status::Active).then_some(Learned::Promoted(note)))
+            }
+            (Status::Candidate, false) => Ok(Some(Learned::Candidate(before))),
+            // It had retired by itself, and is met again.
+            (Status::Retired, true) if settle::has_expired(self.connection, &before.id)? => {
+                keep::promote(self.connection, &before.id, self.now)?;
+                Ok(Some(Learned::Promoted(keep::demand(self.connection, &before.id)?.note)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn evidence(&self, lesson: &Lesson) -> Result<Evidence> {
+        const SQL: &str = "SELECT
+            count(DISTINCT CASE WHEN what = 'failed' THEN session END),
+            count(CASE WHEN what = 'fixed' THEN 1 END),
+            count(CASE WHEN what = 'maybe' THEN 1 END) FROM sightings WHERE lesson = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Evidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
+        };
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| select.query_row([lesson.row], read))
+            .map_err(learning)
+    }
+
+    /// The note of a lesson, with the words that it has by now. None where it says what
+    /// must not be kept.
+    fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
+        let text = wording::text(&lesson.command, &lesson.error, fix);
+        let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
+        if let Some(known) = known
+            && let Some(kept) = rows::by_id(self.connection, &known)?
+        {
+            if kept.note.source == Source::Extraction && kept.note.text != text {
+                self.reword(&kept, text)?;
+            }
+            return Ok(Some(keep::demand(self.connection, &known)?.note));
+        }
+        let topic = Some(lesson.topic());
+        let recorded = match self.record(&Statement { topic, ..self.statement(text) }) {
+            Err(error) if error.kind() == ErrorKind::Invalid => return Ok(None),
+            recorded => recorded?,
+        };
+        let note = recorded.note().clone();
+        self.connection
+            .execute(
+                "UPDATE lessons SET note = ?2 WHERE row = ?1",
+                params![lesson.row, note.id.as_str()],
+            )
+            .map_err(learning)?;
+        Ok(Some(note))
+    }
+
+    /// Says it with what is known by now, if that may be kept.
+    fn reword(&self, kept: &Kept, text: String) -> Result<()> {
+        let topic = kept.note.topic.clone();
+        let statement = Statement { topic, ..self.statement(text) };
+        let reworded = store::checked(&statement)
+            .and_then(|statement| store::reword(self.connection, kept, &statement, self.now));
+        match reworded {
+            // Another lesson says the same by now, or a tool wrote what must not be kept.
+            Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
+            reworded => reworded,
+        }
+    }
+
+    fn statement(&self, text: String) -> Statement {
+        let scope = self.occasion.scope.clone();
+        Statement::new(NoteKind::Failure, text, Source::Extraction, scope)
+    }
+}
+
+impl Lesson {
+    /// Its own, wherever it goes: no other lesson is about the same.
+    fn topic(&self) -> String {
+        let print = Digest::of(format!("{}\n{}", self.command, signature(&self.error)).as_bytes());
+        format!("failure {}", &print.to_hex()[..12])
+    }
+}

@@ -1,0 +1,137 @@
+//! Failures that come of the work itself: tests that fail, code that does not compile, a
+//! file that is not there yet, nothing to commit. They are gone with the work, and tell the
+//! next agent nothing.
+
+use crate::memory::learn::command::commands;
+
+/// How lines begin that name a failing test.
+const TESTS: [&str; 10] =
+    ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
+
+/// Words of tests, compilers and version control, in lower case.
+const OF_THE_WORK: [&str; 45] = [
+    "assert",
+    "expect(",
+    "panicked at",
+    "test failed",
+    "tests failed",
+    "test failure",
+    "test result: failed",
+    "... failed",
+    "error[e",
+    "error ts",
+    "syntaxerror",
+    "syntax error",
+    "typeerror",
+    "nameerror",
+    "attributeerror",
+    "indexerror",
+    "referenceerror",
+    "indentationerror",
+    "undefined reference to",
+    "could not compile",
+    "mismatched types",
+    "is not assignable",
+    "nothing to commit",
+    "nothing added to commit",
+    "no changes added",
+    "working tree clean",
+    "up to date",
+    "up-to-date",
+    "already exists",
+    "conflict (",
+    "merge conflict",
+    "needs merge",
+    "unmerged",
+    "[rejected]",
+    "non-fast-forward",
+    "fetch first",
+    "failed to push some refs",
+    "unstaged changes",
+    "uncommitted changes",
+    "would be overwritten",
+    "did not match any file",
+    "no such process",
+    "could not resolve host",
+    "network is unreachable",
+    "hook failed",
+];
+
+/// Something is not where it was looked for: worth knowing only if it is elsewhere.
+const NOT_THERE: [&str; 10] = [
+    "no such file or directory",
+    "enoent",
+    "cannot access",
+    "file not found",
+    "can't open file",
+    "connection refused",
+    "econnrefused",
+    "failed to connect",
+    "could not connect",
+    "couldn't connect",
+];
+
+/// Options that say where.
+const PLACES: [&str; 15] = [
+    "-C",
+    "--prefix",
+    "--manifest-path",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--project",
+    "--workspace",
+    "--config",
+    "--file",
+    "-h",
+    "--host",
+    "-p",
+    "--port",
+    "--rootDir",
+];
+
+/// Endings of files that people write code in.
+const CODE: &str = " rs ts tsx js jsx mjs cjs py go java kt c h cc cpp hpp cs rb php swift scala vue \
+svelte css scss ex exs hs ml lua sh sql html json yaml yml toml ";
+
+/// Whether an error comes of the work, and not of how the command was called.
+pub(super) fn is_of_the_work(error: &str, fix: &str) -> bool {
+    let lower = error.trim().to_lowercase();
+    TESTS.iter().any(|start| lower.starts_with(start))
+        || OF_THE_WORK.iter().any(|words| lower.contains(words))
+        || lower.split_whitespace().any(names_a_line)
+        || is_lint(&lower)
+        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !says_where(fix))
+}
+
+/// `src/main.rs:3:5`, `a.ts(3,5):`.
+fn names_a_line(word: &str) -> bool {
+    let ends = word.char_indices().filter(|(_, c)| matches!(c, ':' | '('));
+    ends.into_iter().any(|(at, _)| {
+        let is_code = word[..at].rsplit_once('.').is_some_and(|(name, ending)| {
+            !name.is_empty() && CODE.split_ascii_whitespace().any(|it| it == ending)
+        });
+        is_code && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+/// `12:5  error  'x' is not defined`
+fn is_lint(lower: &str) -> bool {
+    let mut words = lower.split_ascii_whitespace();
+    let place = words.next().is_some_and(|word| {
+        word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
+    });
+    place && words.next() == Some("error")
+}
+
+/// Whether a command goes to another place than where it is.
+fn says_where(fix: &str) -> bool {
+    commands(fix).iter().any(|words| {
+        let option = |word: &String| {
+            let name = word.split('=').next().unwrap_or(word);
+            PLACES.contains(&name)
+        };
+        words.first().is_some_and(|first| first == "cd" || first == "pushd")
+            || words.iter().any(option)
+    })
+}
