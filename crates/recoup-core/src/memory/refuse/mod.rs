@@ -5,13 +5,14 @@
 //! what it says as a whole, never for one word: "ignore the lint warnings" is fine.
 
 mod asian;
-mod phrase;
+pub(super) mod phrase;
 mod phrases;
-mod plain;
+pub(super) mod plain;
 mod tongues;
 
 use std::fmt;
 
+use super::classify;
 use super::inject::is_unseen;
 use crate::secrets;
 
@@ -62,6 +63,9 @@ pub fn refusal(statement: &str) -> Option<Refusal> {
     let chars = statement.chars().count();
     if chars > MOST_CHARS {
         return Some(Refusal::TooLong(chars));
+    }
+    if classify::secret::tells_password(statement) {
+        return Some(Refusal::Secret("said"));
     }
     unfit(statement)
 }

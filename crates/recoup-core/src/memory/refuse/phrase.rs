@@ -28,6 +28,12 @@ pub(super) fn stands_in(phrase: &str, words: &[&str], first_clause: bool) -> boo
         .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
 }
 
+/// Whether these words begin with `phrase`.
+pub(in crate::memory) fn begins(phrase: &str, words: &[&str]) -> bool {
+    let parts: Vec<&str> = phrase.split(' ').collect();
+    matches(&parts, words)
+}
+
 fn matches(parts: &[&str], words: &[&str]) -> bool {
     let Some((part, later)) = parts.split_first() else { return true };
     match *part {
@@ -50,7 +56,7 @@ fn matches(parts: &[&str], words: &[&str]) -> bool {
 }
 
 /// Whether `word` is one of `a|b|c*`.
-pub(super) fn is_word(choices: &str, word: &str) -> bool {
+pub(in crate::memory) fn is_word(choices: &str, word: &str) -> bool {
     let first = word.as_bytes().first();
     choices.split('|').any(|choice| {
         choice.as_bytes().first() == first
@@ -61,7 +67,7 @@ pub(super) fn is_word(choices: &str, word: &str) -> bool {
     })
 }
 
-pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+pub(in crate::memory) fn is_one_of(word: &str, list: &str) -> bool {
     list.split_whitespace().any(|it| it == word)
 }
 

@@ -4,7 +4,7 @@
 use crate::memory::inject::is_unseen;
 
 /// `text` in small letters, each look-alike as the letter that it passes for.
-pub(super) fn letters(text: &str) -> String {
+pub(in crate::memory) fn letters(text: &str) -> String {
     let blank = |c: char| matches!(c, '\n' | '\r' | '\t');
     let kept = text.chars().filter(|c| blank(*c) || !(is_unseen(*c) || is_joiner(*c)));
     kept.flat_map(char::to_lowercase).filter(|c| !is_mark(*c)).map(letter).collect()

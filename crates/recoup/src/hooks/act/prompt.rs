@@ -7,7 +7,7 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::text::shortened;
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
-use recoup_core::memory::private::without_private;
+use recoup_core::memory::private::spoken_openly;
 use recoup_core::memory::{Happened, NoteId, Of, Recorded, Turn};
 use recoup_core::{Result, secrets};
 
@@ -32,7 +32,7 @@ struct Came {
 }
 
 pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
-    let text = without_private(&prompt.text);
+    let text = spoken_openly(&prompt.text);
     let reading = classify::classify(&text);
     let said = sayings(here, &reading);
     let found = fitting(here, &text);
