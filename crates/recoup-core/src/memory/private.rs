@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::hush::without_hushed;
+
 /// The name of the tag, in any casing.
 const NAME: &[u8] = b"private";
 
@@ -44,6 +46,15 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
         join(&mut kept, &text[from..]);
     }
     Cow::Owned(kept.trim().to_owned())
+}
+
+/// What remains of what a person said: without what is private, and without what they asked not
+/// to be remembered.
+pub fn spoken_openly(text: &str) -> Cow<'_, str> {
+    match without_private(text) {
+        Cow::Borrowed(open) => Cow::Borrowed(without_hushed(open)),
+        Cow::Owned(open) => Cow::Owned(without_hushed(&open).to_owned()),
+    }
 }
 
 /// Adds a piece, so that two words that had something between them stay two.

@@ -16,7 +16,7 @@ const TABLE: &[Line] = &[
     ),
     (
         "DONT",
-        "don't|dont|do not|don t|doesn't|doesnt|does not|shouldn't|should not|mustn't|must not|can't|cannot|cant|won't|isn't|aren't|isnt|arent|is not|are not|ain't|nicht|kein|keine|keinen|keiner|nichts|n'utilise pas|ne|pas|no uses|no utilices|não|nao|non|しないで|ないで|使わないで|禁止|不可|ません|してはいけない|しない|不要|别|不能|不许|不准|勿|不用|不应该|没有|不是|不",
+        "don't|dont|do not|don t|doesn't|doesnt|does not|shouldn't|should not|mustn't|must not|can't|cannot|cant|won't|isn't|aren't|isnt|arent|is not|are not|ain't|nicht|kein|keine|keinen|keiner|nichts|n'utilise pas|ne|pas|no uses|no utilices|não|nao|non|しないで|ないで|使わないで|禁止|不可|ません|してはいけない|しない|不要|别|不能|不许|不准|勿|不用|不应该|没有|不是|不|別|請勿|请勿",
     ),
     (
         "STOP",
@@ -61,7 +61,7 @@ const TABLE: &[Line] = &[
     ),
     (
         "WEUSE",
-        "we use|we're using|we are using|we're on|we are on|we run|we only use|we always use|we use only|we stick to|we stick with|we go with|we standardized on|we standardised on|we settled on|we moved to|we migrated to|wir verwenden|wir benutzen|wir nutzen|wir nehmen|wir arbeiten mit|wir setzen|nous utilisons|on utilise|on se sert|usamos|utilizamos|a gente usa|aqui usamos|aquí usamos|usiamo|utilizziamo|si usa|を使っています|を使ってます|使っている|我们用|我们使用|我们都用|我们这里用|统一使用|统一用",
+        "we use|we're using|we are using|we're on|we are on|we run|we only use|we always use|we use only|we stick to|we stick with|we go with|we standardized on|we standardised on|we settled on|we moved to|we migrated to|we switched to|we've switched to|we've moved to|wir verwenden|wir benutzen|wir nutzen|wir nehmen|wir arbeiten mit|wir setzen|nous utilisons|on utilise|on se sert|usamos|utilizamos|a gente usa|aqui usamos|aquí usamos|usiamo|utilizziamo|si usa|を使っています|を使ってます|使っている|我们用|我们使用|我们都用|我们这里用|统一使用|统一用",
     ),
     (
         "USE",
@@ -138,7 +138,7 @@ const TABLE: &[Line] = &[
     ),
     (
         "PLEASE",
-        "please|pls|plz|kindly|bitte|s'il te plaît|s'il vous plaît|stp|svp|por favor|porfa|per favore|per piacere|ください|下さい|请",
+        "please|pls|plz|kindly|bitte|s'il te plaît|s'il vous plaît|stp|svp|por favor|porfa|per favore|per piacere|ください|下さい|请|請",
     ),
     (
         "THANKS",

@@ -1,9 +1,13 @@
 //! What no weight can overrule: questions, what others said, what holds for the moment, what
 //! stands below a request to do something with it.
 
+use super::announced;
 use super::features::Read;
+use super::order;
 use super::outline::Outline;
 use super::passing;
+use super::quoted;
+use super::report;
 use super::tokens::Token;
 
 /// What is asked for behind a comma is no question: "use tabs, ok?"
@@ -37,12 +41,15 @@ const TAGS: &[&str] = &[
 pub(super) fn stands_against(outline: &Outline, read: &Read, at: usize) -> bool {
     let (unit, own) = (&outline.units[at], &read.tokens[at]);
     is_question(&unit.text)
+        || report::is_one(&unit.text)
+        || quoted::is_one(outline, read, at)
+        || (!announced::is_item(outline, read, at) && order::is_one(&unit.text, own))
         || passing::passes(&unit.text)
         || own.iter().any(|token| token.class == "@QUOTE")
         || unit.header.is_some_and(|header| is_about_a_text(&read.tokens[header]))
 }
 
-fn is_question(text: &str) -> bool {
+pub(super) fn is_question(text: &str) -> bool {
     let text = text.trim_end_matches([' ', ')', '"', '!']);
     let Some(asked) = text.strip_suffix(['?', '？']) else { return false };
     let lower = asked.trim_end_matches(['?', '!', ' ', '？']).to_lowercase();

@@ -195,11 +195,12 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
         }
         // A fence that opens behind words: they are prose, what is in it is not.
         if let Some(at) = line.find("```") {
-            let rest = &line[at + 3..];
-            all.push((&line[..at], kind(&line[..at])));
-            match rest.find("```") {
-                Some(end) => all.push((&rest[end + 3..], kind(&rest[end + 3..]))),
-                None => fence = Some("```"),
+            // One that closes in its line is a piece of code in a sentence.
+            if line[at + 3..].contains("```") {
+                all.push((line, kind(line)));
+            } else {
+                all.push((&line[..at], kind(&line[..at])));
+                fence = Some("```");
             }
             continue;
         }

@@ -10,6 +10,8 @@
 //! out before, and a small linear model weighs what remains. What it says is checked once
 //! more by rules that no weight can overrule.
 
+mod announced;
+mod complaint;
 mod concepts;
 mod doubt;
 mod features;
@@ -17,11 +19,15 @@ mod lines;
 mod machine;
 mod model;
 mod openers;
+mod order;
 mod outline;
 mod passing;
+mod password;
 mod phrases;
+mod quoted;
 mod reach;
-mod secret;
+mod report;
+pub(super) mod secret;
 mod sentences;
 mod signs;
 mod statement;
@@ -42,13 +48,17 @@ use signs::Sign;
 const SURE: f32 = 0.5;
 /// From here on it may be worth keeping.
 const MAYBE: f32 = 0.25;
+/// What is less likely is none even among rules, of which there are at least so many.
+const AMONG_RULES: f32 = 0.15;
+const FEWEST_RULES: usize = 3;
 /// What is left of doubts where the form of a sentence says that it lasts.
 const LIKELY: f32 = 0.55;
 const CLEAR: f32 = 0.53;
 /// From here on something has to be done again.
 const ASKED_AGAIN: f32 = 0.35;
-/// One prompt says no more than that.
-const MOST_SAYINGS: usize = 4;
+/// One prompt says no more than that, and what it announces.
+const MOST_SAYINGS: usize = 12;
+const MOST_DOUBTFUL: usize = 4;
 
 /// The kinds of memory by the model's classes.
 const KINDS: [(usize, NoteKind); 4] = [
@@ -98,7 +108,7 @@ pub fn classify(prompt: &str) -> Reading {
 
 /// The same with other weights.
 pub fn classify_with(prompt: &str, model: &Model) -> Reading {
-    let open = private::without_private(prompt);
+    let open = private::spoken_openly(prompt);
     if let Some(rule) = secret::detect(&open) {
         return Reading { refused: Some(Refusal::Secret(rule)), ..Reading::default() };
     }
@@ -110,16 +120,18 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let odds: Vec<Odds> =
         (0..outline.units.len()).map(|at| model.odds(&features::of(&outline, &read, at))).collect();
     let universal = reach::is_universal(&read);
-    let mut found: Vec<Saying> = (0..outline.units.len())
-        .filter(|at| !doubt::stands_against(&outline, &read, *at))
-        .map(|at| (at, worth(&odds[at], &read, at)))
-        .filter(|(_, worth)| *worth >= MAYBE)
+    let worths = worths(&outline, &read, &odds);
+    let mut found: Vec<Saying> = worths
+        .into_iter()
         .filter_map(|(at, worth)| saying(&outline, at, &odds[at], worth, universal))
         .collect();
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
-    let (sayings, doubtful) = (distinct(sayings), distinct(doubtful));
-    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN);
+    let announced = (0..outline.units.len()).filter(|at| announced::is_item(&outline, &read, *at));
+    let most = MOST_SAYINGS + announced.count();
+    let (sayings, doubtful) = (distinct(sayings, most), distinct(doubtful, MOST_DOUBTFUL));
+    let re_ask =
+        odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN) || complaint::is_among(&outline, &read);
     if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&outline) {
         let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
         return Reading { re_ask, refused, ..Reading::default() };
@@ -127,11 +139,28 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     Reading { re_ask, sayings, doubtful, refused: None }
 }
 
+/// What may be worth keeping, with how likely that is. Where most of a prompt is rules, what
+/// stands among them is one, too.
+fn worths(outline: &Outline, read: &features::Read, odds: &[Odds]) -> Vec<(usize, f32)> {
+    let mut all: Vec<(usize, f32)> = (0..outline.units.len())
+        .map(|at| (at, announced::worth(outline, read, at, worth(&odds[at], read, at))))
+        .filter(|(at, worth)| *worth >= AMONG_RULES && !doubt::stands_against(outline, read, *at))
+        .collect();
+    let sure = all.iter().filter(|(_, worth)| *worth >= SURE).count();
+    if sure >= FEWEST_RULES && sure * 2 > outline.units.len() {
+        for (_, worth) in &mut all {
+            *worth = worth.max(SURE);
+        }
+    }
+    all.retain(|(_, worth)| *worth >= MAYBE);
+    all
+}
+
 /// Each once, and not too many.
-fn distinct(sayings: Vec<Saying>) -> Vec<Saying> {
+fn distinct(sayings: Vec<Saying>, most: usize) -> Vec<Saying> {
     let mut kept: Vec<Saying> = Vec::new();
     for it in sayings {
-        if kept.len() < MOST_SAYINGS && kept.iter().all(|other| other.text != it.text) {
+        if kept.len() < most && kept.iter().all(|other| other.text != it.text) {
             kept.push(it);
         }
     }
@@ -144,6 +173,7 @@ fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
     let doubted = match signs::of(&read.tokens[at]) {
         Sign::None => return memory,
+        Sign::Asked => return (1.0 - (1.0 - memory) * LIKELY).max(SURE),
         Sign::Likely => LIKELY,
         Sign::Clear => CLEAR,
     };

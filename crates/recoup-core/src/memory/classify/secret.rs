@@ -3,6 +3,7 @@
 //! is no word is enough: nothing of such a prompt is kept.
 
 use super::outline;
+use super::password;
 use crate::secrets;
 
 /// What people call a secret, in small letters.
@@ -60,8 +61,14 @@ pub(super) fn detect(prompt: &str) -> Option<&'static str> {
 fn has_said(text: &str) -> bool {
     text.lines().any(|line| {
         let lower = line.to_lowercase();
-        NAMES.iter().any(|name| lower.contains(name)) && has_value(&lower, line)
+        let is_named = NAMES.iter().any(|name| lower.contains(name));
+        (is_named && has_value(&lower, line)) || password::is_told(line, &lower)
     })
+}
+
+/// Whether a text tells a password in so many words.
+pub(in crate::memory) fn tells_password(text: &str) -> bool {
+    text.lines().any(|line| password::is_told(line, &line.to_lowercase()))
 }
 
 /// Whether something that is no word stands near a credential's name.
@@ -128,4 +135,5 @@ const KNOWN: &[&str] = &[
     "http2",
     "pkcs12",
     "log4j2",
+    "1password",
 ];

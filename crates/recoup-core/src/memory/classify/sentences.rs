@@ -66,6 +66,10 @@ const REQUESTS: &[&str] = &[
     "pode ",
     "puoi ",
     "potresti ",
+    "by the way ",
+    "by the way, ",
+    "btw ",
+    "btw, ",
 ];
 
 /// The sentences of a line, trimmed; none is empty.
@@ -90,6 +94,10 @@ pub(super) fn split(line: &str) -> Vec<String> {
                     push(&mut pieces, &line[from..at + c.len_utf8()]);
                     from = at + c.len_utf8();
                 }
+            }
+            ';' if gives_reason(&line[at + 1..]) => {
+                push(&mut pieces, &line[from..at]);
+                from = at + 1;
             }
             ',' | '-' | '–' | '—' | '(' | '，' => {
                 let behind = line[at + c.len_utf8()..].trim_start_matches(['-', '–', '—', ' ']);
@@ -117,6 +125,13 @@ pub(super) fn split(line: &str) -> Vec<String> {
     }
     push(&mut pieces, &line[from..]);
     pieces
+}
+
+/// "…; it breaks CI": what is said of a rule is no part of it.
+fn gives_reason(behind: &str) -> bool {
+    ["it", "it's", "that", "that's", "this"]
+        .iter()
+        .any(|it| behind.trim_start().strip_prefix(it).is_some_and(|rest| rest.starts_with(' ')))
 }
 
 fn begins_request(text: &str) -> bool {

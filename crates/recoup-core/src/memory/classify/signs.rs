@@ -2,6 +2,8 @@
 //! …", "always put …", where nothing ties them to this moment or to somebody else.
 
 use super::tokens::Token;
+use crate::memory::refuse::phrase::is_one_of;
+use crate::memory::topic;
 
 /// Behind these a sentence begins.
 const LEADS: &[&str] = &[
@@ -24,28 +26,42 @@ pub(super) enum Sign {
     Likely,
     /// It decides.
     Clear,
+    /// Nothing else is meant: "remember that …", "use pnpm, not npm".
+    Asked,
 }
 
 /// What the form of a sentence says.
 pub(super) fn of(own: &[Token]) -> Sign {
     let has = |concept: &str| own.iter().any(|token| token.is(concept) || token.class == concept);
+    let leads = |token: &Token| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
+    let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
+    let asked =
+        || remembers(own) || chooses(rest) || rules_out(rest) || is_banned(rest) || allows(rest);
+    let announces = own.last().is_some_and(|token| token.class == ":");
+    if !announces && !TIES.iter().any(|it| *it != "LETS" && has(it)) && asked() {
+        return Sign::Asked;
+    }
     if own.len() < 3 || TIES.iter().any(|it| has(it)) {
         return Sign::None;
     }
-    let leads = |token: &Token| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
-    let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
     let here = ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it));
     if from_now_on(own, rest) && !has("THIS") {
         Sign::Clear
     } else if from_now_on(own, rest)
         || stops(rest)
         || (we_use(rest) && here)
-        || ((is_rule(rest) || is_choice(rest)) && !has("THIS") && !has("HERE"))
+        || ((is_rule(rest) || is_choice(rest)) && !points(rest))
     {
         Sign::Likely
     } else {
         Sign::None
     }
+}
+
+/// Whether a rule itself, and not what is said about it behind a dot, speaks of something at hand.
+fn points(rest: &[Token]) -> bool {
+    let mut rule = rest.iter().take_while(|token| token.class != ".");
+    rule.any(|token| token.is("THIS") || token.is("HERE"))
 }
 
 /// At the beginning or at the end; in between it may be what somebody is to be told.
@@ -73,10 +89,127 @@ fn is_choice(rest: &[Token]) -> bool {
     rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
-/// "Always put", "never use", "don't ever".
+/// "Always put", "we never use", "don't ever".
 fn is_rule(rest: &[Token]) -> bool {
+    let rest = if rest.first().is_some_and(|it| it.word == "we") { &rest[1..] } else { rest };
     let [first, verb, ..] = rest else { return false };
     let acts = ["USE", "PUTV", "DOV", "ONEOFFV", "STICK", "PREFER"].iter().any(|it| verb.is(it));
     let strong = first.is("ALWAYS") || (first.is("NEVER") && first.word != "nie");
     (strong && acts) || (first.is("DONT") && verb.word == "ever")
+}
+
+/// "Remember: …", "remember that …", "add a rule: …": what follows is to be kept.
+fn remembers(own: &[Token]) -> bool {
+    let own = &own[own
+        .iter()
+        .take_while(|it| matches!(it.class.as_str(), "PLEASE" | "OK" | "ALSO" | ","))
+        .count()..];
+    let [first, next, rest @ ..] = own else { return false };
+    let keeps = |words: &str| is_one_of(&first.word.replace(' ', "_"), words);
+    let says_what =
+        next.class == ":" || matches!(next.word.as_str(), "that" | "dass" | "que" | "che");
+    let adds = matches!(own, [add, _, rule, colon, _, _, ..]
+        if add.word == "add" && is_one_of(&rule.word, " rule note reminder ") && colon.class == ":");
+    adds || (rest.len() >= 2
+        && ((says_what
+            && keeps(
+                " remember keep_in_mind bear_in_mind never_forget don't_forget merk_dir merke_dir retiens souviens-toi \
+            rappelle-toi n'oublie_pas recuerda acuérdate no_olvides lembre-se lembre lembra ricorda ricordati ",
+            ))
+            || (keeps(" 记住 请记住 覚えておいて 別忘了 别忘了 ") && next.class != "?")))
+}
+
+/// Of which of these a project has one: to name it is to choose it.
+const CHOICES: &[&str] = &[
+    "package-manager",
+    "indentation",
+    "quotes",
+    "semicolon",
+    "exports",
+    "python-packages",
+    "naming-case",
+    "test-framework-js",
+    "test-framework-python",
+    "formatter-js",
+    "linter-js",
+];
+
+/// "Use pnpm", "use pnpm not npm", "let's use tabs": a tool or a form of which there is one.
+fn chooses(rest: &[Token]) -> bool {
+    let [first, what, ..] = rest else { return false };
+    let is_tied = |token: &Token| {
+        ["THIS", "FORNOW", "ONEOFFV", "HOW"].iter().any(|it| token.is(it)) && token.word != "then"
+    };
+    let names = || {
+        let text: Vec<&str> =
+            rest.iter().filter(|it| it.class != ",").map(|it| it.word.as_str()).collect();
+        topic::topic(&text.join(" "))
+    };
+    rest.len() <= 7
+        && matches!(
+            first.word.as_str(),
+            "use" | "we use" | "we switched to" | "we moved to" | "we migrated to"
+        )
+        && !what.is("ALLOF")
+        && !rest.iter().any(is_tied)
+        && names().is_some_and(|it| CHOICES.contains(&it.as_str()))
+}
+
+/// "Avoid lodash", "let's not use lodash", "nie wieder lodash".
+fn rules_out(rest: &[Token]) -> bool {
+    let named =
+        |token: &Token| token.concepts.is_empty() && token.word.chars().any(char::is_alphanumeric);
+    let avoids = |word: &str| {
+        matches!(
+            word,
+            "avoid"
+                | "vermeide"
+                | "évite"
+                | "évitez"
+                | "evita"
+                | "evite"
+                | "避免"
+                | "nie wieder"
+                | "nunca mais"
+                | "mai più"
+                | "nunca más"
+        )
+    };
+    match rest {
+        [verb, what] => avoids(&verb.word) && named(what),
+        [lets, not, verb, what] => {
+            lets.is("LETS") && not.word == "not" && verb.is("USE") && named(what)
+        }
+        [what, of, verb] => {
+            named(what) && matches!(of.word.as_str(), "は" | "を") && verb.word == "使わないで"
+        }
+        _ => false,
+    }
+}
+
+/// "lodash is banned here", "default exports are not allowed".
+fn is_banned(rest: &[Token]) -> bool {
+    let here = |token: &Token| token.is("HERE") || token.is("INREPO");
+    rest.len() <= 9
+        && rest.windows(2).skip(1).any(|pair| {
+            let banned = matches!(pair[1].word.as_str(), "banned" | "forbidden" | "prohibited" | "off-limits" | "verboten" | "interdit" | "prohibido" | "proibido" | "vietato")
+                || (pair[0].word.ends_with("not") || pair[0].word.ends_with("n't")) && pair[1].word == "allowed";
+            (pair[0].is("IS") || pair[0].is("DONT")) && banned
+        })
+        && rest.iter().any(here)
+        && !rest[0].is("THIS")
+        // That is what a server answers.
+        && !rest.iter().take(2).any(|it| is_one_of(&it.word, " access request requests user users "))
+}
+
+/// "Pushing to main is fine now": what was ruled out before.
+fn allows(rest: &[Token]) -> bool {
+    let [first, .., fine, now] = rest else { return false };
+    let again = now.word == "now" || now.word == "again" || now.is("NOWON");
+    rest.len() >= 5
+        && first.class == "@ING"
+        && !rest.iter().any(|it| it.is("THIS"))
+        && again
+        && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
+        && rest[rest.len() - 3].is("IS")
 }

@@ -1,8 +1,10 @@
 //! The statement to keep, from the sentence in which it was said: what leads up to it and
 //! what only rounds it off is left out, and nothing of what it says. So its negation stays.
 
+use super::complaint;
 use super::openers::{AFTER_NO, CLOSERS, OPENERS, TURNED};
 use super::tokens;
+use crate::memory::spoken;
 
 /// A statement that is longer is a story.
 const MOST_CHARS: usize = 400;
@@ -12,8 +14,12 @@ const BETWEEN: &[char] =
 
 /// The statement in a sentence; none where nothing is left of it.
 pub(super) fn of(sentence: &str) -> Option<String> {
-    let text = point(sentence.trim());
-    let (text, turned) = turned(text);
+    let sentence = sentence.trim();
+    if complaint::is_one(sentence) {
+        return behind_complaint(sentence).and_then(of);
+    }
+    let named = named_before(sentence);
+    let (text, turned) = turned(named.as_deref().unwrap_or_else(|| point(sentence)));
     let text = closed(&text);
     let text = without_ever(text);
     let words = text.split_whitespace().filter(|it| is_word(it)).count();
@@ -27,6 +33,27 @@ pub(super) fn of(sentence: &str) -> Option<String> {
     Some(if turned { text } else { small_first(&text) })
 }
 
+/// What is asked for behind a complaint: "you always use npm, we use pnpm here".
+fn behind_complaint(sentence: &str) -> Option<&str> {
+    let clauses = spoken::clauses(sentence);
+    let said = clauses.iter().position(|it| it.words.len() > 2)?;
+    let rest = &sentence[clauses.get(said + 1)?.from..];
+    let asks = tokens::of(rest).iter().any(|token| ASKS.iter().any(|it| token.is(it)));
+    (asks && !POINTS_BACK.contains(&first_word(rest).as_str())).then_some(rest)
+}
+
+/// What a sentence has that asks for something.
+const ASKS: &[&str] = &[
+    "ALWAYS", "NEVER", "DONT", "STOP", "AVOID", "WEUSE", "USE", "STICK", "PUTV", "MUST", "SHOULD",
+    "ONLY", "INSTEAD", "PREFER",
+];
+
+/// What begins like this speaks of what was said before.
+const POINTS_BACK: &[&str] = &[
+    "it", "that", "this", "which", "even", "not", "why", "and", "as", "like", "you", "because",
+    "since", "they", "although", "though", "so", "what", "das", "es", "ça", "eso", "isso",
+];
+
 /// Something that is said, and no sign alone; in code a sign is a name.
 fn is_word(text: &str) -> bool {
     let is_code = || text.starts_with('`') && text.contains(|c| c != '`');
@@ -35,7 +62,7 @@ fn is_word(text: &str) -> bool {
 
 /// Where it comes to the point.
 fn point(text: &str) -> &str {
-    let mut rest = text;
+    let mut rest = without_slash_command(text);
     loop {
         rest = rest
             .trim_start_matches(BETWEEN)
@@ -48,6 +75,16 @@ fn point(text: &str) -> &str {
         }
     }
     later_clause(rest).map_or(rest, point)
+}
+
+/// "/note always …": what was typed behind a client's command.
+fn without_slash_command(text: &str) -> &str {
+    let Some((name, rest)) = text.strip_prefix('/').and_then(|it| it.split_once(' ')) else {
+        return text;
+    };
+    let is_name =
+        name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c));
+    if is_name && !name.is_empty() { rest.trim_start() } else { text }
 }
 
 /// What stands behind an opener, if the text begins with it.
@@ -92,7 +129,21 @@ fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
             | "ok"
             | "okay"
             | "not like that"
+            | "add a rule"
+            | "add this rule"
+            | "new rule"
+            | "add a note"
+            | "add a reminder"
+            | "add to your memory"
+            | "add to memory"
     );
+    // "Make sure you always …" asks for it; "make sure the tests pass" says what is to be so.
+    let ensures = matches!(opener, "make sure" | "make sure that");
+    if ensures
+        && !["always", "never", "you", "to", "no", "only"].contains(&first_word(rest).as_str())
+    {
+        return None;
+    }
     let stops = BETWEEN.contains(&next)
         && (!must_stop
             || next != ' '
@@ -102,9 +153,10 @@ fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
 
 /// A bare "no" that answers; "no abbreviations" keeps its own.
 fn without_no(text: &str) -> Option<&str> {
-    let (no, rest) = ["no", "non", "não", "nao", "nope", "nein"]
-        .iter()
-        .find_map(|it| strip(text, it).map(|rest| (*it, rest)))?;
+    let (no, rest) = ["no", "non", "não", "nao", "nope", "nein"].iter().find_map(|it| {
+        let rest = strip(text, it)?;
+        (!rest.starts_with(char::is_alphanumeric)).then_some((*it, rest))
+    })?;
     let next = rest.chars().next()?;
     if next != ' ' {
         return BETWEEN.contains(&next).then_some(rest);
@@ -183,6 +235,21 @@ fn speaks_of_us(text: &str) -> bool {
 
 fn is_turned(text: &str) -> bool {
     TURNED.iter().any(|(start, _)| strip(text, start).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// "You put the tests in test/, they belong in spec/": what they are was said before.
+fn named_before(sentence: &str) -> Option<String> {
+    let (before, rest) = sentence.split_once(", ")?;
+    let behind = ["they ", "it "].iter().find_map(|it| strip(rest, it))?;
+    let mut words = before.split_whitespace().skip_while(|word| !word.eq_ignore_ascii_case("you"));
+    // The one who did it, and what was done.
+    words.nth(1)?;
+    let places = ["in", "into", "under", "at", "to", "on", "next", "inside"];
+    let object: Vec<&str> = words.by_ref().take_while(|word| !places.contains(word)).collect();
+    let is_named = (1..=4).contains(&object.len())
+        && words.next().is_some()
+        && !["it", "them", "this", "that", "these", "those"].contains(&object[0]);
+    is_named.then(|| format!("{} {behind}", object.join(" ")))
 }
 
 /// "I prefer early returns" is "prefer early returns".

@@ -25,7 +25,7 @@ pub struct Sentence {
 
 /// The sentences of a prompt.
 pub fn sentences(prompt: &str) -> Vec<Sentence> {
-    let open = private::without_private(prompt);
+    let open = private::spoken_openly(prompt);
     let outline = Outline::of(&open);
     let read = Read::of(&outline);
     let sentence = |at: usize| Sentence {
@@ -37,7 +37,7 @@ pub fn sentences(prompt: &str) -> Vec<Sentence> {
 
 /// How likely it is that something of a prompt is worth keeping, whatever the threshold.
 pub fn worth(prompt: &str, model: &super::Model) -> f32 {
-    let open = private::without_private(prompt);
+    let open = private::spoken_openly(prompt);
     if super::secret::detect(&open).is_some() {
         return 0.0;
     }

@@ -5,15 +5,16 @@
 //! what it says as a whole, never for one word: "ignore the lint warnings" is fine.
 
 mod asian;
-mod phrase;
+pub(super) mod phrase;
 mod phrases;
-mod plain;
+pub(super) mod plain;
 mod tongues;
 
 use std::fmt;
 
 pub(in crate::memory) use plain::letters as plain_letters;
 
+use super::classify;
 use super::inject::is_unseen;
 use crate::secrets;
 
@@ -64,6 +65,9 @@ pub fn refusal(statement: &str) -> Option<Refusal> {
     let chars = statement.chars().count();
     if chars > MOST_CHARS {
         return Some(Refusal::TooLong(chars));
+    }
+    if classify::secret::tells_password(statement) {
+        return Some(Refusal::Secret("said"));
     }
     unfit(statement)
 }

@@ -18,7 +18,7 @@ pub(super) struct Phrase {
 
 impl Phrase {
     pub(super) const fn new(text: &'static str) -> Self {
-        Self { text, begins: begins(text) }
+        Self { text, begins: first_letters(text) }
     }
 }
 
@@ -48,8 +48,14 @@ pub(super) fn stands_in(phrase: &Phrase, words: &[&str], first_clause: bool) -> 
         .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
 }
 
+/// Whether these words begin with `phrase`.
+pub(in crate::memory) fn begins(phrase: &str, words: &[&str]) -> bool {
+    let parts: Vec<&str> = phrase.split(' ').collect();
+    matches(&parts, words)
+}
+
 /// With one of these the first word begins that a phrase takes; with any, where it is not said.
-const fn begins(phrase: &str) -> Letters {
+const fn first_letters(phrase: &str) -> Letters {
     let text = phrase.as_bytes();
     let (mut letters, mut part, mut at) = (Letters::NONE, 0, 0);
     while at < text.len() {
@@ -103,7 +109,7 @@ fn matches(parts: &[&str], words: &[&str]) -> bool {
 }
 
 /// Whether `word` is one of `a|b|c*`.
-pub(super) fn is_word(choices: &str, word: &str) -> bool {
+pub(in crate::memory) fn is_word(choices: &str, word: &str) -> bool {
     let first = word.as_bytes().first();
     choices.split('|').any(|choice| {
         choice.as_bytes().first() == first
@@ -114,7 +120,7 @@ pub(super) fn is_word(choices: &str, word: &str) -> bool {
     })
 }
 
-pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+pub(in crate::memory) fn is_one_of(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 

@@ -1,6 +1,6 @@
 //! Facts and places: a subject and what is said of it, without the value.
 
-use super::words::Word;
+use super::words::{Polarity, Word};
 use super::{rest, with_rest};
 
 /// What things have one of.
@@ -13,7 +13,7 @@ django rails postgres typescript";
 
 /// Words around a fact that say nothing about its subject.
 const AROUND: &str = "run listen listens live lives use server service app application environment env called \
-named set exposed bound number expose serve served";
+named set exposed bound number expose serve served moved";
 
 /// Where a thing is put.
 const PUT: &str = "put place keep store save live lives go goes belong belongs stay sit";
@@ -22,11 +22,37 @@ const PLACES: &str = "in into under inside at to next beside below";
 
 pub(super) fn topic(words: &[Word]) -> Option<String> {
     port(words)
+        .or_else(|| way(words).filter(|_| is_asked(words)))
         .or_else(|| attribute(words))
         .or_else(|| place(words))
         .or_else(|| version(words))
         .or_else(|| line_length(words))
         .or_else(|| branch_names(words))
+}
+
+/// What a project does in one way.
+const DONE: &str = "deploy release publish ship migration migrate";
+/// What it is done with.
+const TOOLS: &str = "make npm pnpm yarn bun just task cargo docker docker-compose kubectl helm terraform gradle mvn fly rake";
+
+/// "Deploy with `make ship`", "run migrations with just migrate".
+pub(super) fn way(words: &[Word]) -> Option<String> {
+    let with = words.iter().position(|word| is_in("with using via", &word.text))?;
+    let (front, behind) = words.split_at(with);
+    behind.get(1).filter(|it| is_in(TOOLS, &it.text))?;
+    front.iter().find(|it| is_in(DONE, &it.text))?;
+    // What its arguments are is the way; when, where and for what is not.
+    let ends =
+        |word: &&Word| !word.has_meaning() || is_in("before after when during per", &word.text);
+    let arguments = 1 + behind[2..].iter().take_while(|it| !ends(it)).count();
+    let mut beyond = rest(front, |word| word == "run");
+    beyond.extend(rest(&behind[1 + arguments..], |_| false));
+    Some(with_rest("way", &beyond))
+}
+
+/// To rule out one way chooses none.
+fn is_asked(words: &[Word]) -> bool {
+    words.iter().all(|word| word.polarity == Polarity::Asked)
 }
 
 fn is_in(list: &str, word: &str) -> bool {

@@ -42,6 +42,7 @@ pub(super) const FAMILIES: &[Family] = &[
     either_or("quotes", "single-quotes double-quotes", "quote string"),
     either_or("semicolon", "semicolon", "end line add"),
     either_or("exports", "default-exports named-exports", "export module"),
+    either_or("spelling", "british american", "spelling english write"),
     either_or("functions", "arrow-functions function-declarations", "function"),
     one_of("naming-case", "snake_case camelcase kebab-case pascalcase", ""),
     one_of("package-manager", "npm pnpm yarn bun", "package manager dependency install"),

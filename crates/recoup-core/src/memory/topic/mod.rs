@@ -7,6 +7,7 @@
 //! indentation:go             use tabs in Go
 //! port:staging               staging runs on port 8443
 //! place:test                 put tests in `__tests__/`
+//! way:deploy                 deploy with `make ship`
 //! choice:const|let           use const, not let
 //! say:use var                use var · don't ever use var
 //! ```
@@ -48,13 +49,14 @@ pub fn overturns(newer: &str, older: &str) -> bool {
 }
 
 /// Every topic that a statement with the same words may be on, whatever it asks for and
-/// whatever it rules out: what a statement overturns is filed under one of these. Facts are
+/// whatever it rules out: what a statement overturns is filed under one of these. Other facts are
 /// facts either way, and so have their own topic only.
 pub fn around(statement: &str) -> Vec<String> {
     let words = words::of(statement);
     let (family, _) = family(&words).unzip();
     let mut topics: Vec<String> = of(&words).into_iter().collect();
     topics.extend(of_words(&words));
+    topics.extend(facts::way(&words));
     topics.extend(family.map(|family| in_family(family, &words)));
     let said: Vec<&str> = meant(&words).collect();
     topics.extend(said.windows(2).map(|pair| choice([pair[0], pair[1]], &words)));

@@ -3,7 +3,7 @@
 use super::bounds::{bounded, named};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
-use crate::memory::private::without_private;
+use crate::memory::private::spoken_openly;
 
 /// One thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,9 +128,9 @@ pub struct Notification {
 }
 
 impl EntryKind {
-    /// What a person said, without what is private; nothing if nothing remains.
+    /// What a person said openly; nothing if nothing remains.
     pub fn prompt(text: &str) -> Option<Self> {
-        let text = without_private(text);
+        let text = spoken_openly(text);
         said(&text).map(Self::Prompt)
     }
 

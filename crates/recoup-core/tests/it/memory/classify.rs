@@ -6,12 +6,33 @@ use recoup_core::memory::classify::{Reading, classify};
 use recoup_core::memory::private::without_private;
 use recoup_core::memory::refuse::Refusal;
 
+mod complaints;
 #[path = "../../corpus/classify/mod.rs"]
 mod corpus;
+mod hushed;
+mod lists;
+mod orders;
+mod passwords;
+mod reports;
+mod wording;
 
 /// The statements of a prompt, one in each line.
 fn kept(prompt: &str) -> String {
     classify(prompt).sayings.into_iter().map(|it| it.text).collect::<Vec<_>>().join("\n")
+}
+
+/// Nothing of these is kept.
+fn none_is_kept(prompts: &[&str]) {
+    for prompt in prompts {
+        assert_eq!(kept(prompt), "", "{prompt:?}");
+    }
+}
+
+/// Of each of these exactly that is kept.
+fn all_are_kept(prompts: &[(&str, &str)]) {
+    for (prompt, statement) in prompts {
+        assert_eq!(kept(prompt), *statement, "{prompt:?}");
+    }
 }
 
 #[test]

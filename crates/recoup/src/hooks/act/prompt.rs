@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
-use recoup_core::memory::private::without_private;
+use recoup_core::memory::private::spoken_openly;
 use recoup_core::memory::{About, Happened, NoteId, Recorded, Turn};
 use recoup_core::{Result, secrets};
 
@@ -53,7 +53,7 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
 }
 
 fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
-    let text = without_private(&prompt.text).into_owned();
+    let text = spoken_openly(&prompt.text).into_owned();
     let reading = classify::classify(&text);
     let said = sayings(here, &reading.sayings);
     // Known by what it is, which must not be readable.

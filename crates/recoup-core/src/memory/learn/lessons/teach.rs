@@ -88,10 +88,8 @@ impl Turn<'_> {
             return Ok(Some(keep::demand(self.connection, &known)?.note));
         }
         let topic = Some(lesson.topic());
-        let recorded = match self.record(&Statement { topic, ..self.statement(text) }) {
-            Err(error) if error.kind() == ErrorKind::Invalid => return Ok(None),
-            recorded => recorded?,
-        };
+        let statement = Statement { topic, ..self.statement(text) };
+        let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
         let note = recorded.note().clone();
         self.connection
             .execute(

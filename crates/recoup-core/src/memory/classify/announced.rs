@@ -1,0 +1,85 @@
+//! Lists that are announced: "remember the following:", "from now on:", "our conventions:".
+//! What is asked to be remembered counts as said, item by item.
+
+use super::features::Read;
+use super::outline::Outline;
+use super::tokens::Token;
+use super::{MAYBE, SURE};
+use crate::memory::refuse::phrase::is_one_of;
+
+/// What asks for all that follows to be kept.
+const KEEPS: &[&str] = &["REMEMBER", "NOWON", "UNIVERSAL", "LATER"];
+/// What may announce something else as well.
+const RULES: &[&str] = &["ASARULE", "INREPO", "PREFER", "ALWAYS", "NEVER"];
+/// What asks for something else: "implement these rules:", "which of these …:".
+const ASKS: &[&str] = &[
+    "CANYOU", "WHAT", "HOW", "WHY", "SAYS", "SOURCE", "WAS", "IF", "FORNOW", "ONEOFFV", "LETS",
+    "SORRY", "FORGOT",
+];
+
+/// How far an item can count on what stands above it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    Nothing,
+    /// Rules: what may be one is one.
+    Rules,
+    /// All of it is to be kept.
+    Keeps,
+}
+
+/// Whether a sentence is one of those that are to be kept because of what stands above them.
+pub(super) fn is_item(outline: &Outline, read: &Read, at: usize) -> bool {
+    above(outline, read, at) == Above::Keeps
+}
+
+/// What a sentence is worth, with what stands above it.
+pub(super) fn worth(outline: &Outline, read: &Read, at: usize, alone: f32) -> f32 {
+    match above(outline, read, at) {
+        Above::Keeps => alone.max(SURE),
+        Above::Rules if alone >= MAYBE => alone.max(SURE),
+        _ => alone,
+    }
+}
+
+fn above(outline: &Outline, read: &Read, at: usize) -> Above {
+    let unit = &outline.units[at];
+    let Some(header) = unit.header else { return Above::Nothing };
+    // The list, or the lines right below: what comes after those is something else.
+    let block =
+        |it: &super::outline::Unit| it.is_item || it.paragraph == outline.units[header].paragraph;
+    if unit.text.ends_with([':', '：']) || !outline.units[header + 1..=at].iter().all(block) {
+        return Above::Nothing;
+    }
+    let has = |concepts: &[&str]| {
+        concepts.iter().any(|it| read.tokens[header].iter().any(|token| token.is(it)))
+    };
+    if has(ASKS) || read.tokens[header].iter().any(|token| token.class == "?") {
+        Above::Nothing
+    } else if has(KEEPS) || is_title(&read.tokens[header]) {
+        Above::Keeps
+    } else if has(RULES) {
+        Above::Rules
+    } else {
+        Above::Nothing
+    }
+}
+
+/// "Rules:", "our conventions for this repo:", and nothing else.
+fn is_title(header: &[Token]) -> bool {
+    let around = |token: &Token| {
+        ["ASARULE", "OUR", "INREPO", "HERE", "ALSO", "WE"].iter().any(|it| token.is(it))
+            || is_one_of(
+                &token.word,
+                " : my the for of some a few project team coding code style conventions preferences basic new more \
+                regeln projekt règles projet reglas proyecto regras projeto regole progetto unsere meine nos mes mis ",
+            )
+    };
+    let names = |token: &Token| {
+        token.is("ASARULE")
+            || is_one_of(
+                &token.word,
+                " conventions preferences regeln règles reglas regras regole ",
+            )
+    };
+    header.iter().all(around) && header.iter().any(names)
+}

@@ -1,0 +1,188 @@
+//! What the agent does: "you never run the tests", "du pushst immer auf main". That is said of
+//! what is wrong. As a rule it would be the opposite of what is wanted.
+//!
+//! It is known by its form: the second person, a bare verb and "always" or "never". What you
+//! should, must or may do is a rule, and so is what you do from now on.
+
+use super::features::Read;
+use super::outline::Outline;
+use super::tokens::{self, Token};
+use crate::memory::refuse::phrase::{begins, is_one_of};
+use crate::memory::spoken;
+
+/// What may stand before it.
+const LEADS: &str = " no nope nah ok okay but and so ugh hey well wait argh man dude again also because \
+seriously honestly stop it aber und nein also weil mais non et pero y porque mas e ma pero che dai boh ";
+
+/// What lasts: then it is no complaint.
+const LASTING: &[&str] = &["NOWON", "LATER", "UNIVERSAL", "MUST", "SHOULD"];
+
+/// What you do well.
+const PRAISE: &str = "!disappoint|disappoints|fail|cease|do|get|know|amaze|impress|deliver|nail|should|must|need|have|want|may|can|ought";
+
+const MODALS: &str = " sollst solltest musst musstest darfst durftest kannst konntest brauchst mochtest willst \
+dois devrais devez devriez peux pourrais pouvez pourriez faut doit \
+debes deberias tienes puedes podrias has deve deveria tem precisa pode poderia devi dovresti puoi potresti ";
+
+const GERMAN: &str = " nie niemals immer standig dauernd andauernd ";
+const FRENCH: &str = " jamais toujours constamment ";
+const ROMANCE: &str = " nunca siempre jamas sempre mai ";
+
+/// What you do, in Spanish: the form of a command differs from each of these.
+const SPANISH: &str = " usas utilizas escribes pones haces olvidas ejecutas subes anades agregas cambias \
+borras corres creas dejas metes rompes ignoras mandas empujas llamas mezclas respondes contestas preguntas \
+inventas repites instalas commiteas pusheas formateas documentas comentas actualizas sigues lees miras revisas \
+tocas modificas eliminas copias pides dices vas vuelves generas compilas lanzas abres cierras envias nombras \
+importas exportas declaras defines cometes fallas confirmas despliegas publicas duplicas refactorizas ";
+
+/// The same in Italian, of verbs whose command ends in another vowel.
+const ITALIAN: &str = " usi dimentichi lasci ignori cambi cancelli mandi pushi committi aggiorni formatti \
+crei lanci copi modifichi elimini installi provi testi documenti commenti controlli sbagli carichi ";
+
+const CHINESE: &[&str] = &[
+    "总是",
+    "总",
+    "老是",
+    "老",
+    "一直",
+    "从来不",
+    "从来没",
+    "从不",
+    "永远不",
+    "又",
+    "每次都",
+    "都不",
+    "總是",
+];
+const CHINESE_RULES: &[&str] = &[
+    "应该",
+    "应当",
+    "必须",
+    "务必",
+    "要",
+    "别",
+    "以后",
+    "今后",
+    "从现在",
+    "不能",
+    "不得",
+    "可以",
+    "请",
+    "应",
+];
+
+const JAPANESE_YOU: &[&str] =
+    &["あなたは", "君は", "きみは", "お前は", "おまえは", "あなたって", "君って"];
+const JAPANESE: &[&str] = &["いつも", "毎回", "決して", "全然", "絶対", "ばかり"];
+/// How a Japanese command ends.
+pub(super) const JAPANESE_RULES: &[&str] = &[
+    "て",
+    "で",
+    "ください",
+    "下さい",
+    "こと",
+    "べき",
+    "ように",
+    "とする",
+    "ましょう",
+    "なさい",
+    "ほしい",
+    "欲しい",
+];
+
+/// Whether one of the sentences of a prompt does.
+pub(super) fn is_among(outline: &Outline, read: &Read) -> bool {
+    let may_be = |own: &[Token]| {
+        own.iter().any(|token| ["ALWAYS", "NEVER", "YOUKEEP"].iter().any(|it| token.is(it)))
+    };
+    let mut sentences = outline.units.iter().zip(&read.tokens);
+    sentences.any(|(unit, own)| {
+        let may_be = may_be(own) || JAPANESE.iter().any(|it| unit.text.contains(it));
+        may_be && is_one(&unit.text)
+    })
+}
+
+/// Whether a sentence begins with a complaint.
+pub(super) fn is_one(sentence: &str) -> bool {
+    let clauses = spoken::clauses(sentence);
+    // "No, you never …": what is short leads up to it.
+    let skipped =
+        clauses.iter().take_while(|it| it.words.iter().all(|word| is_one_of(word, LEADS))).count();
+    let Some(clause) = clauses.get(skipped) else { return false };
+    let words = clause.words();
+    let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
+    let says_so = in_english(&words[leads..])
+        || in_german(&words[leads..])
+        || in_french(&words[leads..])
+        || in_romance(&words[leads..])
+        || in_chinese(sentence)
+        || in_japanese(sentence);
+    let end = clauses.get(skipped + 1).map_or(sentence.len(), |next| next.from);
+    says_so && !lasts(&tokens::of(&sentence[clause.from..end])) && !asks_for_consent(sentence)
+}
+
+fn lasts(own: &[Token]) -> bool {
+    LASTING.iter().any(|it| own.iter().any(|token| token.is(it)))
+}
+
+/// "…, ok?" is for rules.
+fn asks_for_consent(sentence: &str) -> bool {
+    sentence.trim_end().ends_with(['?', '？']) && !super::doubt::is_question(sentence)
+}
+
+fn in_english(words: &[&str]) -> bool {
+    let adverb = "never|always|constantly|continually|forever";
+    begins(&format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}"), words)
+}
+
+fn has(words: &[&str], list: &str) -> bool {
+    words.iter().any(|word| is_one_of(word, list))
+}
+
+/// "Du schreibst nie Tests", "nie schreibst du Tests".
+fn in_german(words: &[&str]) -> bool {
+    let bare = |verb: &str| verb.ends_with('t') && !is_one_of(verb, MODALS);
+    match words {
+        ["du", verb, rest @ ..] => bare(verb) && has(rest, GERMAN),
+        [adverb, verb, "du", ..] => is_one_of(adverb, GERMAN) && bare(verb),
+        _ => false,
+    }
+}
+
+fn in_french(words: &[&str]) -> bool {
+    let [you, rest @ ..] = words else { return false };
+    matches!(*you, "tu" | "t" | "vous" | "tes") && has(rest, FRENCH) && !has(rest, MODALS)
+}
+
+/// Spanish, Portuguese and Italian.
+fn in_romance(words: &[&str]) -> bool {
+    let [first, rest @ ..] = words else { return false };
+    let names_you = matches!(*first, "tu" | "vos" | "voce" | "vc" | "usted");
+    let rest = if names_you { rest } else { words };
+    if !has(rest, ROMANCE) || has(rest, MODALS) {
+        return false;
+    }
+    let early = &rest[..rest.len().min(3)];
+    names_you
+        || early.iter().any(|word| is_one_of(word, SPANISH) || is_one_of(word, ITALIAN))
+        || matches!(early, ["non", verb, "mai"] if is_italian_you(verb))
+}
+
+/// "Non scrivi mai" is a complaint; "non scrivere mai" and "non usarli mai" are rules.
+fn is_italian_you(verb: &str) -> bool {
+    let is_infinitive = ["rli", "rci", "rti", "rmi", "rsi", "rvi", "rgli"];
+    verb.ends_with('i') && !is_infinitive.iter().any(|end| verb.ends_with(end))
+}
+
+fn in_chinese(sentence: &str) -> bool {
+    let start = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let Some(rest) = start.strip_prefix(['你', '您']) else { return false };
+    CHINESE.iter().any(|it| rest.contains(it)) && !CHINESE_RULES.iter().any(|it| rest.contains(it))
+}
+
+fn in_japanese(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
+    JAPANESE_YOU.iter().any(|you| sentence.starts_with(you))
+        && JAPANESE.iter().any(|it| sentence.contains(it))
+        && !JAPANESE_RULES.iter().any(|it| end.ends_with(it))
+}

@@ -1,0 +1,73 @@
+//! Texts that stand in a prompt without a mark: what is to be summed up, what was found in a file,
+//! and the items of what is to be built.
+
+use super::features::Read;
+use super::outline::Outline;
+use super::tokens::Token;
+use crate::memory::refuse::phrase::is_one_of;
+
+/// What is done with a text.
+const WORKS_ON: &str = " summarise summarize translate rephrase paraphrase proofread rewrite reword shorten \
+transcribe condense tl;dr zusammenfassen übersetze übersetzen formuliere résume traduis reformule \
+resume traduce resuma traduza riassumi traduci ";
+const RUN_WORKS_ON: &[&str] = &["总结", "翻译", "要約", "翻訳"];
+/// How somebody came by it.
+const CAME_BY: &str = " found saw read received copied pasted gefunden gelesen trouvé lu encontré leí encontrei li trovato ";
+/// What is made at once.
+const MAKES: &str = " build create make write implement design develop scaffold generate code baue erstelle crée crea cria crie ";
+const LEADS: &str = " please pls ok okay now can you could hey hi so and then bitte ";
+const ONE: &str = " a an the me us new this some my our ein eine un une uno una um uma ";
+
+/// Whether the sentence at `at` is part of a text that somebody else wrote, or that says what is
+/// to be made.
+pub(super) fn is_one(outline: &Outline, read: &Read, at: usize) -> bool {
+    is_introduced(outline, read, at) || is_specified(outline, read, at)
+}
+
+/// "Summarise: …", "I found this in the wiki: …", up to the end of the paragraph.
+fn is_introduced(outline: &Outline, read: &Read, at: usize) -> bool {
+    let paragraph = outline.units[at].paragraph;
+    let mut before = (0..=at).rev().take_while(|it| outline.units[*it].paragraph == paragraph);
+    before.any(|it| introduces(&read.tokens[it]))
+}
+
+fn introduces(own: &[Token]) -> bool {
+    let Some(colon) = own.iter().position(|token| token.class == ":") else { return false };
+    let (head, behind) = own.split_at(colon);
+    behind.len() > 1 && (works_on_text(head) || was_come_by(head))
+}
+
+fn works_on_text(head: &[Token]) -> bool {
+    let first = head.iter().find(|token| !leads(token));
+    first.is_some_and(|token| {
+        is_one_of(&token.word, WORKS_ON) || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
+    })
+}
+
+fn was_come_by(head: &[Token]) -> bool {
+    let came = head.iter().any(|token| token.word.split(' ').any(|word| is_one_of(word, CAME_BY)));
+    let what = |token: &Token| {
+        token.is("THIS")
+            || token.is("SOURCE")
+            || matches!(token.class.as_str(), "@FILE" | "@PATH" | "@URL")
+    };
+    came && head.iter().any(what)
+}
+
+fn leads(token: &Token) -> bool {
+    token.word.split(' ').all(|word| is_one_of(word, LEADS)) || token.class == ","
+}
+
+/// "Build me an app" and a list below it: what the app is to be like.
+fn is_specified(outline: &Outline, read: &Read, at: usize) -> bool {
+    if !outline.units[at].is_item || outline.units[at].header.is_some() {
+        return false;
+    }
+    let Some(above) = (0..at).rev().find(|it| !outline.units[*it].is_item) else { return false };
+    let mut words = read.tokens[above].iter().filter(|token| !leads(token));
+    let makes = words.next().is_some_and(|verb| is_one_of(&verb.word, MAKES));
+    makes
+        && words
+            .next()
+            .is_some_and(|what| is_one_of(&what.word, ONE) || what.is("THIS") || what.is("OUR"))
+}

@@ -1,0 +1,181 @@
+//! What the user asks not to be remembered: "don't remember this: …", "off the record, …".
+//! It is silent like what stands in `<private>` tags, and so is all that follows it. Where
+//! nothing follows, it was about what stands before it.
+
+use super::refuse::phrase::begins;
+use super::spoken::{self, Clause};
+
+/// Written as in `refuse::phrase`, in plain letters. In most languages to keep, to store and to
+/// note are also what code does: there they count with "this" behind, and nothing behind that.
+const PHRASES: &[&str] = &[
+    "please? dont|never remember|memorize|memorise this|that|it|these|those|any|anything|what|the",
+    "please? do not remember|memorize|memorise this|that|it|these|those|any|anything|what|the",
+    "please? dont store|save|keep|record|note|retain this|that please? $",
+    "please? do not store|save|keep|record|note|retain this|that please? $",
+    "please? dont store|save|keep|record|note|retain|put this|that|it|anything in|to your? memory|notes",
+    "please? do not store|save|keep|record|note|retain|put this|that|it|anything in|to your? memory|notes",
+    "please? dont store|save|keep|record|note|retain any of this|that",
+    "please? do not store|save|keep|record|note|retain any of this|that",
+    "please? dont store|save|keep|record|note the following $",
+    "please? do not store|save|keep|record|note the following $",
+    "please? dont|never write|note|jot this|that|any of? this|that? down",
+    "please? dont take|make a? notes|note of|on|about this|that",
+    "dont remember $",
+    "do not remember $",
+    "this|that is|isnt not? to|for be? remembered|memory",
+    "this|that should|must not be remembered|stored|recorded $",
+    "this|that shouldnt|mustnt be remembered|stored|recorded $",
+    "this|that stays between us",
+    "keep this|that|it between us|ourselves|you",
+    "keep this|that|it to yourself",
+    "strictly? off the record",
+    "not for the record",
+    "just|strictly? between us $",
+    "just|strictly? between you and me $",
+    "this|that is strictly? confidential",
+    "in confidence $",
+    // German
+    "bitte? merk|merke dir das|dies|es|folgendes|nichts bitte? nicht",
+    "bitte? merk|merke dir bitte? nicht",
+    "bitte? merk|merke dir nichts",
+    "bitte? das|dies|folgendes bitte? nicht merken|speichern|behalten|notieren|aufschreiben $",
+    "bitte? nicht merken",
+    "bitte nicht speichern|behalten|notieren|aufschreiben $",
+    "bitte? speicher|speichere|notier|notiere|behalt|behalte das|dies|es|folgendes bitte? nicht $",
+    "du sollst|solltest|darfst dir? das|dies|es|folgendes dir? nicht merken|speichern|behalten|notieren $",
+    "nur? unter uns $",
+    "das bleibt unter uns",
+    "im vertrauen $",
+    "das ist streng? vertraulich",
+    // French
+    "ne retiens|retenez|memorise|memorisez pas ca|cela|ceci|ce|que",
+    "ne enregistre|garde|note|stocke|sauvegarde|conserve pas ca|cela|ceci $",
+    "nenregistre|nenregistrez pas ca|cela|ceci|ce|que",
+    "ne le|la retiens|memorise|enregistre|garde|note|stocke pas $",
+    "ne lenregistre pas $",
+    "a? ne pas retenir|memoriser|enregistrer ca|cela|ceci? $",
+    "juste? entre nous $",
+    "ca|cela reste entre nous",
+    "cest confidentiel",
+    // Spanish
+    "por? favor? no recuerdes|memorices esto|eso|lo|que|nada",
+    "por? favor? no guardes|registres|anotes|apuntes|almacenes esto|eso $",
+    "por? favor? no guardes|registres|anotes|apuntes|almacenes lo siguiente $",
+    "por? favor? no lo recuerdes|guardes|memorices|registres|anotes|apuntes $",
+    "entre nosotros $",
+    "entre tu y yo $",
+    "esto queda entre nosotros",
+    "extraoficialmente $",
+    "esto es confidencial",
+    // Portuguese
+    "por? favor? nao lembre|memorize|decore isso|isto|disso|que|nada",
+    "por? favor? nao guarde|salve|registre|anote|armazene|grave isso|isto $",
+    "por? favor? nao guarde|salve|registre|anote|armazene|grave o seguinte $",
+    "ca? entre nos $",
+    "isso fica entre nos",
+    "em off $",
+    "isso|isto e confidencial",
+    // Italian
+    "per? favore? non ricordare|memorizzare questo|cio|che|quanto|quello",
+    "per? favore? non salvare|registrare|annotare|conservare questo|cio $",
+    "per? favore? non salvare|registrare|annotare|conservare|ricordare quanto segue $",
+    "per? favore? non ricordarlo|memorizzarlo|salvarlo|registrarlo|annotarlo",
+    "resti|rimanga tra noi",
+    "tra noi due? $",
+    "questo e confidenziale",
+];
+
+/// The same where words are not parted by spaces. What code does, too, needs "this" before it, or
+/// nothing behind it.
+const RUNS: &[&str] = &[
+    "不要记住",
+    "别记住",
+    "不用记住",
+    "请勿记住",
+    "不要記住",
+    "別記住",
+    "不要记下",
+    "别记下",
+    "别外传",
+    "私下说",
+    "不要把这",
+    "别把这",
+    "覚えないで",
+    "記憶しないで",
+    "覚えなくて",
+    "ここだけの話",
+    "オフレコ",
+];
+const RUNS_OF_THIS: &[(&str, &[&str])] = &[
+    ("这", &["不要保存", "别保存", "不用保存", "不要记录", "别记录", "不要记", "别记"]),
+    ("以下", &["不要保存", "别保存", "不要记录", "别记录", "保存しないで", "記録しないで"]),
+    ("これ", &["保存しないで", "記録しないで", "メモしないで"]),
+    ("それ", &["保存しないで", "記録しないで", "メモしないで"]),
+];
+const RUNS_ALONE: &[&str] =
+    &["不要保存", "别保存", "不要记录", "别记录", "保存しないで", "記録しないで", "メモしないで"];
+
+/// Of longer texts the beginning and the end are looked at: what lies between was pasted.
+const EDGE: usize = 6_000;
+
+/// What remains of a text; it may be empty.
+pub(super) fn without_hushed(text: &str) -> &str {
+    if text.len() <= 2 * EDGE {
+        return cut(text, text);
+    }
+    let kept = cut(text, &text[..text.floor_char_boundary(EDGE)]);
+    if kept.len() < text.len() {
+        return kept;
+    }
+    cut(text, &text[text.floor_char_boundary(text.len() - EDGE)..])
+}
+
+/// `text` up to what is hushed in `part` of it.
+fn cut<'a>(text: &'a str, part: &str) -> &'a str {
+    let clauses = spoken::clauses(part);
+    let Some(at) = clauses.iter().position(hushes) else { return text };
+    let said = &clauses[at];
+    let follows = |it: &Clause| it.words.len() > 1 || it.words.iter().any(|word| is_run(word));
+    let is_followed =
+        clauses[at + 1..].iter().any(follows) || said.words.len() > LONGEST || is_head(text, part);
+    if !said.begins || !is_followed {
+        return "";
+    }
+    let before = if is_head(text, part) { 0 } else { text.len() - part.len() };
+    text[..before + said.from].trim_end()
+}
+
+/// More words have what is not to be remembered among them: "don't remember that we …".
+const LONGEST: usize = 6;
+
+fn is_head(text: &str, part: &str) -> bool {
+    part.len() < text.len() && text.starts_with(part)
+}
+
+fn hushes(clause: &Clause) -> bool {
+    let words = clause.words();
+    let leads = words.iter().take_while(|word| LEADS.contains(word)).count();
+    PHRASES.iter().any(|phrase| begins(phrase, &words[leads..])) || hushes_in_run(&words.concat())
+}
+
+/// What may stand before it.
+const LEADS: &[&str] = &[
+    "and", "but", "so", "ok", "okay", "hey", "btw", "also", "und", "aber", "mais", "pero", "mas",
+    "ma",
+];
+
+fn hushes_in_run(text: &str) -> bool {
+    let behind_this = |(this, verbs): &(&str, &[&str])| {
+        text.contains(this) && verbs.iter().any(|verb| text.contains(verb))
+    };
+    is_run(text)
+        && (RUNS.iter().any(|run| text.contains(run))
+            || RUNS_OF_THIS.iter().any(behind_this)
+            || RUNS_ALONE
+                .iter()
+                .any(|run| text.trim_start_matches('请').trim_end_matches("ください") == *run))
+}
+
+fn is_run(text: &str) -> bool {
+    text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'))
+}

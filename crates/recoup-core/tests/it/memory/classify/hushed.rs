@@ -1,0 +1,57 @@
+//! What the user asks not to be remembered is not, in any language.
+
+use super::{all_are_kept, classify, none_is_kept};
+use recoup_core::memory::private::spoken_openly;
+
+#[test]
+fn what_is_not_to_be_remembered_is_not() {
+    let prompts = [
+        "don't remember this: we use tabs here",
+        "off the record: staging runs on port 8443",
+        "we use tabs here, but don't remember that",
+        "please don't store this. the api base url is https://x.dev",
+        "this is confidential: we always deploy on Fridays",
+        "du sollst das nicht speichern: staging läuft auf Port 8443",
+        "Merk dir das nicht: wir nutzen Tabs",
+        "Unter uns: wir deployen immer freitags",
+        "ne retiens pas ça : on utilise des tabs",
+        "entre nous, on utilise toujours npm",
+        "no guardes esto: usamos tabs",
+        "não salve isso: usamos tabs",
+        "non memorizzare questo: usiamo i tab",
+        "不要记住这个：我们用 pnpm",
+        "これは覚えないで：いつもタブを使って",
+    ];
+    none_is_kept(&prompts);
+    for prompt in prompts {
+        assert!(classify(prompt).doubtful.is_empty(), "{prompt:?}");
+    }
+}
+
+#[test]
+fn what_was_said_before_stays() {
+    let prompt = "never push to main. Off the record: staging runs on port 8443";
+    all_are_kept(&[(prompt, "never push to main")]);
+    assert_eq!(spoken_openly(prompt), "never push to main.");
+}
+
+#[test]
+fn what_code_must_not_store_is_a_rule() {
+    all_are_kept(&[
+        ("don't store passwords in plain text", "don't store passwords in plain text"),
+        ("don't keep unused imports", "don't keep unused imports"),
+        ("don't log secrets", "don't log secrets"),
+    ]);
+    let prompt = "I don't remember which port that was";
+    assert_eq!(spoken_openly(prompt), prompt);
+}
+
+#[test]
+fn a_long_text_is_hushed_at_both_ends() {
+    let long = "lorem ipsum dolor sit amet\n".repeat(2_000);
+    assert_eq!(spoken_openly(&format!("{long}always use tabs, but don't remember that")), "");
+    let before = format!("hello\n{long}");
+    let said = format!("{before}off the record: we use tabs here");
+    assert_eq!(spoken_openly(&said), before.trim_end());
+    assert_eq!(spoken_openly(&format!("don't remember this\n{long}")), "");
+}
