@@ -15,7 +15,7 @@ mod stale;
 pub use block::{Block, Budget, Context, Included};
 pub use digest::told;
 pub(super) use escape::is_unseen;
-pub use escape::one_line;
+pub use escape::{one_line, readable_line};
 pub use estimate::estimate;
 pub use importance::by_importance;
 pub use select::{Candidate, Moment, THRESHOLD, concerning};

@@ -11,7 +11,7 @@ use crate::base::digest::Digest;
 use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::inject::one_line;
+use crate::memory::inject::readable_line;
 use crate::memory::rows::Kept;
 use crate::memory::turn::{About, Happened, Turn, kept};
 use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
@@ -323,7 +323,7 @@ fn shown(command: &str) -> String {
 
 /// On one line, and short.
 fn readable(text: &str) -> String {
-    shortened(&one_line(text), LONGEST).into_owned()
+    shortened(&readable_line(text), LONGEST).into_owned()
 }
 
 /// Output of a tool is shown as what it is: it never reads like a sentence of ours.
