@@ -1,10 +1,12 @@
 //! `recoup memory list` and `show`.
 
 use clap::Args;
-use recoup_core::memory::{NoteId, Status, Wanted};
+use recoup_core::key::Scope;
+use recoup_core::memory::{Note, NoteId, NoteScope, Status, Wanted};
 
 use super::report::Report;
 use crate::cli::app::App;
+use crate::cli::projects::Names;
 use crate::cli::{Answer, Ended, ui};
 
 /// List what is remembered here.
@@ -32,7 +34,9 @@ impl ListArgs {
             ui::say("Nothing is remembered here; `recoup memory add` does that");
         } else {
             let headings = ["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"];
-            ui::table(&headings, &reports.iter().map(row).collect::<Vec<_>>())?;
+            let scopes = Scopes::of(self.all, app);
+            let rows: Vec<_> = notes.iter().zip(&reports).map(|it| row(&scopes, it)).collect();
+            ui::table(&headings, &rows)?;
         }
         Ok(Answer::Yes)
     }
@@ -47,8 +51,30 @@ impl ListArgs {
     }
 }
 
-fn row(report: &Report) -> Vec<String> {
-    let scope = report.scope.split(':').next().unwrap_or_default();
+/// What scopes are called. Where all projects are shown, each has its own name.
+struct Scopes {
+    here: NoteScope,
+    others: Option<Names>,
+}
+
+impl Scopes {
+    fn of(all: bool, app: &App) -> Self {
+        let others = all.then(|| Names::read(&app.settings.home));
+        Self { here: app.note_scope(false), others }
+    }
+
+    fn name(&self, scope: &NoteScope) -> String {
+        match (scope, &self.others) {
+            (NoteScope::Universal, _) => "universal".to_owned(),
+            (NoteScope::Project(_), None) => "project".to_owned(),
+            (here, Some(_)) if *here == self.here => "this project".to_owned(),
+            (NoteScope::Project(id), Some(names)) => names.of(&Scope::project(id)),
+        }
+    }
+}
+
+fn row(scopes: &Scopes, (note, report): (&Note, &Report)) -> Vec<String> {
+    let scope = scopes.name(&note.scope);
     let paths = report.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
     vec![
         report.id.clone(),
