@@ -17,8 +17,8 @@ interface Reply {
 /** Where recoup is. `recoup init` writes the path of the program that it installed. */
 const PROGRAM = process.env.RECOUP_BIN ?? "recoup";
 
-/** Longer than recoup itself takes at the most. */
-const PATIENCE = 5_000;
+/** Longer than recoup itself takes at the most: it leaves after a little more than 5 s. */
+const PATIENCE = 6_000;
 
 /** No answer is longer. */
 const MOST = 64 * 1024;

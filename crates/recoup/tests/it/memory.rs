@@ -87,6 +87,30 @@ fn projects_do_not_see_each_others_and_all_see_what_is_universal() {
 }
 
 #[test]
+fn the_list_of_all_says_whose_each_is() {
+    let home = Home::new();
+    let other = home.path("other");
+    fs::create_dir(&other).unwrap();
+    add(&home, &["never use var"]);
+    add(&home, &["--universal", "never use eval"]);
+    home.run_in(&other, &["memory", "add", "never use var"]).expect(0);
+    let scopes = |args: &[&str]| {
+        let table = memory(&home, &[&["list"], args].concat()).expect(0).text();
+        let scope = |line: &str| {
+            let (_, rest) = line.split_once("  manual  ").unwrap();
+            rest.trim_start().split("  ").next().unwrap().to_owned()
+        };
+        let mut scopes: Vec<String> = table.lines().skip(1).map(scope).collect();
+        scopes.sort_unstable();
+        scopes
+    };
+    assert_eq!(scopes(&[]), ["project", "universal"]);
+    let all = scopes(&["--all"]);
+    assert!(all[0].starts_with("project:"), "{all:?}");
+    assert_eq!(all[1..], ["this project", "universal"]);
+}
+
+#[test]
 fn what_is_forgotten_is_gone() {
     let home = Home::new();
     let id = add(&home, &["put the wombat into the fridge"]);

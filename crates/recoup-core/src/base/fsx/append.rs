@@ -2,10 +2,12 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+use rustix::fs::OFlags;
 
 use super::{ensure_dir, parent, private_options};
 use crate::base::clock::Deadline;
@@ -48,7 +50,9 @@ fn lock_shared(file: &File, path: &Path) -> Result<()> {
 }
 
 fn open_for_append(path: &Path) -> Result<File> {
-    let open = || private_options().append(true).create(true).open(path);
+    // A pipe that nobody reads would keep us waiting.
+    let at_once = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let open = || private_options().append(true).create(true).custom_flags(at_once).open(path);
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             ensure_dir(parent(path))?;

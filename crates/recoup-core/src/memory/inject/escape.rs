@@ -4,6 +4,15 @@
 /// `text` on one line, without what could close a frame or open another. Doing it
 /// twice changes nothing more.
 pub fn one_line(text: &str) -> String {
+    line(text, "&lt;")
+}
+
+/// The same for people: it is not in a frame yet.
+pub fn readable_line(text: &str) -> String {
+    line(text, "<")
+}
+
+fn line(text: &str, bracket: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -24,7 +33,7 @@ pub fn one_line(text: &str) -> String {
                 }
             }
             c if is_unseen(c) => {}
-            c if is_bracket(c) => line.push_str("&lt;"),
+            c if is_bracket(c) => line.push_str(bracket),
             c => push_unfenced(&mut line, c),
         }
     }

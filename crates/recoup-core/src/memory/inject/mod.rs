@@ -18,7 +18,7 @@ pub use deed::deeds;
 pub(super) use deed::is_about;
 pub use digest::told;
 pub(super) use escape::is_unseen;
-pub use escape::one_line;
+pub use escape::{one_line, readable_line};
 pub use estimate::estimate;
 pub use importance::by_importance;
 pub use select::{Candidate, Moment, THRESHOLD, concerning};

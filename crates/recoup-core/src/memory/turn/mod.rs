@@ -69,6 +69,11 @@ impl Turn<'_> {
         Self { now: then.min(self.now), ..*self }
     }
 
+    /// Which program told us.
+    pub fn client(&self) -> Client {
+        self.occasion.client
+    }
+
     /// The conversation.
     pub fn session(&self) -> &str {
         &self.occasion.session
@@ -106,7 +111,9 @@ impl Turn<'_> {
         let session = Some(self.occasion.session.clone());
         let statement = checked(&Statement { session, ..statement.clone() })?;
         givings::none_from_the_future(self.connection, self.told)?;
-        keep::record(self.connection, &statement, &Details::of(&statement, self.now))
+        let late = self.now < self.told;
+        let details = Details { late, ..Details::of(&statement, self.now) };
+        keep::record(self.connection, &statement, &details)
     }
 
     /// The same; none where it must not be kept. Any other fault is one.

@@ -302,6 +302,21 @@ fn what_a_tool_prints_never_sets_aside_instructions_and_holds_no_secret() {
 }
 
 #[test]
+fn people_read_a_lesson_as_the_tool_wrote_it_and_agents_in_a_frame() {
+    let scene = Scene::new();
+    for session in ["one", "two"] {
+        let failed = ran("cargo build", "cargo build", session);
+        scene.fails(session, &failed, "error: no method `x` for `Vec<u8>`");
+        let worked = format!("{session} works");
+        scene.works(session, &ran("cargo build", "cargo build --features x", &worked));
+    }
+    let texts: Vec<String> = scene.all().into_iter().map(|(_, text)| text).collect();
+    assert!(texts[0].contains("Vec<u8>"), "{texts:?}");
+    let block = block(&scene.memory(), &session("three"));
+    assert!(block.text().contains("Vec&lt;u8>"), "{}", block.text());
+}
+
+#[test]
 fn a_call_denied_again_becomes_a_candidate() {
     let scene = Scene::new();
     let push = |call| ran("git push", "git push --force", call);

@@ -11,13 +11,14 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
+use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::judge::Judge;
+use recoup_core::{Error, Result};
 
-use crate::cli::app::App;
+use crate::cli::app::{App, memory_in};
 use crate::cli::{Answer, YES, ui};
 use crate::config::{Overrides, Places, Settings, env, trust};
 use crate::hooks::worker::queue::Queue;
@@ -29,6 +30,8 @@ use crate::process::detached;
 const FOR_INPUT: Duration = Duration::from_secs(1);
 /// Then we leave, whatever we are waiting for: a disk, a lock.
 const FOR_ALL: Duration = Duration::from_secs(5);
+/// For writing that down.
+const FOR_A_LINE: Duration = Duration::from_millis(50);
 /// What the thread needs that watches over that.
 const STACK: usize = 128 << 10;
 
@@ -63,7 +66,7 @@ pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     if let [flag, project] = args
         && flag == worker::FLAG
     {
-        guarded(&log, || work(&project.to_string_lossy(), &log));
+        guarded(&log, || work(&project.to_string_lossy(), &places.home, &log));
         return YES;
     }
     watch(&log);
@@ -83,7 +86,7 @@ fn watch(log: &Log) {
         // Writing that down may take as long as what we waited for.
         let write = move || log.note(None, "a hook", "it took too long, and was given up");
         let _ = thread::Builder::new().stack_size(STACK).spawn(write);
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(FOR_A_LINE);
         std::process::exit(YES);
     };
     let _ = thread::Builder::new().stack_size(STACK).spawn(watch);
@@ -138,24 +141,26 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
     hooks::answer(Told { client: given.client, payload }, &around)
 }
 
-/// Does what hooks have left for later in a project.
-fn work(project: &str, log: &Log) {
+/// Does what hooks have left for later in a project. What can't be read of the settings stops
+/// nobody: then no model is asked, and nothing is put where clients read it.
+fn work(project: &str, home: &Path, log: &Log) {
     detached::leave_session();
-    let worked = App::load(&Overrides::default()).and_then(|app| {
-        let project = ProjectId::parse(project)?;
-        // Without a model, the rest is done all the same.
-        let judge = app.judge_for_asking().ok().and_then(Result::ok);
+    let note = |error: &Error| log.note(None, "the worker", &error.to_string());
+    let app = App::load(&Overrides::default()).inspect_err(note).ok();
+    let judge = app.and_then(|app| app.judge_for_asking().ok()?.ok());
+    let worked = ProjectId::parse(project).and_then(|project| {
+        fsx::ensure_private_dir(home)?;
         let worker = Worker {
-            memory: &app.memory_for_writing()?,
+            memory: &memory_in(home),
             judge: judge.as_ref().map(|judge| judge as &dyn Judge),
             hidden: &env::credentials(),
-            mirror: &|root| in_step(app, root, log),
+            mirror: &|root| app.map_or(Ok(None), |app| in_step(app, root, log)),
             log: &|line| log.note(None, "the worker", line),
         };
-        worker.work(&Queue::of(&app.settings.home, &project))
+        worker.work(&Queue::of(home, &project))
     });
     if let Err(error) = worked {
-        log.note(None, "the worker", &error.to_string());
+        note(&error);
     }
 }
 
@@ -205,6 +210,14 @@ impl Given {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pi_waits_longer_than_a_hook_takes() {
+        let extension = include_str!("../../../assets/pi/recoup.ts");
+        let (_, rest) = extension.split_once("const PATIENCE = ").unwrap();
+        let millis = rest.split_once(';').unwrap().0.replace('_', "").parse().unwrap();
+        assert!(Duration::from_millis(millis) > FOR_ALL + FOR_A_LINE * 2);
+    }
 
     #[test]
     fn a_panic_is_a_line_that_says_where_and_not_what() {

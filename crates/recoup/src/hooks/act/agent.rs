@@ -5,7 +5,7 @@ use std::path::Path;
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::transcript::Notification;
-use recoup_core::memory::{About, Happened};
+use recoup_core::memory::{About, Given, Happened};
 
 use super::Here;
 use crate::hooks::reply::Reply;
@@ -13,8 +13,13 @@ use crate::hooks::worker::job::Why;
 
 /// A sub-agent sees nothing of what its parent was given.
 pub(super) fn began(here: &Here<'_>) -> Reply {
-    let block = here.rules(&here.known(), Budget::default());
-    here.take_in(|turn| turn.give_all(block.as_ref()));
+    // One without a name is always another, and the session's own context is not its.
+    let is_named = here.event.agent.is_some();
+    let known = if is_named { here.known() } else { Given::default() };
+    let block = here.rules(&known, Budget::default());
+    if is_named {
+        here.take_in(|turn| turn.give_all(block.as_ref()));
+    }
     let mut reply = Reply::default();
     if let Some(block) = &block {
         reply.tell(block.text());

@@ -1,6 +1,7 @@
 //! Tool calls: before one the few rules that concern it, after it what came of it.
 
 use recoup_core::base::text::shortened;
+use recoup_core::memory::Given;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::learn::command::Kind;
@@ -82,9 +83,23 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
         reply.notice(&line);
     }
     if here.event.client == Client::Pi {
-        tell_what_concerns(here, call, &mut reply);
+        let known = here.known();
+        if known.last_whole.is_none() {
+            tell_all(here, &known, &mut reply);
+        } else {
+            tell_what_concerns(here, call, &mut reply);
+        }
     }
     reply
+}
+
+/// All rules: Pi may compact in the middle of an answer, and has them before an answer only.
+fn tell_all(here: &Here<'_>, known: &Given, reply: &mut Reply) {
+    let Some(rules) = here.rules(known, Budget::default()) else { return };
+    // What can't be written down would come again with every call.
+    if here.take_in(|turn| turn.give_all(Some(&rules))).done().is_some() {
+        reply.tell(rules.text());
+    }
 }
 
 /// How it ended is not known; that files were changed is.

@@ -107,6 +107,18 @@ fn a_sub_agent_is_given_the_rules_in_a_context_of_its_own() {
 }
 
 #[test]
+fn a_sub_agent_without_a_name_is_given_the_rules_and_takes_none_from_the_session() {
+    let home = Home::new();
+    add(&home, &["never push to main"]);
+    let talk = Talk::new(&home, "one");
+    let nameless = json!({"agent_id": null});
+    talk.tell_with("SubagentStart", nameless.clone()).has_rules(&["never push to main"]);
+    talk.tell("SessionStart-startup").has_rules(&["never push to main"]);
+    talk.tell_with("SubagentStart", nameless).has_rules(&["never push to main"]);
+    talk.tell("SessionStart-resume").is_silent();
+}
+
+#[test]
 fn the_end_of_a_compaction_is_no_sub_agent() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");

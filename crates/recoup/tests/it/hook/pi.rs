@@ -48,6 +48,24 @@ fn rules_come_with_the_first_answer_and_again_after_a_compaction() {
 }
 
 #[test]
+fn rules_are_back_after_a_compaction_in_the_middle_of_an_answer() {
+    let home = Home::new();
+    add(&home, &["use pnpm"]);
+    let result = || recorded("tool_result", json!({"input": {"command": "ls"}}));
+    assert!(
+        tell(&home, json!({"type": "before_agent_start", "prompt": "go"}))
+            .to_string()
+            .contains("use pnpm")
+    );
+    assert_eq!(tell(&home, result()), Value::Null);
+    tell(&home, json!({"type": "session_compact", "reason": "threshold"}));
+    assert!(tell(&home, result()).to_string().contains("use pnpm"));
+    assert_eq!(tell(&home, result()), Value::Null);
+    let goes_on = json!({"type": "before_agent_start", "prompt": "go on"});
+    assert_eq!(tell(&home, goes_on), Value::Null);
+}
+
+#[test]
 fn what_is_typed_is_remembered_and_what_an_extension_or_a_script_types_is_not() {
     let home = Home::new();
     let says = |changes| recorded("input", changes);

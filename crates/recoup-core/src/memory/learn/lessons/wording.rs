@@ -2,7 +2,7 @@
 
 use super::orders;
 use crate::base::text::shortened;
-use crate::memory::inject::one_line;
+use crate::memory::inject::readable_line;
 use crate::memory::learn::command::without_passwords;
 use crate::memory::turn::kept;
 
@@ -31,7 +31,7 @@ pub(super) fn is_shown_whole(command: &str) -> bool {
 
 /// On one line, and short. Brackets stay: whoever shows it escapes them.
 pub(super) fn readable(text: &str) -> String {
-    shortened(&one_line(text).replace("&lt;", "<"), LONGEST).into_owned()
+    shortened(&readable_line(text), LONGEST).into_owned()
 }
 
 /// Output of a tool is shown as what it is: it never reads like a sentence of ours.

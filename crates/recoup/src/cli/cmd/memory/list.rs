@@ -1,10 +1,12 @@
 //! `recoup memory list` and `show`.
 
 use clap::Args;
-use recoup_core::memory::{Note, NoteId, Status, Wanted};
+use recoup_core::key::Scope;
+use recoup_core::memory::{Note, NoteId, NoteScope, Status, Wanted};
 
 use super::report::Report;
 use crate::cli::app::App;
+use crate::cli::projects::Names;
 use crate::cli::{Answer, Ended, ui};
 
 /// List what is remembered here.
@@ -31,7 +33,9 @@ impl ListArgs {
             ui::say("Nothing is remembered here; `recoup memory add` does that");
         } else {
             let headings = ["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"];
-            ui::table(&headings, &notes.iter().map(row).collect::<Vec<_>>())?;
+            let scopes = Scopes::of(self.all, app);
+            let rows: Vec<_> = notes.iter().map(|note| row(&scopes, note)).collect();
+            ui::table(&headings, &rows)?;
         }
         Ok(Answer::Yes)
     }
@@ -46,9 +50,30 @@ impl ListArgs {
     }
 }
 
-fn row(note: &Note) -> Vec<String> {
-    let scope = note.scope.to_string();
-    let scope = scope.split(':').next().unwrap_or_default();
+/// What scopes are called. Where all projects are shown, each has its own name.
+struct Scopes {
+    here: NoteScope,
+    others: Option<Names>,
+}
+
+impl Scopes {
+    fn of(all: bool, app: &App) -> Self {
+        let others = all.then(|| Names::read(&app.settings.home));
+        Self { here: app.note_scope(false), others }
+    }
+
+    fn name(&self, scope: &NoteScope) -> String {
+        match (scope, &self.others) {
+            (NoteScope::Universal, _) => "universal".to_owned(),
+            (NoteScope::Project(_), None) => "project".to_owned(),
+            (here, Some(_)) if *here == self.here => "this project".to_owned(),
+            (NoteScope::Project(id), Some(names)) => names.of(&Scope::project(id)),
+        }
+    }
+}
+
+fn row(scopes: &Scopes, note: &Note) -> Vec<String> {
+    let scope = scopes.name(&note.scope);
     let paths = note.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
     vec![
         note.id.to_string(),
