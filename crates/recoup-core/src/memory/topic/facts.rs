@@ -43,7 +43,7 @@ pub(super) fn way(words: &[Word]) -> Option<String> {
     front.iter().find(|it| is_in(DONE, &it.text))?;
     // What its arguments are is the way; when, where and for what is not.
     let ends =
-        |word: &&Word| !word.has_meaning() || is_in("before after when during per", &word.text);
+        |word: &&Word| !word.has_meaning || is_in("before after when during per", &word.text);
     let arguments = 1 + behind[2..].iter().take_while(|it| !ends(it)).count();
     let mut beyond = rest(front, |word| word == "run");
     beyond.extend(rest(&behind[1 + arguments..], |_| false));

@@ -91,7 +91,7 @@ pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
     let does = |word: &&Word| done.contains(&word.text);
     let says = |word: &&Word| {
         let text = word.text.as_str();
-        word.has_meaning() && text != "use" && !DOING.split_whitespace().any(|it| it == text)
+        word.has_meaning && text != "use" && !DOING.split_whitespace().any(|it| it == text)
     };
     let mut ruled_out =
         rule.iter().filter(|it| it.polarity == Polarity::RuledOut).filter(says).peekable();

@@ -52,11 +52,11 @@ fn resumes(scene: &Scene, context: &str) -> Vec<String> {
     scene.pass();
     let memory = scene.memory();
     let given = memory.given(context).unwrap();
-    let notes = match memory.last_given(context).unwrap() {
+    let notes = match given.last_whole {
         Some(last) => memory.rules_since(last, &NoteScope::Universal).unwrap(),
         None => memory.rules(&NoteScope::Universal, Budget::default()).unwrap(),
     };
-    let of = Context { project: None, given: &given, budget: Budget::default() };
+    let of = Context { project: None, given: &given.notes, budget: Budget::default() };
     let block = Block::of(&notes, &of, |_| None);
     memory.turn(&occasion(context), |turn| turn.give_all(block.as_ref())).unwrap();
     let lines = block.iter().flat_map(Block::included);
