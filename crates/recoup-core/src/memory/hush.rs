@@ -8,8 +8,9 @@ use super::spoken::{self, Clause};
 /// Written as in `refuse::phrase`, in plain letters. In most languages to keep, to store and to
 /// note are also what code does: there they count with "this" behind, and nothing behind that.
 const PHRASES: &[&str] = &[
-    "please? dont|never remember|memorize|memorise this|that|it|these|those|any|anything|what|the",
-    "please? do not remember|memorize|memorise this|that|it|these|those|any|anything|what|the",
+    "please? dont|never remember|memorize|memorise this|that|these|those|any|anything",
+    "please? do not remember|memorize|memorise this|that|it|these|those|any|anything",
+    "please? dont remember|memorize|memorise it|what|the following|i",
     "please? dont store|save|keep|record|note|retain this|that please? $",
     "please? do not store|save|keep|record|note|retain this|that please? $",
     "please? dont store|save|keep|record|note|retain|put this|that|it|anything in|to your? memory|notes",
@@ -22,7 +23,8 @@ const PHRASES: &[&str] = &[
     "please? dont take|make a? notes|note of|on|about this|that",
     "dont remember $",
     "do not remember $",
-    "this|that is|isnt not? to|for be? remembered|memory",
+    "this|that is not to|for be? remembered|memory",
+    "this|that isnt to|for be? remembered|memory",
     "this|that should|must not be remembered|stored|recorded $",
     "this|that shouldnt|mustnt be remembered|stored|recorded $",
     "this|that stays between us",

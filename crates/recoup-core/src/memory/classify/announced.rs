@@ -7,14 +7,56 @@ use super::tokens::Token;
 use super::{MAYBE, SURE};
 use crate::memory::refuse::phrase::is_one_of;
 
-/// What asks for all that follows to be kept.
-const KEEPS: &[&str] = &["REMEMBER", "NOWON", "UNIVERSAL", "LATER"];
+/// What asks for all that follows to be kept, where a line begins with it.
+const KEEPS: &[&str] = &[
+    "remember",
+    "keep in mind",
+    "bear in mind",
+    "make a note",
+    "take note",
+    "don't forget",
+    "dont forget",
+    "never forget",
+    "merk dir",
+    "merke dir",
+    "denk daran",
+    "denk dran",
+    "vergiss nicht",
+    "souviens-toi",
+    "rappelle-toi",
+    "n'oublie pas",
+    "retiens",
+    "note bien",
+    "recuerda",
+    "acuérdate",
+    "ten en cuenta",
+    "no olvides",
+    "lembre-se",
+    "lembra",
+    "lembre",
+    "não esqueça",
+    "ricorda",
+    "ricordati",
+    "tieni presente",
+    "non dimenticare",
+    "覚えておいて",
+    "覚えて",
+    "记住",
+    "请记住",
+    "別忘了",
+    "别忘了",
+];
+/// What may stand before that.
+const LEADS: &[&str] =
+    &["PLEASE", "OK", "ALSO", "BUT", "NICE", "THANKS", "ACTUALLY", ",", ".", "!", "-", "so"];
+/// A longer line says more than that something holds from now on.
+const LONGEST_TITLE: usize = 8;
 /// What may announce something else as well.
 const RULES: &[&str] = &["ASARULE", "INREPO", "PREFER", "ALWAYS", "NEVER"];
 /// What asks for something else: "implement these rules:", "which of these …:".
 const ASKS: &[&str] = &[
-    "CANYOU", "WHAT", "HOW", "WHY", "SAYS", "SOURCE", "WAS", "IF", "FORNOW", "ONEOFFV", "LETS",
-    "SORRY", "FORGOT",
+    "CANYOU", "WHAT", "HOW", "WHY", "AUXQ", "SAYS", "SOURCE", "WAS", "IF", "FORNOW", "ONEOFFV",
+    "LETS", "SORRY", "FORGOT",
 ];
 
 /// How far an item can count on what stands above it.
@@ -55,13 +97,21 @@ fn above(outline: &Outline, read: &Read, at: usize) -> Above {
     };
     if has(ASKS) || read.tokens[header].iter().any(|token| token.class == "?") {
         Above::Nothing
-    } else if has(KEEPS) || is_title(&read.tokens[header]) {
+    } else if keeps(&read.tokens[header]) || is_title(&read.tokens[header]) {
         Above::Keeps
     } else if has(RULES) {
         Above::Rules
     } else {
         Above::Nothing
     }
+}
+
+/// "Please remember the following:", "from now on:".
+fn keeps(header: &[Token]) -> bool {
+    let first = header.iter().find(|token| !LEADS.contains(&token.class.as_str()));
+    let lasts = |token: &Token| token.is("NOWON") || token.is("UNIVERSAL");
+    first.is_some_and(|token| KEEPS.contains(&token.word.as_str()))
+        || (header.len() <= LONGEST_TITLE && header.iter().any(lasts))
 }
 
 /// "Rules:", "our conventions for this repo:", and nothing else.

@@ -20,23 +20,20 @@ falha falham cai caem quebra quebram trava travam fecha crasha \
 fallisce falliscono crashano blocca bloccano cade cadono chiude pianta ";
 
 /// What things do that work: with "never" it is wrong.
-const WORKS: &str = " works work loads load starts start responds respond finishes finish passes pass connects \
-connect appears opens updates renders terminates returns \
-funktioniert funktionieren geht gehen klappt klappen ladt laden startet starten antwortet reagiert \
-marche marchent fonctionne fonctionnent demarre repond charge passe \
-funciona funcionan funcionam arranca carga responde carrega abre inicia abren \
-funziona funzionano parte partono carica risponde apre ";
+const WORKS: &str = " works work pass passes responds respond funktioniert funktionieren klappt klappen reagiert \
+marche marchent fonctionne fonctionnent demarre repond funciona funcionan funcionam arranca responde carrega \
+inicia funziona funzionano risponde parte ";
 
 /// A command, or what is to be: then nothing is reported.
 const RULES: &str = " must should shall please need needs let make ensure want unless you we i \
-muss mussen soll sollen darf durfen bitte wir ich doit doivent faut nous debe deben hay nosotros \
+muss mussen soll sollen sollte sollten darf durfen bitte wir ich doit doivent faut nous debe deben hay nosotros \
 deve devem bisogna devono noi ";
 /// What a condition begins with.
 const IFS: &str = " if when whenever wenn falls sobald si quand lorsque cuando quando se ";
 
 /// Who does what is said of others.
 const OTHERS: &str =
-    " he she they er sie ils elles elle el ella ellos ellas ele ela eles elas lui loro ";
+    " he she they er sie ils elles elle ella ellos ellas ele ela eles elas lui loro ";
 
 const CHINESE_ADVERBS: &[&str] =
     &["总是", "老是", "一直", "从来不", "从不", "从来没", "每次都", "經常", "经常", "總是"];
@@ -184,8 +181,17 @@ fn goes_wrong(words: &[&str]) -> bool {
     !begins_with_rule
         && !commands
         && !has(RULES)
-        && ((has(FAILS) && (has(ALWAYS) || has(NEVER))) || (has(WORKS) && has(NEVER)))
+        && ((has(FAILS) && (has(ALWAYS) || has(NEVER)))
+            || (has(WORKS) && has(NEVER) && says_no_more(words)))
         && near(words)
+}
+
+/// What never works does nothing else: "the API never responds with 500" tells how it is.
+fn says_no_more(words: &[&str]) -> bool {
+    let is_said = |word: &str| is_one_of(word, WORKS) || is_one_of(word, NEVER);
+    let behind = words.iter().rposition(|word| is_said(word)).map_or(words, |at| &words[at + 1..]);
+    let is_place = |word: &str| is_one_of(word, " on in at auf im sur dans en em no na su ");
+    behind.len() <= 1 || (behind.len() == 2 && is_place(behind[0]))
 }
 
 /// What is always or never so stands beside what is: "the job never reads what fails" is not it.

@@ -26,7 +26,7 @@ pub(super) enum Sign {
     Likely,
     /// It decides.
     Clear,
-    /// Nothing else is meant: "remember that …", "use pnpm, not npm".
+    /// Nothing else is meant: "remember: …", "use pnpm, not npm".
     Asked,
 }
 
@@ -98,7 +98,8 @@ fn is_rule(rest: &[Token]) -> bool {
     (strong && acts) || (first.is("DONT") && verb.word == "ever")
 }
 
-/// "Remember: …", "remember that …", "add a rule: …": what follows is to be kept.
+/// "Remember: …", "add a rule: …": what follows is to be kept. "Remember that" may also go on with
+/// "bug": the weights decide.
 fn remembers(own: &[Token]) -> bool {
     let own = &own[own
         .iter()
@@ -106,8 +107,7 @@ fn remembers(own: &[Token]) -> bool {
         .count()..];
     let [first, next, rest @ ..] = own else { return false };
     let keeps = |words: &str| is_one_of(&first.word.replace(' ', "_"), words);
-    let says_what =
-        next.class == ":" || matches!(next.word.as_str(), "that" | "dass" | "que" | "che");
+    let says_what = next.class == ":" || matches!(next.word.as_str(), "dass" | "que" | "che");
     let adds = matches!(own, [add, _, rule, colon, _, _, ..]
         if add.word == "add" && is_one_of(&rule.word, " rule note reminder ") && colon.class == ":");
     adds || (rest.len() >= 2

@@ -42,8 +42,11 @@ fn what_code_must_not_store_is_a_rule() {
         ("don't keep unused imports", "don't keep unused imports"),
         ("don't log secrets", "don't log secrets"),
     ]);
-    let prompt = "I don't remember which port that was";
-    assert_eq!(spoken_openly(prompt), prompt);
+    for prompt in
+        ["I don't remember which port that was", "this is to be remembered", "never store it"]
+    {
+        assert_eq!(spoken_openly(prompt), prompt);
+    }
 }
 
 #[test]
