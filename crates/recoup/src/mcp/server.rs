@@ -58,8 +58,11 @@ impl Server {
             let _turn = turn;
             work(desk.surroundings()?)
         });
-        let done = done.await;
-        done.map_err(|_| ErrorData::internal_error("the work was not finished", None))
+        // A panic. What it said stays unsaid: it may be of the arguments.
+        Ok(done.await.unwrap_or_else(|_| {
+            let what = "an error in Recoup itself: this was not finished; other arguments may do";
+            Err(recoup_core::Error::new(recoup_core::ErrorKind::Io, what))
+        }))
     }
 
     /// What comes of a call once the user was asked, if they are to be.

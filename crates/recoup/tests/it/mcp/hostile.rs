@@ -128,6 +128,35 @@ fn wrong_types_are_named_to_the_model() {
 }
 
 #[test]
+fn a_glob_that_no_compiler_bears_is_refused_and_repeated_nowhere() {
+    let home = Home::new();
+    home.write("a", "one");
+    let mut client = Client::greeted(&home);
+    let nested = |levels: usize, inner: &str| {
+        format!("{}{inner}{}", "{a,".repeat(levels), "}".repeat(levels))
+    };
+    let key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    for glob in [nested(10_000, ""), nested(300, key), "*a".repeat(100_000)] {
+        let said = client.failure("cache_invalidate", json!({ "paths": glob }));
+        assert!(said.contains("paths") || said.contains("invalid glob"), "{said}");
+        assert!(said.len() < 1_500 && !said.contains(key), "{said}");
+    }
+    for glob in [nested(800, ""), nested(300, key), "*a".repeat(2_000)] {
+        let named = json!({ "paths": "a", "query": "q", "operation": "o", "sources": [glob] });
+        let said = client.failure("cache_lookup", named);
+        assert!(said.contains("invalid glob") || said.contains("matches no file"), "{said}");
+    }
+    // Joined they would be what none of them is.
+    let halves = [vec!["{".repeat(4_000); 20], vec!["}".repeat(4_000); 20]].concat();
+    for paths in [json!(halves), json!(nested(300, key))] {
+        let named = json!({ "paths": paths, "query": "q", "operation": "o" });
+        assert_eq!(client.data("cache_lookup", named)["status"], "miss");
+    }
+    let (code, stderr) = client.leave();
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_client_that_stops_reading_is_not_kept_in_memory() {
     let home = Home::new();
     let named = a_large_result(&home);
