@@ -14,4 +14,5 @@ mod memory;
 mod resources;
 mod schemas;
 mod second_call;
+mod told;
 mod trust;

@@ -6,11 +6,14 @@ use ignore::WalkBuilder;
 
 use super::{View, kept_path, lexically_clean};
 use crate::base::glob::{self, Slash};
+use crate::base::text::shortened;
 use crate::entry::{Pattern, PatternKind};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The characters that make a glob.
 const META: [char; 4] = ['*', '?', '[', '{'];
+/// The most of a source that an error repeats, in characters.
+const SHOWN: usize = 200;
 
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)
@@ -32,7 +35,7 @@ pub(super) fn first_matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBu
     let waits =
         || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
     if files.is_empty() && !waits() {
-        let given = pattern.given.as_ref().unwrap_or(&pattern.path);
+        let given = shortened(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
         let message = format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
         );
