@@ -10,6 +10,7 @@
 mod consent;
 mod http;
 mod instructions;
+mod load;
 mod prompts;
 mod resources;
 mod seal;
@@ -32,6 +33,7 @@ use recoup_core::key::Scope;
 use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
 use serde_json::Value;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use self::seal::Seal;
 use self::turns::Turns;
@@ -95,10 +97,17 @@ pub(crate) struct Desk {
     upkeep: Arc<Upkeep>,
     /// Who follows resources for as long as they like.
     listeners: Arc<Semaphore>,
+    /// What the user is being asked.
+    questions: Arc<Semaphore>,
+    /// Cancelled when the one client has left.
+    leaving: CancellationToken,
 }
 
 /// How many may listen at once: each looks at files twice a second.
 const LISTENERS: usize = 32;
+
+/// How many questions a user is asked at once.
+const QUESTIONS: usize = 16;
 
 impl Desk {
     pub(crate) fn new(
@@ -111,6 +120,8 @@ impl Desk {
             turns: Turns::default(),
             upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+            leaving: CancellationToken::new(),
         }
     }
 

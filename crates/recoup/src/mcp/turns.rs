@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::stdio::Burden;
+use super::load::Burden;
 
 /// How many work at once.
 const WORKERS: usize = 4;
@@ -36,7 +36,16 @@ pub(super) struct Turns {
 pub(super) struct Turn {
     _worker: OwnedSemaphorePermit,
     _writer: Option<OwnedSemaphorePermit>,
-    _burden: Option<Burden>,
+    burden: Option<Burden>,
+}
+
+/// The work is over, and the arguments are gone with it. The call may still wait for the user.
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(burden) = &self.burden {
+            burden.weigh(0);
+        }
+    }
 }
 
 impl Default for Turns {
@@ -55,7 +64,7 @@ impl Turns {
         access: Access,
         context: &RequestContext<RoleServer>,
     ) -> Result<Turn, ErrorData> {
-        let burden = context.extensions.get::<Burden>().cloned();
+        let burden = Burden::of(&context.extensions);
         let turn = async {
             let writer = match access {
                 Access::Reads => None,
@@ -70,7 +79,7 @@ impl Turns {
         };
         let turn = context.ct.run_until_cancelled(turn).await;
         let (worker, writer) = turn.ok_or_else(gone)??;
-        Ok(Turn { _worker: worker, _writer: writer, _burden: burden })
+        Ok(Turn { _worker: worker, _writer: writer, burden })
     }
 }
 

@@ -16,3 +16,4 @@ mod schemas;
 mod second_call;
 mod told;
 mod trust;
+mod waiting;
