@@ -40,7 +40,7 @@ pub use flight::Patience;
 pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};
-pub use named::{Named, Naming, listed};
+pub use named::{Named, Naming, joined, listed};
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
 pub use sources::{Change, Changed, Freshness, Since, View, Watched};

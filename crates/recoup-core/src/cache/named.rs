@@ -96,6 +96,17 @@ impl Naming<'_> {
     }
 }
 
+/// Paths as a key has them, for [`Naming::paths`]. One that would be read as another list, for
+/// a comma or a brace in its name, has a mark before each comma: no command line says it so.
+pub fn joined(paths: &[String]) -> String {
+    let plain = paths.join(",");
+    if listed(&plain).iter().eq(paths.iter().filter(|path| !path.is_empty())) {
+        return plain;
+    }
+    let marked: Vec<String> = paths.iter().map(|path| path.replace(',', "\\,")).collect();
+    marked.join(",")
+}
+
 /// A list as it was meant: `a,,b,` has two, and `*.{rs,ts}` is one.
 pub fn listed(given: &str) -> Vec<String> {
     let mut items = vec![String::new()];

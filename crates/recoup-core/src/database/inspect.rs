@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::sidecars;
 use super::layout::{Found, Layout, version_of};
-use super::{busy, fault, recover};
+use super::{Beside, busy, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -160,10 +160,10 @@ fn is_interrupt(error: &rusqlite::Error) -> bool {
 /// The directories beside a database in which damaged ones were set aside, the oldest first.
 pub fn set_asides(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let prefix = format!("{name}.damaged-");
     let entries = fs::read_dir(fsx::parent(path)).into_iter().flatten().flatten();
+    let is_aside = |it: &str| matches!(Beside::of(it, name), Some(Beside::SetAside(_)));
     let mut found: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(|it| it.starts_with(&prefix)))
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_aside))
         .map(|entry| entry.path())
         .collect();
     found.sort_unstable();

@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{fault, recover};
+use super::{beside, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long it is waited for somebody else who makes a copy.
 const FOR_COPY: Duration = Duration::from_secs(2);
-
-/// What a copy ends in that is being made.
-pub(crate) const UNFINISHED: &str = ".copy";
 
 /// What is in a database.
 #[derive(Debug)]
@@ -147,12 +144,12 @@ impl Layout {
 /// that; what somebody has left who was ended meanwhile is begun anew.
 fn back_up(connection: &Connection) -> Result<()> {
     let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
-    let backup = fsx::with_suffix(&path, &format!(".backup-{}", version_of(connection)?));
+    let backup = beside::backup_of(&path, version_of(connection)?);
     let _alone = recover::lock(&path, FOR_COPY)?;
     if backup.exists() {
         return Ok(());
     }
-    let part = fsx::with_suffix(&path, UNFINISHED);
+    let part = fsx::with_suffix(&path, beside::COPY);
     for left in [&part, &fsx::with_suffix(&part, "-journal")] {
         fsx::remove(left)?;
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::beside;
 use super::connection::{self, sidecars};
 use crate::base::fsx;
 use crate::error::Result;
@@ -26,7 +27,7 @@ pub(super) fn with_mended<T>(
     fresh: &Path,
     read: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<Option<T>> {
-    let copy = fsx::with_suffix(damaged, ".mended");
+    let copy = fsx::with_suffix(damaged, beside::MENDED);
     let [log, index] = sidecars(&copy);
     let mut bytes = fsx::read_limited(damaged, LARGEST)?;
     borrow(&mut bytes, &fsx::read_limited(fresh, LARGEST)?);

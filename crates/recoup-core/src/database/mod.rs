@@ -3,6 +3,7 @@
 //!
 //! What is in it is its owner's business, who says so with a [`Layout`].
 
+mod beside;
 pub(crate) mod busy;
 pub(crate) mod connection;
 pub(crate) mod fault;
@@ -14,10 +15,12 @@ mod recover;
 
 use std::time::Duration;
 
+pub use beside::{Beside, lock_of};
 pub(crate) use inspect::inspect;
 pub use inspect::{Inspected, Soundness, set_asides};
-pub(crate) use layout::{Layout, UNFINISHED, in_transaction, version_of};
+pub(crate) use layout::{Layout, in_transaction, version_of};
 pub(crate) use pool::{Pool, Teller};
+pub(crate) use recover::lock;
 
 /// How long a command waits for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

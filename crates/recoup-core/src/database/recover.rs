@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connection::{self, FileId, sidecars};
-use super::{Layout, fault, mend};
+use super::{Layout, beside, fault, mend};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
@@ -40,7 +40,7 @@ pub(super) enum Healed {
 pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Option<Healed>> {
     let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
-    let began_before = FileId::of(&lock_path(path))?.is_some();
+    let began_before = FileId::of(&beside::lock_of(path))?.is_some();
     let _lock = lock(path, wait)?;
     if connection::open(path, layout)?.is_some() {
         return Ok(None);
@@ -90,7 +90,7 @@ fn begin<T>(
 }
 
 fn fresh_path(path: &Path) -> PathBuf {
-    fsx::with_suffix(path, ".new")
+    fsx::with_suffix(path, beside::FRESH)
 }
 
 /// Where a path really leads, also when nothing is there yet.
@@ -143,7 +143,7 @@ pub(super) fn demand_ours(path: &Path, layout: &Layout) -> Result<()> {
 /// Takes over what can be read of a database, and puts it aside. It is moved last, so that
 /// whoever is ended before that leaves it to the next.
 fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
-    let place = fsx::with_suffix(path, &format!(".damaged-{}", ids::fresh(&SystemClock)));
+    let place = beside::aside_of(path, ids::fresh(&SystemClock).as_str());
     let aside = || {
         fsx::ensure_dir(&place)?;
         move_into(&place, path)
@@ -188,18 +188,14 @@ fn move_into(place: &Path, path: &Path) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
-    FileLock::acquire(&lock_path(path), Deadline::after(wait))
-}
-
-/// A name that nobody else gives to a file.
-fn lock_path(path: &Path) -> PathBuf {
-    fsx::with_suffix(path, ".recoup-lock")
+/// Nobody else begins it, copies it or begins it anew while this is held.
+pub(crate) fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
+    FileLock::acquire(&beside::lock_of(path), Deadline::after(wait))
 }
 
 /// We made the lock's file before the database, or the database says so itself.
 fn is_ours(path: &Path, layout: &Layout) -> Result<bool> {
-    Ok(FileId::of(&lock_path(path))?.is_some() || has_our_mark(path, layout)?)
+    Ok(FileId::of(&beside::lock_of(path))?.is_some() || has_our_mark(path, layout)?)
 }
 
 /// The application id, at its place in the first bytes of an SQLite file. A file

@@ -52,6 +52,12 @@ impl Rolling {
         self.dir.join(format!("{}.{}", self.name, self.extension))
     }
 
+    /// All that there may be, the oldest first.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let older = (1..self.files).rev().map(|number| self.older(number));
+        older.chain([self.path()]).collect()
+    }
+
     fn older(&self, number: usize) -> PathBuf {
         self.dir.join(format!("{}.{number}.{}", self.name, self.extension))
     }

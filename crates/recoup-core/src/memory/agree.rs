@@ -4,6 +4,8 @@
 //! page. So a suggestion changes nothing that counts, however often it comes. Only the user's
 //! word does, and that is given to a [`Suggestion`]: to these words, and to what gives way.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, params};
 
 use super::keep::{self, Details, Recorded};
@@ -75,10 +77,9 @@ impl Memory {
         self.change("agreeing to a memory", |connection| {
             let kept = keep::demand(connection, &to.note.id)?;
             let instead_of = keep::rivals(connection, &kept)?;
-            let shown = |notes: &[Note]| notes.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
             let as_shown = kept.note.text == to.note.text
                 && kept.note.scope == to.note.scope
-                && shown(&notes(instead_of)) == shown(&to.instead_of);
+                && in_words(&notes(instead_of)) == in_words(&to.instead_of);
             if !as_shown {
                 let changed = format!("{} has changed meanwhile: look at it again", to.note.id);
                 return Err(Error::new(ErrorKind::Invalid, changed));
@@ -87,6 +88,11 @@ impl Memory {
             keep::set_status(connection, &to.note.id, Status::Active, "agreed", now)
         })
     }
+}
+
+/// What somebody is shown of notes, in whatever order.
+fn in_words(notes: &[Note]) -> BTreeSet<(&str, &str)> {
+    notes.iter().map(|it| (it.id.as_str(), it.text.as_str())).collect()
 }
 
 fn known(connection: &Connection, statement: &Statement) -> Result<Option<Kept>> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
@@ -10,8 +11,11 @@ use super::rows::Kept;
 use super::schema::LISTS;
 use super::{Note, NoteId, givings, rows, search};
 use crate::base::fsx;
-use crate::database::{UNFINISHED, connection, fault, version_of};
+use crate::database::{Beside, connection, fault, lock, version_of};
 use crate::error::{Error, Result};
+
+/// How long it is waited for somebody who copies or repairs the database.
+const FOR_OTHERS: Duration = Duration::from_secs(2);
 
 /// What was forgotten, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,23 +90,32 @@ pub(super) fn empty_log(connection: &Connection) -> Result<()> {
 /// The same in everything that has the database's name and a suffix of ours.
 pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
+    let database = name_of(path);
     for copy in siblings(path) {
-        let name = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.contains(".damaged-") {
-            unreached.push(copy);
-        } else if name.contains(UNFINISHED) {
-            // Nobody needs it: whoever was making it begins anew.
-            if fsx::remove(&copy).is_err() {
+        let name = name_of(&copy);
+        match Beside::of(&name, &database) {
+            Some(Beside::SetAside(_)) => unreached.push(copy),
+            Some(Beside::Unfinished) if remove_unfinished(path, &copy).is_err() => {
                 unreached.push(copy);
             }
-        } else if name.contains(".backup-") {
-            match in_copy(&copy, ids) {
+            Some(Beside::Backup(itself)) if itself == name => match in_copy(&copy, ids) {
                 Ok(()) => copies.push(copy),
                 Err(_) => unreached.push(copy),
-            }
+            },
+            _ => {}
         }
     }
     Forgotten { notes, copies, unreached }
+}
+
+/// Nobody needs it, unless somebody is making it now.
+fn remove_unfinished(database: &Path, file: &Path) -> Result<()> {
+    let _alone = lock(database, FOR_OTHERS)?;
+    fsx::remove(file).map(drop)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
@@ -119,14 +132,9 @@ fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
 }
 
 fn siblings(path: &Path) -> Vec<PathBuf> {
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-        return Vec::new();
-    };
+    let name = name_of(path);
     let Ok(entries) = fs::read_dir(fsx::parent(path)) else { return Vec::new() };
-    let ours = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|other| other.to_string_lossy().starts_with(&format!("{name}.")))
-    };
+    let ours = |path: &PathBuf| name_of(path).starts_with(&format!("{name}."));
     let mut found: Vec<PathBuf> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).collect();
     found.sort_unstable();

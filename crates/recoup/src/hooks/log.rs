@@ -34,6 +34,11 @@ impl Log {
         Self { home: home.to_owned(), lines }
     }
 
+    /// Its files, the oldest first.
+    pub(crate) fn paths(&self) -> Vec<std::path::PathBuf> {
+        self.lines.paths()
+    }
+
     /// Writes down what went wrong. Where even that can't be done, nothing is left to do.
     pub(crate) fn note(&self, client: Option<Client>, doing: &str, why: &str) {
         let client = client.map_or("-", Client::as_str);

@@ -2,9 +2,8 @@
 //! was there before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Timestamp};
 use recoup_core::base::fsx::{self, FileLock};
@@ -17,9 +16,6 @@ use super::undo::Undo;
 
 /// Long enough for any others that write.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// In milliseconds: nobody takes that long to write a file of settings.
-const LEFT_BEHIND: u64 = 60_000;
 
 /// How often it is tried. After the first time only those can come in between who do not know
 /// our lock.
@@ -88,7 +84,7 @@ impl<'a> Turn<'a> {
         if let Some(path) = outdated(changes)? {
             return Ok(Outcome::Outdated(path));
         }
-        self.sweep(changes.iter().map(|change| real(&change.path)));
+        sweep(changes.iter().map(|change| real(&change.path)));
         let changes: Vec<&Change> = changes.iter().filter(|change| change.is_any()).collect();
         let mut receipt = Receipt::read(self.own)?;
         let mut copies = Vec::new();
@@ -121,7 +117,7 @@ impl<'a> Turn<'a> {
         if let Some(path) = outdated(&undo.changes)? {
             return Ok(Outcome::Outdated(path));
         }
-        self.sweep(undo.looked.keys().cloned());
+        sweep(undo.looked.keys().cloned());
         let mut copies = Vec::new();
         for change in undo.changes.iter().filter(|change| change.is_any()) {
             // A file that we made has nothing in it that is worth a copy.
@@ -146,28 +142,21 @@ impl<'a> Turn<'a> {
         backups::make(change, self.own, self.now)
     }
 
-    /// Removes what those left beside these files who were killed while they wrote: whole copies
-    /// of settings. Of others who write there now, nothing is that old.
-    fn sweep(&self, files: impl Iterator<Item = PathBuf>) {
-        let dirs: BTreeSet<PathBuf> = files.map(|file| fsx::parent(&file).to_owned()).collect();
-        for path in dirs.iter().flat_map(|dir| temporaries_in(dir)) {
-            let written = std::fs::symlink_metadata(&path).and_then(|found| found.modified());
-            let since = written.ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-            let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
-            let millis = millis.map_or(0, |it| self.now.millis_since(Timestamp::from_millis(it)));
-            if millis > LEFT_BEHIND {
-                // It is in nobody's way.
-                let _ = fsx::remove(&path);
-            }
-        }
-    }
-
     /// What was written is written: copies too many are in nobody's way.
     fn prune(&self, receipt: &Receipt, fresh: &Copies) {
         let fresh = fresh.iter().filter_map(|(_, copy)| copy.strip_prefix(self.own).ok());
         let needed = receipt.copies().map(Path::to_path_buf).collect();
         let fresh = fresh.map(Path::to_path_buf).collect();
         let _ = backups::prune(self.own, &needed, &fresh);
+    }
+}
+
+/// Removes what those left beside these files who were killed while they wrote: whole copies
+/// of settings.
+fn sweep(files: impl Iterator<Item = PathBuf>) {
+    let dirs: BTreeSet<PathBuf> = files.map(|file| fsx::parent(&file).to_owned()).collect();
+    for dir in &dirs {
+        fsx::sweep_temporaries(dir);
     }
 }
 
@@ -201,15 +190,8 @@ fn outdated(changes: &[Change]) -> Result<Option<PathBuf>> {
 /// Removes a directory that we made, unless something is in it. What a process of ours was
 /// writing there when it was killed is nothing.
 fn remove_dir(dir: &Path) -> Result<()> {
-    temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
+    fsx::temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
     fsx::remove_empty_dir(dir).map(drop)
-}
-
-/// Files that a process of ours is writing, or was when it was killed.
-fn temporaries_in(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let is_one = |entry: &DirEntry| fsx::is_hidden_temporary(&entry.file_name().to_string_lossy());
-    entries.filter(is_one).map(|entry| entry.path())
 }
 
 fn write(change: &Change) -> Result<()> {

@@ -16,9 +16,6 @@ use super::found::LARGEST;
 use super::held::Held;
 use super::places::Places;
 
-/// As many links as Linux follows.
-const LINKS_MOST: usize = 40;
-
 /// For whom something is in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Party {
@@ -107,26 +104,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Where a path leads, through links, be it that nothing is there.
 pub(crate) fn real(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MOST {
-        if let Ok(real) = path.canonicalize() {
-            return real;
-        }
-        let dir = real_dir(fsx::parent(&path));
-        let there = dir.join(path.file_name().unwrap_or_default());
-        match fs::read_link(&there) {
-            Ok(target) => path = dir.join(target),
-            Err(_) => return there,
-        }
-    }
-    path
-}
-
-/// The same for a directory of which the end may be missing.
-fn real_dir(dir: &Path) -> PathBuf {
-    let found = dir.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
-    let Some((above, real)) = found else { return dir.to_owned() };
-    dir.strip_prefix(above).map_or_else(|_| dir.to_owned(), |rest| real.join(rest))
+    fsx::resolved(path).unwrap_or_else(|| path.to_owned())
 }
 
 /// A file without leave to write would still be replaced by one who owns its directory, and a

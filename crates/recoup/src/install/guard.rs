@@ -42,18 +42,32 @@ pub(crate) fn demand_only_ours(change: &Change, ours: Ours<'_>, places: &Places)
 
 /// Whether such a file may hold what is not ours, too.
 fn has_others(held: &Held) -> bool {
-    !matches!(held, Held::Extension | Held::Line(_))
+    !matches!(held, Held::Extension)
 }
 
 impl Ours<'_> {
     /// Whether nothing else is another afterwards; otherwise what.
     fn are_all(self, before: &[u8], after: &[u8]) -> std::result::Result<(), String> {
+        if self.holds.iter().any(|held| matches!(held, Held::Line(_))) {
+            let same = self.other_lines(before).eq(self.other_lines(after));
+            return if same { Ok(()) } else { Err("another line would change".to_owned()) };
+        }
         let before = self.rest(before).map_err(|fault| fault.to_string())?;
         let after = self.rest(after);
         let after =
             after.map_err(|fault| format!("what is left would not be readable: {}", fault.what))?;
         let changed = before.first_difference(&after);
         changed.map_or(Ok(()), |name| Err(format!("“{name}” would be another")))
+    }
+
+    /// The lines of a list without those that are ours.
+    fn other_lines(self, list: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let is_ours = move |line: &&[u8]| {
+            let line = line.trim_ascii_end();
+            self.holds.iter().any(|held| matches!(held, Held::Line(it) if it.as_bytes() == line))
+        };
+        let lines = list.strip_suffix(b"\n").unwrap_or(list).split(|byte| *byte == b'\n');
+        lines.filter(move |line| !list.is_empty() && !is_ours(line))
     }
 
     /// What a file amounts to without all that.

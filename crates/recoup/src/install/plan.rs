@@ -142,13 +142,14 @@ impl Plan {
             inside::demand_plain(&list, wish.places)?;
             let party = Party::of(self.client, wish.level, wish.places);
             let mut change = Change::begin(&list, Some(party))?.behind(self.changes.iter());
-            let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
             let line = format!("/{}", path.display());
-            let after = exclude::with(&before, &line).into_bytes();
+            let after = exclude::with(change.before.as_deref().unwrap_or_default(), &line);
             if change.before.as_deref() != Some(&after) {
                 change.done.said.push(format!("{line} is yours alone, and not for git"));
                 change.after = Some(after);
-                change.held = Some(Held::Line(line));
+                let held = Held::Line(line);
+                demand_only_ours(&change, Ours { holds: &[&held], peers: &[] }, wish.places)?;
+                change.held = Some(held);
                 self.changes.push(change);
             }
         }

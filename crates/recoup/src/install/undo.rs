@@ -123,24 +123,28 @@ impl Undo {
             }
         }
         for entry in &receipt.files {
-            let mut strays = Vec::new();
-            for (party, held) in &entry.holds {
-                if wanted.has(party, places) {
-                    add(entry.at(), held.clone(), party);
-                    strays.extend(stray(entry.at(), held, party, places));
-                }
+            for (party, held) in entry.holds.iter().filter(|(party, _)| wanted.has(party, places)) {
+                add(entry.at(), held.clone(), party);
             }
-            let more = entry.parties.iter().filter(|party| wanted.has(party, places));
-            for party in more {
-                if !self.parties.contains(party) {
-                    self.parties.push(party.clone());
-                }
-            }
-            self.faults.extend(strays.into_iter().next());
+            self.note_parties(entry, places, wanted);
         }
         looks
     }
 
+    /// Those for whom something of an entry goes; and what can't be reached of it, once.
+    fn note_parties(&mut self, entry: &Entry, places: &Places, wanted: &Wanted) {
+        let is_meant = |party: &Party| wanted.has(party, places);
+        for party in entry.parties.iter().filter(|party| is_meant(party)) {
+            if !self.parties.contains(party) {
+                self.parties.push(party.clone());
+            }
+        }
+        let holds = entry.holds.iter().filter(|(party, _)| is_meant(party));
+        let mut strays = holds.filter_map(|(party, held)| stray(entry.at(), held, party, places));
+        self.faults.extend(strays.next());
+    }
+
+    /// What becomes of one file; none where there is nothing of ours in it.
     fn restored(
         &mut self,
         look: &Look,
@@ -158,27 +162,17 @@ impl Undo {
             change.after = after;
             return Ok(Some(change));
         }
-        let earlier = match entry.map(|entry| &entry.before) {
-            Some(Before::Copy(copy)) => read(&own.join(copy)).ok().flatten(),
+        let copy = match entry.map(|entry| &entry.before) {
+            Some(Before::Copy(copy)) => Some(own.join(copy)),
             _ => None,
         };
+        let earlier = copy.as_ref().and_then(|copy| read(copy).ok().flatten());
         let known = Known { entry, earlier: earlier.as_deref() };
-        let mut notes = Vec::new();
-        for (held, _) in &look.holds {
-            // Nothing is left in it to be taken out.
-            let Some(text) = change.after.clone() else { break };
-            let taken = take(held, &text, known).map_err(|fault| {
-                let place = places.shown(&look.path);
-                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
-            })?;
-            change.after = taken.text;
-            change.done.said.extend(taken.done.said);
-            notes.extend(taken.done.notes);
-        }
-        if let (Some(Before::Copy(copy)), Some(earlier)) = (entry.map(|it| &it.before), &earlier) {
+        let mut notes = look.take_from(&mut change, known, places)?;
+        if let (Some(copy), Some(earlier)) = (copy, &earlier) {
             let now = change.after.as_deref().unwrap_or_default();
             notes.extend(peers::missing(earlier, now).into_iter().map(|name| {
-                let (place, copy) = (places.shown(&look.path), places.shown(&own.join(copy)));
+                let (place, copy) = (places.shown(&look.path), places.shown(&copy));
                 format!("{name} does not come back: {place} was changed since; {copy} has it")
             }));
         }
@@ -199,6 +193,30 @@ impl Undo {
             Before::Unknown => Ok(None),
             Before::Copy(copy) => Ok(read(&own.join(copy))?.map(Original::Text)),
         }
+    }
+}
+
+impl Look {
+    /// Takes everything of ours out of a file; says what its user should know.
+    fn take_from(
+        &self,
+        change: &mut Change,
+        known: Known<'_>,
+        places: &Places,
+    ) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        for (held, _) in &self.holds {
+            // Nothing is left in it to be taken out.
+            let Some(text) = change.after.clone() else { break };
+            let taken = take(held, &text, known).map_err(|fault| {
+                let place = places.shown(&self.path);
+                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
+            })?;
+            change.after = taken.text;
+            change.done.said.extend(taken.done.said);
+            notes.extend(taken.done.notes);
+        }
+        Ok(notes)
     }
 }
 

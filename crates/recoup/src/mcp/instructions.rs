@@ -34,9 +34,7 @@ any that came up, and the token of the miss.
 
 /// The instructions, for agents that get the rules from hooks and for those that do not.
 pub(super) fn text(with_hooks: bool) -> String {
-    let parts = match with_hooks {
-        true => [WITH_HOOKS, CITE, STORE_WITH_HOOKS, BOTH],
-        false => [WITHOUT_HOOKS, CITE, STORE, BOTH],
-    };
-    parts.concat()
+    let (opening, store) =
+        if with_hooks { (WITH_HOOKS, STORE_WITH_HOOKS) } else { (WITHOUT_HOOKS, STORE) };
+    [opening, CITE, store, BOTH].concat()
 }

@@ -31,8 +31,9 @@ use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
 use recoup_core::key::Scope;
 use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
+use rmcp::ErrorData;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::seal::Seal;
@@ -40,6 +41,9 @@ use self::turns::Turns;
 use self::upkeep::Upkeep;
 
 pub(crate) use http::{Http, serve as serve_http};
+
+/// How long a message may be, in bytes, in whichever way it comes: the SDK's own limit.
+const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 
 /// The file with the token of the HTTP server, in our own directory.
 pub(crate) const TOKEN_FILE: &str = "mcp-token";
@@ -131,6 +135,15 @@ impl Desk {
         }
         let opened = (self.open)()?;
         Ok(&**self.opened.get_or_init(|| opened))
+    }
+
+    /// A place among those who follow resources, unless there are too many.
+    fn listen(&self) -> Result<OwnedSemaphorePermit, ErrorData> {
+        let full = "too many listen at once: end a subscription first";
+        self.listeners
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| ErrorData::invalid_request(full, None))
     }
 
     /// What ties answers to questions, one for the process: a client may bring the answer on

@@ -2,7 +2,7 @@
 //! The engine blocks, so the work crosses over to a thread that may.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recoup_core::base::text::shortened;
 use recoup_core::{Result, secrets};
@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -23,6 +24,7 @@ use super::consent::{self, Brought, Consent};
 use super::load::Burden;
 use super::tools::{self, Answer, Outcome, Proposal};
 use super::turns::Access;
+use super::upkeep::Upkeep;
 use super::watch::Watch;
 use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
 
@@ -40,8 +42,15 @@ const ANSWERS: usize = 2;
 pub(super) struct Server {
     desk: Desk,
     manner: Manner,
-    /// What a client of an older protocol follows; each is let go of with its guard.
-    followed: Mutex<BTreeMap<String, DropGuard>>,
+    /// What a client of an older protocol follows.
+    followed: Mutex<BTreeMap<String, Followed>>,
+}
+
+/// A resource that is followed, until this is dropped.
+#[derive(Debug)]
+struct Followed {
+    _until: DropGuard,
+    _listening: OwnedSemaphorePermit,
 }
 
 impl Server {
@@ -74,6 +83,23 @@ impl Server {
     fn may_ask(&self, proposal: &Proposal, context: &RequestContext<RoleServer>) -> bool {
         let Manner { with_hooks, may_ask } = self.manner;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
+    }
+
+    /// Notes that a resource is followed, before anything is waited for: whoever wants it no
+    /// longer is heard from then on. The token ends with the following.
+    fn follow(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
+        let mut followed = self.followed();
+        // The same again takes the place of the first.
+        followed.remove(uri);
+        let listening = self.desk.listen()?;
+        let token = CancellationToken::new();
+        let until = token.clone().drop_guard();
+        followed.insert(uri.to_owned(), Followed { _until: until, _listening: listening });
+        Ok(token)
+    }
+
+    fn followed(&self) -> MutexGuard<'_, BTreeMap<String, Followed>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What comes of a call once the user was asked, if they are to be.
@@ -111,11 +137,7 @@ fn result(done: Result<Answer>, context: &RequestContext<RoleServer>) -> CallToo
             }
             success(answer)
         }
-        Err(error) => {
-            // A path or a name in it may be anything.
-            let said = secrets::redact(&error.to_string()).into_owned();
-            CallToolResult::error(vec![ContentBlock::text(shortened(&said, MOST_SAID))])
-        }
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(in_words(&error))]),
     }
 }
 
@@ -127,7 +149,12 @@ fn success(answer: Answer) -> CallToolResult {
 
 /// What went wrong where there is no other way to say it.
 pub(super) fn fault(error: &recoup_core::Error) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
+    ErrorData::internal_error(in_words(error), None)
+}
+
+/// An error as it is said. A path or a name in it may be anything.
+fn in_words(error: &recoup_core::Error) -> String {
+    shortened(&secrets::redact(&error.to_string()), MOST_SAID).into_owned()
 }
 
 /// The lists are short: there is one page.
@@ -182,7 +209,7 @@ impl ServerHandler for Server {
         match self.work(tool.access(), &context, work).await? {
             Ok(outcome) => {
                 if tool.access() == Access::Writes {
-                    self.desk.upkeep.look(&self.desk);
+                    Upkeep::look(&self.desk);
                 }
                 self.settled(outcome, &brought, &context).await
             }
@@ -235,12 +262,9 @@ impl ServerHandler for Server {
         if !resources::is_followed(&uri) {
             return Err(resources::absent(&uri));
         }
-        let token = CancellationToken::new();
-        let mut watch = Watch::new(self.desk.clone(), uri.clone()).await;
-        self.followed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(uri, token.clone().drop_guard());
+        let token = self.follow(&uri)?;
+        let watch = token.run_until_cancelled(Watch::new(self.desk.clone(), uri)).await;
+        let Some(mut watch) = watch else { return Ok(()) };
         let peer = context.peer.clone();
         tokio::spawn(token.run_until_cancelled_owned(async move {
             loop {
@@ -258,7 +282,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        self.followed().remove(&request.uri);
         Ok(())
     }
 
@@ -275,12 +299,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let Ok(_listening) = self.desk.listeners.try_acquire() else {
-            return Err(ErrorData::invalid_request(
-                "too many listen at once: end a subscription first",
-                None,
-            ));
-        };
+        let _listening = self.desk.listen()?;
         let mut following = tokio::task::JoinSet::new();
         // Each once, however often it is named.
         let followed: BTreeSet<&String> =

@@ -81,6 +81,13 @@ impl Turns {
         let (worker, writer) = turn.ok_or_else(gone)??;
         Ok(Turn { _worker: worker, _writer: writer, burden })
     }
+
+    /// Waits for a turn to write something that no client has asked for.
+    pub(super) async fn unasked(&self) -> Result<Turn, ErrorData> {
+        let writer = place(&self.writers).await?;
+        let worker = place(&self.workers).await?;
+        Ok(Turn { _worker: worker, _writer: Some(writer), burden: None })
+    }
 }
 
 async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ErrorData> {

@@ -34,11 +34,14 @@ pub(super) struct Watch {
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 /// How files and text were when last looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Seen {
-    files: Vec<Stamp>,
+    files: Files,
     text: Option<String>,
 }
+
+/// The database and its log, by what changes with them.
+type Files = [Stamp; 2];
 
 impl Watch {
     pub(super) async fn new(desk: Desk, uri: String) -> Self {
@@ -65,10 +68,11 @@ impl Watch {
     /// Whether the text is another than the last time.
     async fn look(&mut self) -> bool {
         self.idle += 1;
-        let known = if self.idle < IN_ANY_CASE { self.seen.files.clone() } else { Vec::new() };
+        let is_known = self.seen.text.is_some() && self.idle < IN_ANY_CASE;
+        let known = is_known.then_some(self.seen.files);
         let (desk, uri) = (self.desk.clone(), self.uri.clone());
         // What can't be read now has not changed yet.
-        let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, &known)).await else {
+        let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, known)).await else {
             return false;
         };
         let changed = now.text != self.seen.text;
@@ -78,12 +82,12 @@ impl Watch {
 }
 
 /// What is there now; none where the files are those that are known.
-fn look(desk: &Desk, uri: &str, known: &[Stamp]) -> Option<Seen> {
+fn look(desk: &Desk, uri: &str, known: Option<Files>) -> Option<Seen> {
     let around = desk.surroundings().ok()?;
     let path = around.memory().path();
     // Before the text: what changes in between is seen the next time.
-    let files = vec![stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
-    if files == known {
+    let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
+    if known == Some(files) {
         return None;
     }
     let text = resources::text(around, uri).ok()?;

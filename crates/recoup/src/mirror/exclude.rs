@@ -1,7 +1,7 @@
 //! What was said in private is not published with a repository: git's own exclude file,
 //! which all worktrees share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
@@ -47,15 +47,48 @@ pub(super) fn file_for(place: &Place) -> Option<PathBuf> {
     known.or_else(|| Project::find(place.root.as_deref()?).ok()?.git_exclude())
 }
 
-/// The files there that git has already: these are published, whatever it is told.
-pub(super) fn tracked(project: &Project) -> Vec<PathBuf> {
-    if project.git_dir().is_none() {
-        return Vec::new();
+/// What git has of our folders.
+#[derive(Debug)]
+pub(super) enum Tracked {
+    /// These files are published, whatever it is told.
+    Files(Vec<PathBuf>),
+    /// Its list can't be read, and may have any of them.
+    Unknown,
+}
+
+impl Tracked {
+    /// Whether something beneath that directory is published, or may be.
+    pub(super) fn may_be_in(&self, dir: &Path) -> bool {
+        match self {
+            Self::Files(files) => files.iter().any(|file| file.starts_with(dir)),
+            Self::Unknown => true,
+        }
     }
-    let index = fsx::read_regular(&project.git_index(), LARGEST_INDEX).ok().flatten();
+}
+
+/// The files there that git has already.
+pub(super) fn tracked(project: &Project) -> Tracked {
+    if project.git_dir().is_none() {
+        return Tracked::Files(Vec::new());
+    }
     let start = format!(".claude/skills/{PREFIX}");
-    let names = git_index::beginning_with(&index.unwrap_or_default(), &start);
-    names.into_iter().map(|name| project.root().join(name)).collect()
+    let names = match fsx::read_regular(&project.git_index(), LARGEST_INDEX) {
+        // Nothing was ever added.
+        Ok(None) => Some(Vec::new()),
+        Ok(Some(index)) => git_index::beginning_with(&index, &start),
+        Err(_) => None,
+    };
+    let files = |names: Vec<String>| names.iter().map(|it| project.root().join(it)).collect();
+    names.map(files).map_or(Tracked::Unknown, Tracked::Files)
+}
+
+/// What is said where that is not known.
+pub(super) fn unknown(project: &Project) -> String {
+    format!(
+        "whether git has {}/.claude/skills/{PREFIX}… already can't be told from {}: nothing is added to skills. `git update-index --no-split-index` makes one list of a list in parts; or say skills.place = \"user\"",
+        project.root().display(),
+        project.git_index().display()
+    )
 }
 
 /// What is said about it.

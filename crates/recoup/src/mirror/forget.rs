@@ -37,14 +37,15 @@ impl Mirror<'_> {
             return Ok((delete()?, Vec::new()));
         }
         // Whatever happens now, the next sync looks everywhere.
-        register::make_due(self.ground.home)?;
+        let due = register::make_due(self.ground.home);
         let out = self.take_out(found, &scopes, &traces);
         let deleted = delete()?;
         let mut left = out.left(&traces);
         left.sort();
         left.dedup();
-        if out.report.faults.is_empty() {
-            register::is_done(self.ground.home)?;
+        if due.is_ok() && out.report.faults.is_empty() {
+            // Where it stays, the next sync looks everywhere, and finds nothing.
+            let _ = register::clear_due(self.ground.home);
         }
         Ok((deleted, left))
     }
@@ -115,7 +116,7 @@ fn having(places: &[Place], traces: &Traces) -> Vec<PathBuf> {
 fn still(register: &Register, places: &[Place], report: &Report, traces: &Traces) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for place in places {
-        let place = register.take(place.clone());
+        let place = register.as_known(place.clone());
         let is_faulty = report.faults.iter().any(|fault| fault.dir.starts_with(&place.dir));
         for path in scan::files(&place) {
             let Some(file) = read(&path) else { continue };

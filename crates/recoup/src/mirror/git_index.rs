@@ -5,23 +5,23 @@
 //! stat:[u8; 40] id:[u8; 20 or 32] flags:u16 (extended:u16) name NUL (padding to 8)
 //! ```
 //! In its fourth version a name says how many bytes of the one before it leaves out, and
-//! there is no padding.
+//! there is no padding. Behind the entries stand extensions, each as a name of four letters, its
+//! length as u32, and so much; and a checksum as long as an id. An index in parts has the
+//! extension `link`, and most of its names are in another file.
 
 const STAT: usize = 40;
 const IDS: [usize; 2] = [20, 32];
 const EXTENDED: u16 = 0x4000;
+const LINK: &[u8] = b"link";
 
-/// The names that begin so. Where the list can't be read, that beginning, if it occurs.
-pub(super) fn beginning_with(index: &[u8], start: &str) -> Vec<String> {
-    let Some(names) = IDS.into_iter().find_map(|id| names(index, id)) else {
-        let occurs = index.windows(start.len()).any(|window| window == start.as_bytes());
-        return occurs.then(|| start.to_owned()).into_iter().collect();
-    };
+/// The names that begin so; none where the list can't be read, or not all of it is here.
+pub(super) fn beginning_with(index: &[u8], start: &str) -> Option<Vec<String>> {
+    let names = IDS.into_iter().find_map(|id| names(index, id))?;
     let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
-    found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+    Some(found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
 }
 
-/// All names, if the list holds together with ids of that length.
+/// All names, if the list is whole and holds together with ids of that length.
 fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
     let (version, count) = (u32_at(index, 4)?, u32_at(index, 8)?);
     if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
@@ -51,7 +51,23 @@ fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
         before.clone_from(&name);
         names.push(name);
     }
-    Some(names)
+    is_whole(index.get(at..)?, id).then_some(names)
+}
+
+/// Whether what stands behind the entries is extensions and a checksum, and none of them says
+/// that there is more.
+fn is_whole(mut rest: &[u8], id: usize) -> bool {
+    while rest.len() > id {
+        let Some(len) = u32_at(rest, 4).and_then(|len| usize::try_from(len).ok()) else {
+            return false;
+        };
+        let next = len.checked_add(8).and_then(|len| rest.get(len..));
+        match next {
+            Some(next) if !rest.starts_with(LINK) => rest = next,
+            _ => return false,
+        }
+    }
+    rest.len() == id
 }
 
 /// As in git's pack files: seven bits a byte, the highest first.

@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::clock::Clock;
+use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::mirror::{is_for, item_line};
@@ -110,7 +111,7 @@ impl Mirror<'_> {
             self.bring(&mut register, place, licence, &mut report);
         }
         if is_due && !self.dry && report.faults.is_empty() {
-            register::is_done(home)?;
+            register::clear_due(home)?;
         }
         Ok(report)
     }
@@ -166,7 +167,7 @@ impl Mirror<'_> {
 
     /// The register; made anew by looking where it can't be read.
     fn register(&self) -> Result<Register> {
-        let mut register = Register::open(self.ground.home)?;
+        let mut register = Register::of(self.ground.home, self.dry)?;
         if register.is_damaged() {
             register.add(scan::places(self.ground));
         }
@@ -188,7 +189,7 @@ impl Mirror<'_> {
         licence: Licence,
         report: &mut Report,
     ) -> Result<()> {
-        let mut known = register.take(place);
+        let mut known = register.as_known(place);
         scan::adopt(&mut known);
         let files = match (licence, known.sort) {
             (Licence::Nothing, _) => Vec::new(),
@@ -223,16 +224,9 @@ impl Mirror<'_> {
         let mut places =
             vec![of_project(Sort::Rules, memory), Place::new(Sort::Skills, users.clone(), None)];
         // Where the project is the user's home, its folder is the one that all projects see.
-        if real(&own) != real(&users) {
+        if fsx::resolved(&own) != fsx::resolved(&users) {
             places.push(of_project(Sort::Skills, own));
         }
         places
     }
-}
-
-/// Where a path leads, as far as it is there.
-fn real(path: &Path) -> PathBuf {
-    let there = path.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)));
-    let rest = there.as_ref().and_then(|(there, _)| path.strip_prefix(there).ok());
-    there.as_ref().zip(rest).map_or_else(|| path.to_owned(), |((_, real), rest)| real.join(rest))
 }

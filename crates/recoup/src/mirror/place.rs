@@ -5,7 +5,6 @@
 //! nothing from being taken out.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
@@ -47,7 +46,7 @@ pub(super) fn settle(
         report.changes.extend(plan.changes(&place));
         return Ok(());
     }
-    sweep(&place)?;
+    sweep(&place);
     Settling { plan, place, register, report, unwritten: BTreeSet::new() }.carry_out()
 }
 
@@ -127,18 +126,12 @@ impl Settling<'_> {
     }
 }
 
-/// Removes what those who died while they wrote have left. Nobody else of ours is writing.
-fn sweep(place: &Place) -> Result<()> {
+/// Removes what those who died while they wrote have left. `recoup init` may be writing beside
+/// us, under another lock.
+fn sweep(place: &Place) {
     let files = place.files.keys().map(|name| place.dir.join(name));
     let dirs = files.chain(place.spliced.keys().cloned()).map(|it| fsx::parent(&it).to_owned());
-    for dir in dirs.collect::<BTreeSet<_>>() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            if entry.file_name().to_str().is_some_and(fsx::is_hidden_temporary) {
-                fsx::remove(&entry.path())?;
-            }
-        }
-    }
-    Ok(())
+    dirs.collect::<BTreeSet<_>>().iter().for_each(|dir| fsx::sweep_temporaries(dir));
 }
 
 /// The register knows what we make before it is there.

@@ -110,13 +110,13 @@ struct Written {
     places: Vec<Place>,
 }
 
-/// All places, for us alone while this is held.
+/// All places, for us alone while this is held; without a lock, as they were a moment ago.
 #[derive(Debug)]
 pub(super) struct Register {
     path: PathBuf,
     places: Vec<Place>,
     state: State,
-    _lock: FileLock,
+    lock: Option<FileLock>,
 }
 
 /// What there is on disk.
@@ -134,9 +134,18 @@ impl Register {
         home.join(FILE).exists()
     }
 
-    pub(super) fn open(home: &Path) -> Result<Self> {
+    /// `dry`: for those who only look; nobody is waited for, and nothing is made.
+    pub(super) fn of(home: &Path, dry: bool) -> Result<Self> {
+        if dry { Self::read(home, None) } else { Self::open(home) }
+    }
+
+    fn open(home: &Path) -> Result<Self> {
         fsx::ensure_private_dir(home)?;
         let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(PATIENCE))?;
+        Self::read(home, Some(lock))
+    }
+
+    fn read(home: &Path, lock: Option<FileLock>) -> Result<Self> {
         let path = home.join(FILE);
         let (state, places) = match fsx::read_regular(&path, LARGEST) {
             Ok(None) => (State::Missing, Vec::new()),
@@ -148,7 +157,7 @@ impl Register {
             Err(error) if error.kind() == ErrorKind::Invalid => (State::Damaged, Vec::new()),
             Err(error) => return Err(error),
         };
-        Ok(Self { path, places, state, _lock: lock })
+        Ok(Self { path, places, state, lock })
     }
 
     /// What it says at the moment, for those who could not have it.
@@ -179,7 +188,7 @@ impl Register {
 
     /// What is known of a place, with the project as it is now. One that two projects share
     /// is no project's.
-    pub(super) fn take(&self, place: Place) -> Place {
+    pub(super) fn as_known(&self, place: Place) -> Place {
         let Some(known) = self.places.iter().find(|it| it.is_same(&place)) else { return place };
         if place.project.is_none() {
             return known.clone();
@@ -192,6 +201,10 @@ impl Register {
     /// Puts down what a place has; one that has nothing is not kept. What can't be put down
     /// leaves the rest as it was.
     pub(super) fn put(&mut self, place: &Place) -> Result<()> {
+        if self.lock.is_none() {
+            let message = format!("{} was only looked at", self.path.display());
+            return Err(Error::new(ErrorKind::Locked, message));
+        }
         let others = self.places.iter().filter(|it| !it.is_same(place));
         let mut places: Vec<Place> = others.cloned().collect();
         if !place.is_empty() {
@@ -280,7 +293,8 @@ pub(super) fn is_due(home: &Path) -> bool {
     home.join(DUE).exists()
 }
 
-pub(super) fn is_done(home: &Path) -> Result<()> {
+/// All places have been brought in step.
+pub(super) fn clear_due(home: &Path) -> Result<()> {
     fsx::remove(&home.join(DUE)).map(drop)
 }
 

@@ -126,7 +126,7 @@ fn adopt_skill(place: &mut Place, folder: &str) {
 fn is_published(place: &Place, folder: &str) -> bool {
     let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
     let dir = place.dir.join(folder);
-    project.is_some_and(|it| exclude::tracked(&it).iter().any(|file| file.starts_with(&dir)))
+    project.is_some_and(|it| exclude::tracked(&it).may_be_in(&dir))
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

@@ -7,6 +7,7 @@ use recoup_core::base::project::Project;
 use recoup_core::memory::mirror::{Skill, skills};
 use serde::Deserialize;
 
+use super::exclude::Tracked;
 use super::place::File;
 use super::register::Place;
 use super::report::Report;
@@ -30,17 +31,21 @@ pub(super) fn wanted(
     if let Some(root) = &place.root {
         // One that is gone takes its skills along.
         let Ok(project) = Project::find(root) else { return Ok(Vec::new()) };
-        let tracked = exclude::tracked(&project);
-        if !tracked.is_empty() {
-            report.remarks.push(exclude::published(&project));
-            report.published.extend(tracked);
-            licence = Licence::Less;
-        } else if project.git_dir().is_none() {
-            report.remarks.push(format!(
-                "{} is no git repository: whoever copies it copies its skills, too",
-                root.display()
-            ));
-        }
+        let (remark, most) = match exclude::tracked(&project) {
+            Tracked::Unknown => (Some(exclude::unknown(&project)), Licence::Less),
+            Tracked::Files(files) if !files.is_empty() => {
+                report.published.extend(files);
+                (Some(exclude::published(&project)), Licence::Less)
+            }
+            Tracked::Files(_) if project.git_dir().is_none() => {
+                let root = root.display();
+                let copied = "is no git repository: whoever copies it copies its skills, too";
+                (Some(format!("{root} {copied}")), licence)
+            }
+            Tracked::Files(_) => (None, licence),
+        };
+        report.remarks.extend(remark);
+        licence = most;
     } else if !fsx::parent(&place.dir).is_dir() {
         let claude = fsx::parent(&place.dir).display();
         report.remarks.push(format!("Claude Code has no directory {claude}: no skills are made"));

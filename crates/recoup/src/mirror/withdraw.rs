@@ -14,7 +14,7 @@ pub(crate) fn withdraw(ground: Ground<'_>, dry: bool) -> Report {
     if found.is_empty() && !Register::is_at(ground.home) {
         return report;
     }
-    let mut register = match Register::open(ground.home) {
+    let mut register = match Register::of(ground.home, dry) {
         Ok(register) => register,
         Err(error) => {
             report.faults.push(Fault::new(register::path(ground.home), &error));

@@ -21,23 +21,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::install::EVENTS;
 use crate::support::{Home, Output, RECOUP, finish, tree};
-
-/// Everything that this version puts into Claude Code.
-const EVENTS: [&str; 12] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "Stop",
-    "StopFailure",
-    "SessionEnd",
-];
 
 /// On a machine that has no client, whatever is on this one.
 fn doctor(home: &Home, args: &[&str]) -> Output {

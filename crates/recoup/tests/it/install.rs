@@ -111,6 +111,22 @@ impl Machine {
     }
 }
 
+/// The events at which Claude Code is to call us.
+pub(crate) const EVENTS: [&str; 12] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
+];
+
 /// Claude Code's settings, beneath the home.
 pub(crate) const SETTINGS: &str = ".claude/settings.json";
 

@@ -9,11 +9,13 @@ mod deliver;
 mod lock;
 mod passing;
 mod regular;
+mod resolved;
 mod shared;
 mod staged;
+mod temporaries;
 mod trees;
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -28,11 +30,13 @@ pub use deliver::deliver;
 pub use lock::{FileLock, open_shared};
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
+pub use resolved::resolved;
 pub use shared::{
     is_hidden_temporary, remove_if, remove_same, replace, replace_if, temporary_for,
     try_remove_same,
 };
 pub use staged::Staged;
+pub use temporaries::{sweep_temporaries, temporaries_in};
 pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
@@ -210,6 +214,15 @@ pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// The whole of a regular file of at most `limit` bytes; none where there is
 /// nothing. Never waits: opening a pipe would, for ever.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    read_checked(path, limit, |_| Ok(()))
+}
+
+/// The same if `check` has nothing against it, which sees the very file that is read.
+pub fn read_checked(
+    path: &Path,
+    limit: u64,
+    check: impl FnOnce(&Metadata) -> Result<()>,
+) -> Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -224,11 +237,16 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     if !found.is_file() {
         return refused(format!("{} is not a regular file", path.display()));
     }
+    check(&found)?;
+    let too_large = || refused(format!("{} has more than {limit} bytes", path.display()));
+    if found.len() > limit {
+        return too_large();
+    }
     let mut content = room_for(found.len());
     // It may grow while it is read, and some of /proc claims to be empty.
     file.take(limit.saturating_add(1)).read_to_end(&mut content).doing(reading)?;
     if content.len() as u64 > limit {
-        return refused(format!("{} has more than {limit} bytes", path.display()));
+        return too_large();
     }
     Ok(Some(content))
 }

@@ -21,7 +21,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Scope};
 
-pub use crate::database::{Inspected, Soundness, Waits, set_asides};
+pub use crate::database::{Beside, Inspected, Soundness, Waits, lock_of, set_asides};
 pub use schema::VERSION;
 
 /// Records in an SQLite file.

@@ -100,3 +100,17 @@ fn a_topic_is_a_few_words_and_no_order() {
         assert!(scene.memory().record(&stated("use tabs", Some(topic))).is_err(), "{topic}");
     }
 }
+
+#[test]
+fn what_gives_way_is_what_was_shown_too() {
+    let scene = Scene::new();
+    let id = scene.say("use spaces", Some("indent")).note().id.clone();
+    let shown = suggest(&scene, "use tabs", Some("indent")).suggestion;
+    scene.memory().edit(&id, "use two spaces").unwrap();
+    let now = scene.memory().suggestion(&shown.note.id).unwrap();
+    assert_eq!(now.instead_of[0].text, "use two spaces", "it would still give way");
+    assert!(scene.memory().agree(&shown).is_err());
+    assert_eq!(scene.active(), ["use two spaces"]);
+    scene.memory().agree(&now).unwrap();
+    assert_eq!(scene.active(), ["use tabs"]);
+}

@@ -93,9 +93,8 @@ impl UninstallArgs {
             tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
         let any = undo.is_any() || report.withdraws() || deletes;
-        // A file that can't be read may hold hooks that need what would be deleted.
-        let possible = undo.faults.is_empty() || purge.is_none();
-        if any && possible && !self.dry_run && self.consents(deletes, &mut report)? {
+        let outlook = Outlook::of(any, &undo, purge.is_some());
+        if outlook == Outlook::Possible && !self.dry_run && self.consents(deletes, &mut report)? {
             let again = || Undo::make(&places, own, &wanted);
             let seen = |undo: &Undo| files(undo, &places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
@@ -113,15 +112,8 @@ impl UninstallArgs {
             ui::json(&report)?;
         } else if report.written {
             tell_end(&report, &own.join(install::BACKUPS), &places);
-        } else if any && !possible && !self.dry_run {
-            ui::say(
-                "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
-                 first, or leave --purge out.",
-            );
-        } else if !any && (!report.notes.is_empty() || !report.failed.is_empty()) {
-            ui::say("Nothing was changed: what was named above stays.");
-        } else if !any {
-            ui::say("Nothing of recoup's is in the settings of any client. Nothing was changed.");
+        } else if outlook != Outlook::Hindered || !self.dry_run {
+            outlook.tell_unchanged();
         }
         let done = !any || self.dry_run || report.written;
         let is_left = report.written && report.leaves_some();
@@ -206,6 +198,45 @@ impl UninstallArgs {
             ui::say("Nothing was changed.");
         }
         Ok(agreed)
+    }
+}
+
+/// What there is to do, before anybody is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outlook {
+    /// Something, and it can be done.
+    Possible,
+    /// A file that can't be read may hold hooks that need what would be deleted.
+    Hindered,
+    /// Nothing but what was told, and stays.
+    OnlyTold,
+    Nothing,
+}
+
+impl Outlook {
+    fn of(any: bool, undo: &Undo, purges: bool) -> Self {
+        let is_told = !undo.notes.is_empty() || !undo.faults.is_empty();
+        match (any, is_told) {
+            (true, _) if purges && !undo.faults.is_empty() => Self::Hindered,
+            (true, _) => Self::Possible,
+            (false, true) => Self::OnlyTold,
+            (false, false) => Self::Nothing,
+        }
+    }
+
+    /// Why nothing was changed, unless somebody has just said so.
+    fn tell_unchanged(self) {
+        match self {
+            Self::Possible => {}
+            Self::Hindered => ui::say(
+                "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
+                 first, or leave --purge out.",
+            ),
+            Self::OnlyTold => ui::say("Nothing was changed: what was named above stays."),
+            Self::Nothing => ui::say(
+                "Nothing of recoup's is in the settings of any client. Nothing was changed.",
+            ),
+        }
     }
 }
 

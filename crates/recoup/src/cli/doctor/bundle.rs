@@ -19,6 +19,7 @@ use crate::cli::disk;
 use crate::config::env;
 use crate::config::show::Layer;
 use crate::install::Client;
+use crate::mcp::TOKEN_FILE;
 
 /// The version of this form.
 const FORMAT: u32 = 1;
@@ -27,7 +28,7 @@ const FORMAT: u32 = 1;
 const LARGEST: u64 = 64 << 10;
 
 /// The parts of our directory whose names are ours; whatever else is there is `other`.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 18] = [
     "cache.db",
     "memory.db",
     "near.db",
@@ -42,6 +43,10 @@ const PARTS: [&str; 14] = [
     "backups",
     "config.toml",
     "judge.json",
+    "installed.json",
+    "mirrors.json",
+    "trust.json",
+    TOKEN_FILE,
 ];
 
 /// Everything.

@@ -65,11 +65,8 @@ fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
 fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
     worker::start_in(project, root)?;
     let deadline = Deadline::after(TO_BEGIN);
-    while !deadline.passed() {
-        let left = backlog::all(&around.home).unwrap_or_default();
-        if !left.iter().any(|it| it.project == project && it.jobs > 0) {
-            break;
-        }
+    // The lock is left alone: it is the worker's to take.
+    while backlog::jobs_of(&around.home, project) > 0 && !deadline.passed() {
         thread::sleep(Duration::from_millis(20));
     }
     Ok(())

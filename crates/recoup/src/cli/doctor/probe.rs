@@ -1,16 +1,17 @@
 //! Starts another program as a client would, gives it something to read and a deadline, and
 //! leaves nothing of it behind.
 
-use std::io::{Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
 use recoup_core::memory::hooked::{Call, How};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::Around;
 use super::leave;
@@ -34,7 +35,7 @@ pub(super) struct Ran {
 #[derive(Debug)]
 pub(super) enum Failed {
     /// It could not be started.
-    NotStarted(std::io::Error),
+    NotStarted(io::Error),
     /// The time was up, and it was ended.
     TooLate,
 }
@@ -76,16 +77,17 @@ pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result
     process.close();
     let answers = process.answers.take();
     loop {
-        match process.child.try_wait() {
-            Ok(Some(status)) => {
+        match process.has_ended() {
+            Ok(true) => {
                 let took = watch.elapsed();
                 // One that it has left behind may keep the pipe open.
                 let stdout =
                     answers.map_or_else(Vec::new, |it| all_of(&it, Deadline::after(STEP * 20)));
+                let status = process.end().map_err(Failed::NotStarted)?;
                 return Ok(Ran { code: status.code(), stdout, took });
             }
-            Ok(None) if deadline.passed() => return Err(Failed::TooLate),
-            Ok(None) => thread::sleep(STEP.min(deadline.remaining())),
+            Ok(false) if deadline.passed() => return Err(Failed::TooLate),
+            Ok(false) => thread::sleep(STEP.min(deadline.remaining())),
             Err(error) => return Err(Failed::NotStarted(error)),
         }
     }
@@ -103,6 +105,9 @@ fn all_of(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
+    /// What it has started is in the same group, unless it did not want to be; none once that
+    /// has been ended.
+    group: Option<Pid>,
     input: Option<mpsc::Sender<Vec<u8>>>,
     answers: Option<Receiver<Vec<u8>>>,
     rest: Vec<u8>,
@@ -136,7 +141,9 @@ impl Process {
                 }
             });
         }
-        Ok(Self { child, input: Some(input), answers: Some(answers), rest: Vec::new() })
+        let group = leave::group_of(&child);
+        let (input, answers) = (Some(input), Some(answers));
+        Ok(Self { child, group, input, answers, rest: Vec::new() })
     }
 
     /// Hands it something to read.
@@ -167,21 +174,33 @@ impl Process {
     /// Whether it ends by itself until then.
     pub(super) fn ends(&mut self, deadline: Deadline) -> bool {
         while !deadline.passed() {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
+            if matches!(self.has_ended(), Ok(true)) {
                 return true;
             }
             thread::sleep(STEP);
         }
         false
     }
+
+    /// Whether it has ended. It stays to be waited for, so that its number, which is also its
+    /// group's, is nobody else's yet.
+    fn has_ended(&self) -> io::Result<bool> {
+        let Some(process) = leave::group_of(&self.child) else { return Ok(true) };
+        let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(process), looking)?.is_some())
+    }
+
+    /// Ends it, with all that it has started and left in its group, and says how it ended.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(group) = self.group.take() {
+            leave::end(group);
+        }
+        self.child.wait()
+    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // What it has started is in the same group, unless it did not want to be.
-        if let Some(group) = leave::group_of(&self.child) {
-            leave::end(group);
-        }
-        let _ = self.child.wait();
+        let _ = self.end();
     }
 }

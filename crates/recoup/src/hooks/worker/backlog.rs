@@ -1,4 +1,5 @@
-//! What waits for workers, seen from outside: nothing is taken, and nobody's lock.
+//! What waits for workers, seen from outside: no job is taken. Whether somebody works can only be
+//! told by sharing the lock for a moment, so that is asked once, and only for a person.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
@@ -41,6 +42,12 @@ pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
     Ok(backlogs.filter(|it| it.jobs > 0 || it.is_worked_on).collect())
 }
 
+/// How many jobs wait in a project. Nobody's lock is touched: that may be asked all the time.
+pub(crate) fn jobs_of(home: &Path, project: &str) -> usize {
+    let dir = home.join("queue").join(project);
+    Queue::at(&dir).waiting().map_or(0, |jobs| jobs.len())
+}
+
 fn of(dir: &Path) -> Backlog {
     let files = Queue::at(dir).waiting().unwrap_or_default();
     let jobs: Vec<Option<Job>> = files.iter().map(|file| job_in(file)).collect();
@@ -69,8 +76,8 @@ fn job_in(file: &Path) -> Option<Job> {
     serde_json::from_slice(&json).ok()
 }
 
-/// Whether somebody has the lock. For a moment we share it, which no worker notices: it
-/// looks again.
+/// Whether somebody has the lock. For a moment we share it: a worker that comes just then
+/// leaves, as if another were at work, and the next hook starts one.
 fn is_held(lock: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let Ok(file) = rustix::fs::open(lock, flags, Mode::empty()) else { return false };

@@ -69,3 +69,26 @@ fn others_that_remember_go_only_if_that_was_said() {
     assert!(looked_at(&servers(), &["claude-recall"], with, without).is_err());
     assert!(looked_at(&servers(), &[], with, without).is_err());
 }
+
+#[test]
+fn of_a_list_only_our_line_may_come_and_go() {
+    let line = Held::Line("/ours".to_owned());
+    let looked_at = |before: &[u8], after: &[u8]| {
+        Ours { holds: &[&line], peers: &[] }.are_all(before, after).is_ok()
+    };
+    for (without, with) in [
+        (&b""[..], &b"/ours\n"[..]),
+        (b"\xff", b"\xff\n/ours\n"),
+        (b"a\r\n\nb\n", b"a\r\n\n/ours\r\nb\n"),
+    ] {
+        assert!(looked_at(without, with) && looked_at(with, without), "{with:?}");
+    }
+    for (before, after) in [
+        (&b"\xff\n"[..], "\u{fffd}\n/ours\n".as_bytes()),
+        (b"a\n/ours\n", b""),
+        (b"a\nb\n", b"b\na\n/ours\n"),
+        (b"a \n", b"a\n/ours\n"),
+    ] {
+        assert!(!looked_at(before, after), "{before:?}");
+    }
+}

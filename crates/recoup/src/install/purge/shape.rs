@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use recoup_core::base::fsx;
+use recoup_core::store::sqlite::{Beside, lock_of};
 use serde_json::Value;
 
 use crate::install::backups;
@@ -18,11 +19,8 @@ use crate::install::edit::toml;
 /// None of the files that are looked into is larger.
 const LARGEST: u64 = 16 << 20;
 
-/// The databases, with what SQLite and we put beside them.
+/// The databases; what SQLite and we put beside them, `Beside` knows.
 const DATABASES: [&str; 3] = ["cache.db", "memory.db", "near.db"];
-
-/// What stands beside a database that we have opened.
-const DATABASE_LOCK: &str = ".recoup-lock";
 
 /// Digits in the name of a store, of a project or a claim, and of a text.
 const STORE: usize = 16;
@@ -97,14 +95,16 @@ fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
 /// A database, by the mark that is in it, and what stands beside one. Our lock may be beside
 /// somebody else's: we have tried it, and have seen that it is not ours.
 fn is_of_database(name: &str, path: &Path) -> bool {
-    let database = DATABASES.into_iter().find_map(|it| Some((it, name.strip_prefix(it)?)));
-    let Some((database, rest)) = database else { return false };
+    let beside = DATABASES.into_iter().find_map(|it| Some((it, Beside::of(name, it)?)));
+    let Some((database, beside)) = beside else { return false };
     let main = path.with_file_name(database);
-    let is_begun = || fsx::with_suffix(&main, DATABASE_LOCK).exists() && is_empty(&main);
-    match rest {
-        DATABASE_LOCK => is_empty(path),
-        "" | "-wal" | "-shm" | "-journal" => has_our_mark(&main) || is_begun(),
-        _ => false,
+    let is_begun = || lock_of(&main).exists() && is_empty(&main);
+    match beside {
+        Beside::Lock => is_empty(path),
+        Beside::Itself | Beside::Unfinished => has_our_mark(&main) || is_begun(),
+        Beside::Backup(copy) => has_our_mark(&path.with_file_name(copy)),
+        // That is a directory.
+        Beside::SetAside(_) => false,
     }
 }
 
@@ -125,8 +125,8 @@ fn is_damaged_register(name: &str) -> bool {
 }
 
 fn is_set_aside(name: &str) -> bool {
-    let id = DATABASES.into_iter().find_map(|it| name.strip_prefix(it)?.strip_prefix(".damaged-"));
-    id.is_some_and(is_id)
+    let beside = DATABASES.into_iter().find_map(|it| Beside::of(name, it));
+    matches!(beside, Some(Beside::SetAside(id)) if is_id(id))
 }
 
 fn is_of_session(names: &[&str]) -> bool {

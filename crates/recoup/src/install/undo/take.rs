@@ -42,12 +42,11 @@ pub(super) fn take(held: &Held, text: &[u8], known: Known<'_>) -> Result<Taken, 
 /// Git's list without a line; not a byte of the others is touched.
 fn without_line(bytes: &[u8], line: &str) -> Taken {
     let mut done = Done::default();
-    let text = String::from_utf8_lossy(bytes);
-    let left = exclude::without(&text, line);
-    if left != text {
+    let left = exclude::without(bytes, line);
+    if left != bytes {
         done.said.push(format!("the line {line}"));
     }
-    Taken { text: Some(left.into_bytes()), done }
+    Taken { text: Some(left), done }
 }
 
 fn json(

@@ -15,10 +15,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
 use crate::mcp::load::{Burden, Load, Most};
-use crate::mcp::stdio;
+use crate::mcp::{LONGEST_MESSAGE as MOST, stdio};
 
-/// As much as on stdio.
-pub(super) const MOST: usize = 16 * 1024 * 1024;
 /// How much there may be of what all clients have sent, and of what they have not read.
 pub(super) const ALL: Most = Most { held: 48 << 20, unread: 24 << 20 };
 /// How long a message may take to come, or to wait for its room.

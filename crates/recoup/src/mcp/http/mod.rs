@@ -26,7 +26,7 @@ use self::connections::Guest;
 use self::sessions::Sessions;
 use super::load::Load;
 use super::server::Server;
-use super::{Desk, Manner, turns};
+use super::{Desk, LONGEST_MESSAGE, Manner, turns};
 
 /// Where the server is found at its address.
 const PATH: &str = "/mcp";
@@ -104,7 +104,7 @@ fn config(http: &Http) -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
-        .with_max_request_body_bytes(bodies::MOST)
+        .with_max_request_body_bytes(LONGEST_MESSAGE)
 }
 
 /// Whether it says once for whom it is and where it comes from: of two the SDK would look at one.

@@ -7,8 +7,8 @@ use rmcp::model::RequestId;
 
 use super::id;
 
-/// What is longer is no message: the SDK's own limit.
-pub(super) const MOST: usize = 16 * 1024 * 1024;
+/// What is longer is no message.
+pub(super) const MOST: usize = crate::mcp::LONGEST_MESSAGE;
 
 /// One line, without its end.
 #[derive(Debug)]

@@ -87,24 +87,45 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         ..Request::new(Kind::Result, &named.id, &view)
     };
     let answer = match around.cache().read(&request) {
-        Peek::Hit(entry) => hit(around, &named, &entry, "hit"),
-        Peek::Stale(entry) => hit(around, &named, &entry, "stale"),
+        Peek::Hit(entry) => hit(around, &named, &entry, Freshness::Hit),
+        Peek::Stale(entry) => hit(around, &named, &entry, Freshness::Stale),
         Peek::Miss(reason) => miss(around, &named, &reason, sources),
     };
     answer.map(Outcome::Done)
 }
 
+/// Whether a result that was found is within its time.
+#[derive(Clone, Copy)]
+enum Freshness {
+    Hit,
+    Stale,
+}
+
+impl Freshness {
+    /// The word for it, and what it means.
+    fn in_words(self, is_unwatched: bool) -> (&'static str, &'static str) {
+        match self {
+            Self::Hit if is_unwatched => {
+                ("hit", "and no file is watched for it, so nobody knows whether it is still true")
+            }
+            Self::Hit => ("hit", "still true: the files that it was made from are as they were"),
+            Self::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
+        }
+    }
+}
+
 /// The first line says what the rest is: a stored text may look like a miss.
-fn hit(around: &dyn Surroundings, named: &Named, entry: &Entry, status: &str) -> Result<Answer> {
+fn hit(
+    around: &dyn Surroundings,
+    named: &Named,
+    entry: &Entry,
+    freshness: Freshness,
+) -> Result<Answer> {
     let (text, result) = stored::read(&entry.body().to_bytes()?)?;
     let header = &entry.head().header;
     let age = around.cache().clock().now().millis_since(header.created) / 1000;
     let sources = watched(&header.sources);
-    let whether = match (status, &sources[..]) {
-        ("stale", _) => "its time is over, and nobody has made a newer one yet",
-        (_, []) => "and no file is watched for it, so nobody knows whether it is still true",
-        _ => "still true: the files that it was made from are as they were",
-    };
+    let (status, whether) = freshness.in_words(sources.is_empty());
     let said = format!("{status}: stored {} ago, {whether}.", ago(age));
     let text = format!("{said} The result:\n{text}");
     let data = json!({

@@ -192,21 +192,21 @@ impl Kept<'_> {
             Some(until) => format!("until {until}"),
             None => "for ever".to_owned(),
         };
-        let mut said = format!("Kept under {key}. ");
-        said += &match sources {
+        let watched = match sources {
             [] => format!("No file is watched for it: it is given out {until}."),
             sources => format!(
                 "It is given out {until}, for as long as these stay as they are: {}.",
                 names(sources)
             ),
         };
-        if !unwatched.is_empty() {
-            said += &format!(
+        let unwatched = match unwatched {
+            [] => String::new(),
+            unwatched => format!(
                 " Not watched, because nothing to watch is there by that name: {}.",
                 names(unwatched)
-            );
-        }
-        said
+            ),
+        };
+        format!("Kept under {key}. {watched}{unwatched}")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which result is meant: a key, or what was looked at, what was asked and for what work.
 //! The same words give the same key as `recoup cache`.
 
-use recoup_core::cache::{Naming, Watched, listed};
+use recoup_core::cache::{Naming, Watched, joined, listed};
 use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Key, Kind, Part};
 use recoup_core::{Error, Result};
@@ -45,10 +45,15 @@ pub(super) fn fields() -> Vec<(&'static str, Value)> {
 impl Asked {
     pub(super) fn resolve(self, around: &dyn Surroundings) -> Result<Named> {
         let Self { key, paths, query, operation } = self;
-        let paths = paths.map(|paths| paths.into_vec().join(","));
+        let paths = paths.map(|paths| match paths {
+            // As on the command line.
+            Texts::One(list) => listed(&list),
+            Texts::Several(paths) => paths,
+        });
+        let csv = paths.as_deref().map(joined);
         let naming = Naming {
             key: key.as_deref(),
-            paths: paths.as_deref(),
+            paths: csv.as_deref(),
             query: query.as_deref(),
             operation: operation.as_deref(),
             mark: "",
@@ -60,7 +65,8 @@ impl Asked {
             Error::usage("which result? Give paths, query and operation, or a key")
         })?;
         let identity = named.identity();
-        let paths = paths.as_deref().map(listed).unwrap_or_default();
+        let mut paths = paths.unwrap_or_default();
+        paths.retain(|path| !path.is_empty());
         Ok(Named { id: Id::new(around.scope(), named.key), parts: named.parts, identity, paths })
     }
 }

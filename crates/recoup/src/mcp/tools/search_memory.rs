@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, one_of, open, project, text};
-use super::store_memory::KINDS;
+use super::store_memory::kinds;
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
@@ -50,7 +50,7 @@ fn input() -> Value {
                 json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": SOME,
                               "description": "At most this many" }),
             ),
-            ("type", one_of(&KINDS, "Only this sort of thing")),
+            ("type", one_of(&kinds(), "Only this sort of thing")),
             ("projectId", project()),
         ],
         &["query"],

@@ -4,11 +4,11 @@
 //! page. So what it stores is only a candidate, and the user makes it a rule: by agreeing when
 //! the client can ask, or with `recoup memory promote`. What the user has said stays as it is.
 
-use recoup_core::Result;
 use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{
     Note, NoteKind, NoteScope, Source, Statement, Status, Suggested, Suggestion, Trust,
 };
+use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,8 +19,9 @@ use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
 /// The words for the sorts of memories, as agents know them.
-pub(super) const KINDS: [&str; 5] =
-    ["correction", "preference", "project-knowledge", "devops", "failure"];
+pub(super) fn kinds() -> Vec<&'static str> {
+    NoteKind::ALL.iter().map(|kind| kind.as_str()).collect()
+}
 
 /// What is longer is no topic, in characters.
 const MOST_TOPIC: u64 = 200;
@@ -74,7 +75,7 @@ struct Metadata {
 fn input() -> Value {
     let metadata = closed(
         &[
-            ("type", one_of(&KINDS, "What sort of thing it is; a preference if you do not say")),
+            ("type", one_of(&kinds(), "What sort of thing it is; a preference if you do not say")),
             (
                 "preference_key",
                 short_text(
@@ -122,8 +123,12 @@ fn output() -> Value {
 fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Arguments { content, metadata, scope, project } = arguments::read(arguments)?;
     let kind = metadata.kind.as_deref().map_or(Ok(NoteKind::Preference), NoteKind::parse)?;
-    let scope = match scope.as_deref() {
-        Some("universal") => NoteScope::Universal,
+    let scope = match (scope.as_deref(), &project) {
+        (Some("universal"), None) => NoteScope::Universal,
+        (Some("universal"), Some(_)) => {
+            let both = "projectId: what is universal holds in all projects; leave one of both out";
+            return Err(Error::usage(both));
+        }
         _ => arguments::scope(around, project.as_deref())?,
     };
     let topic = metadata.preference_key.filter(|key| !key.trim().is_empty());

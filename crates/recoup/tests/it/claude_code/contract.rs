@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::client::Client;
-use super::hooks::{EVENTS, Hook, Seen};
+use super::hooks::{Hook, Seen};
 use super::{client_with_the_rule, sub_agent};
+use crate::install::EVENTS;
 use crate::model::{Answer, Script};
 
 /// A conversation in which everything happens.
@@ -27,7 +28,9 @@ fn every_event_comes_and_every_hook_ends_well() {
     let heard = conversation.end();
     let seen = client.seen();
     let events: BTreeSet<_> = seen.iter().map(Seen::event).collect();
-    assert_eq!(events, BTreeSet::from(EVENTS));
+    // The model answers each time: no turn ends with its failure.
+    let expected = EVENTS.into_iter().filter(|event| *event != "StopFailure");
+    assert_eq!(events, expected.collect());
     let ended: Vec<_> = heard.iter().filter(|line| line["subtype"] == "hook_response").collect();
     let loud: BTreeSet<_> = ended.iter().map(|line| line["hook_event"].as_str().unwrap()).collect();
     assert!(loud.len() >= 8, "the client tells how hooks ended: {loud:?}");

@@ -6,22 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::install::EVENTS;
 use crate::support::RECOUP;
-
-/// The events that are hooked.
-pub(crate) const EVENTS: [&str; 11] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "Stop",
-    "SessionEnd",
-];
 
 /// In seconds, for each hook.
 const TIMEOUT: u32 = 20;

@@ -270,6 +270,35 @@ fn a_log_with_faults_of_the_last_day() {
     assert!(found["facts"]["panicked"].is_null(), "{found}");
 }
 
+/// What a line is about is said at its beginning: the words of an error may be any.
+#[test]
+fn each_fault_counts_as_what_it_is_in_all_files_of_the_log() {
+    let home = used();
+    let now = recoup_core::base::clock::Clock::now(&recoup_core::base::clock::SystemClock);
+    let logs = home.recoup().join("logs");
+    fs::create_dir_all(&logs).unwrap();
+    let lines = [
+        ("hooks.2.log", "- memory: the database can't be read"),
+        ("hooks.2.log", "- the worker: a job failed: the receipt can't be read"),
+        ("hooks.1.log", "claude-code Stop: nothing was written down: it took too long"),
+        ("hooks.1.log", "- the worker: job 1-a can't be read"),
+        ("hooks.log", "- the worker: job 1-a was given up after 3 tries"),
+        ("hooks.log", "- a hook: it took too long, and was given up"),
+    ];
+    for (name, line) in lines {
+        let path = logs.join(name);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(path, format!("{text}{now} {line}\n")).unwrap();
+    }
+    let report = report(&home, 0);
+    let facts = &report.has("log", "faults", "warn")["facts"];
+    for kind in
+        ["memory", "job-failed", "not-written", "job-unreadable", "job-given-up", "took-too-long"]
+    {
+        assert_eq!(facts[kind], 1, "{kind} in {facts}");
+    }
+}
+
 #[test]
 fn a_ledger_with_lines_that_are_none() {
     let home = used();

@@ -30,6 +30,20 @@ fn links_out_of_the_project_are_not_written_through() {
     }
 }
 
+/// What stands behind a link is above what it leads to, not above the link.
+#[test]
+fn nor_are_links_that_go_up_behind_another() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("victim/inner")).unwrap();
+    let dir = machine.path("project/.cursor");
+    fs::create_dir(&dir).unwrap();
+    symlink("../../victim/inner", dir.join("sub")).unwrap();
+    symlink("sub/../new.json", dir.join("mcp.json")).unwrap();
+    let output = machine.run(&["init", "--yes", "--project", "--client", "cursor"]).expect(1);
+    assert!(output.stderr.contains("is a link out of the project"), "{}", output.stderr);
+    assert!(!machine.path("victim/new.json").exists());
+}
+
 #[test]
 fn links_inside_the_project_are_followed() {
     let machine = Machine::new();

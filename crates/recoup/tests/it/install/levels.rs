@@ -108,3 +108,26 @@ fn one_level_goes_and_the_other_stays() {
     assert!(!machine.path(SETTINGS).exists());
     assert_eq!(machine.text(".claude.json"), "{\n  \"numStartups\": 3\n}");
 }
+
+/// Git's patterns are bytes, and so are the names of files.
+#[test]
+fn patterns_that_are_no_utf8_stay_as_they_are() {
+    let machine = Machine::new();
+    let project = machine.home.project();
+    git(&project, &["init", "-q"]);
+    let list = "project/.git/info/exclude";
+    let theirs = b"caf\xe9/\n\xff*\r\n".to_vec();
+    machine.write(list, &theirs);
+    machine.init(&[&CLAUDE[..], &["--project"]].concat());
+    let ours = machine.read(list);
+    assert!(ours.starts_with(&theirs) && ours.len() > theirs.len(), "{ours:?}");
+    let output = machine.init(&[&CLAUDE[..], &["--project"]].concat());
+    assert!(output.stderr.contains("Nothing was changed."), "{}", output.stderr);
+    // Without our line there is nothing to be done.
+    machine.write(list, &theirs);
+    machine.uninstall(&[]);
+    assert_eq!(machine.read(list), theirs);
+    machine.init(&[&CLAUDE[..], &["--project"]].concat());
+    machine.uninstall(&[]);
+    assert_eq!(machine.read(list), theirs);
+}

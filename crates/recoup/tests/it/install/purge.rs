@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use rusqlite::Connection;
+
 use super::Machine;
 
 fn used(machine: &Machine) {
@@ -146,4 +148,58 @@ fn what_hooks_may_still_need_is_not_deleted() {
     assert!(output.stderr.contains("Nothing was changed: "), "{}", output.stderr);
     assert!(machine.home.recoup().join("memory.db").exists());
     assert!(machine.path(".claude.json").exists());
+}
+
+/// Makes of a memory what the first version would have left.
+const FIRST: &str = "
+DROP TABLE givings;
+DROP INDEX events_edited;
+DROP INDEX events_denied;
+DROP INDEX events_call;
+CREATE TABLE injections (context, note, at, times, lost);
+PRAGMA user_version = 1;
+";
+
+/// An upgrade leaves a copy of everything, a repair the damaged one, and those who were ended
+/// in the middle of either what they had so far.
+#[test]
+fn copies_of_what_was_remembered_go_with_it() {
+    let machine = Machine::new();
+    machine.run(&["memory", "add", "use tabs"]).expect(0);
+    let own = machine.home.recoup();
+    let database = own.join("memory.db");
+    Connection::open(&database).unwrap().execute_batch(FIRST).unwrap();
+    machine.run(&["memory", "list"]).expect(0);
+    assert!(own.join("memory.db.backup-1").exists());
+    let log = "PRAGMA wal_checkpoint(TRUNCATE)";
+    Connection::open(&database).unwrap().query_row(log, [], |_| Ok(())).unwrap();
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[..100].fill(0);
+    fs::write(&database, bytes).unwrap();
+    machine.run(&["memory", "add", "use spaces"]).expect(0);
+    let is_aside =
+        |path: &std::path::PathBuf| path.to_string_lossy().contains("memory.db.damaged-");
+    assert!(crate::support::tree(&own).iter().any(is_aside), "it was repaired");
+    for kind in [".copy", ".new", ".mended"] {
+        for log in ["", "-wal", "-shm", "-journal"] {
+            fs::copy(&database, own.join(format!("memory.db{kind}{log}"))).unwrap();
+        }
+    }
+    let output = machine.uninstall(&["--purge"]);
+    assert!(!own.exists(), "{:?}: {}", crate::support::tree(&own), output.stderr);
+}
+
+/// Names that only look like those of copies.
+#[test]
+fn what_is_no_copy_of_ours_is_left() {
+    let machine = Machine::new();
+    machine.run(&["memory", "add", "use tabs"]).expect(0);
+    let own = machine.home.recoup();
+    let theirs =
+        ["memory.db.backup-1", "memory.db.backup-", "memory.db.backup-x", "memory.db.copy2"];
+    for name in theirs {
+        fs::write(own.join(name), "mine").unwrap();
+    }
+    machine.uninstall(&["--purge"]);
+    assert_eq!(crate::support::tree(&own).len(), theirs.len(), "{:?}", crate::support::tree(&own));
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use recoup_core::memory::hooked::{Client, Places, has_our_hooks};
 use serde_json::{Value, json};
 
-use super::{CLAUDE, Machine, SETTINGS};
+use super::{CLAUDE, EVENTS, Machine, SETTINGS};
 
 const OTHERS: &str = r#"{
     "model": "opus",
@@ -240,22 +240,8 @@ fn every_event_that_is_acted_on_has_a_hook_with_a_time_limit() {
     machine.init(&CLAUDE);
     let settings = machine.json(SETTINGS);
     let hooks = settings["hooks"].as_object().unwrap();
-    let expected = [
-        "SessionStart",
-        "UserPromptSubmit",
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PostToolBatch",
-        "SubagentStart",
-        "SubagentStop",
-        "PreCompact",
-        "Stop",
-        "StopFailure",
-        "SessionEnd",
-    ];
     let names: BTreeSet<_> = hooks.keys().map(String::as_str).collect();
-    assert_eq!(names, BTreeSet::from(expected));
+    assert_eq!(names, BTreeSet::from(EVENTS));
     for groups in hooks.values() {
         let hook = &groups[0]["hooks"][0];
         assert_eq!(hook["command"], machine.program());

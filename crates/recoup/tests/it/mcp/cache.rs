@@ -232,3 +232,33 @@ fn what_is_not_watched_and_until_when_a_result_is_good_is_told() {
     let off = client.data("cache_store", json!({ "key": "k", "result": "r", "ttl": "off" }));
     assert_eq!((&off["stored"], &off["reason"]), (&json!(false), &json!("the ttl is off")));
 }
+
+/// A list needs no commas: what is in a path stays in it.
+#[test]
+fn a_path_with_a_comma_or_a_brace_in_it_is_one_path() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    for name in ["src/a,b.rs", "a{b.rs", "a}b,{c.rs"] {
+        home.write(name, "one");
+        let question = json!({ "paths": [name, "c.rs"], "query": "q", "operation": "o" });
+        client.data("cache_store", with(question.clone(), &json!({ "result": "old" })));
+        assert_eq!(client.data("cache_lookup", question.clone())["hit"], true);
+        home.write(name, "two");
+        assert_eq!(client.data("cache_lookup", question)["status"], "invalidated", "{name}");
+    }
+    let both = json!({ "paths": ["src/a", "b.rs", "c.rs"], "query": "q", "operation": "o" });
+    assert_eq!(client.data("cache_lookup", both)["status"], "miss", "these are other files");
+}
+
+/// A glob with alternatives is the same question to both.
+#[test]
+fn a_glob_with_commas_has_the_key_that_the_command_line_gives_it() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let question = json!({ "paths": ["*.{rs,ts}", "b"], "query": "q", "operation": "o" });
+    client.data("cache_store", with(question, &json!({ "result": [1] })));
+    let named = ["get", "--paths", "*.{rs,ts},b", "--query", "q", "--operation", "o"];
+    home.cache(&named).expect_hit("[1]");
+    let alone = json!({ "paths": "*.{rs,ts},b", "query": "q", "operation": "o" });
+    assert_eq!(client.data("cache_lookup", alone)["hit"], true, "one text may be a list");
+}

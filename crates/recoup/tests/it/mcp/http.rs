@@ -306,6 +306,40 @@ fn sessions_that_were_left_behind_make_room_and_those_in_use_stay() {
     assert_eq!(asks(&second), 404, "nobody has used it for long");
 }
 
+/// Each looks at files twice a second, in whichever way a client follows.
+#[test]
+fn only_so_many_resources_are_followed_at_once() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let ask = |session: &str, method: &str| {
+        let headers = [
+            ("Authorization", &*right),
+            ("Mcp-Session-Id", session),
+            ("MCP-Protocol-Version", "2025-11-25"),
+        ];
+        let params = json!({ "uri": "recoup://rules" });
+        let message = json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params });
+        server.post(&headers, message.to_string().as_bytes()).1
+    };
+    let begin = || {
+        let id = session(&server.post(&[("Authorization", &right)], &hello()).1);
+        ask(&id, "notifications/initialized");
+        id
+    };
+    let sessions: Vec<String> = (0..40).map(|_| begin()).collect();
+    let answers: Vec<bool> = sessions
+        .iter()
+        .map(|id| !ask(id, "resources/subscribe").contains("too many listen at once"))
+        .collect();
+    assert_eq!(answers.iter().filter(|followed| **followed).count(), 32);
+    // The same again is no other; and whoever stops makes room.
+    assert!(!ask(&sessions[0], "resources/subscribe").contains("too many"));
+    assert!(ask(&sessions[39], "resources/subscribe").contains("too many"));
+    ask(&sessions[1], "resources/unsubscribe");
+    assert!(!ask(&sessions[39], "resources/subscribe").contains("too many"));
+}
+
 /// The session that an answer begins.
 fn session(answer: &str) -> String {
     let header = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));

@@ -138,3 +138,24 @@ fn prompts_bring_memory_into_the_conversation() {
         assert_eq!(answer["error"]["code"], -32_602, "{answer}");
     }
 }
+
+/// What is wrong may have anything in its name.
+#[test]
+fn faults_are_told_without_secrets_and_in_short_as_with_tools() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.recoup()).unwrap();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let config = format!("\"{secret} {}\" = 1\n", "x".repeat(5_000));
+    std::fs::write(home.recoup().join("config.toml"), config).unwrap();
+    let mut client = Client::greeted(&home);
+    let tool = client.failure("cache_stats", json!({}));
+    for (method, params) in [
+        ("resources/read", json!({ "uri": "recoup://rules" })),
+        ("prompts/get", json!({ "name": "load_rules" })),
+    ] {
+        let answer = client.request(method, params);
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert_eq!(said, tool, "{method}");
+        assert!(!said.contains(&secret) && said.chars().count() <= 1_000, "{said}");
+    }
+}

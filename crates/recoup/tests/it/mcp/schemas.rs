@@ -189,3 +189,14 @@ fn messages_speak_of_tools_and_not_of_commands() {
     let result = client.call("cache_lookup", json!({}));
     assert!(text(&result).contains("Give paths, query and operation, or a key"), "{result}");
 }
+
+#[test]
+fn what_holds_everywhere_is_no_single_projects() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let both = json!({ "content": "use make", "scope": "universal", "projectId": "0".repeat(32) });
+    let said = client.failure("store_memory", both);
+    assert!(said.contains("projectId") && said.contains("universal"), "{said}");
+    let found = client.data("search_memory", json!({ "query": "make" }));
+    assert_eq!(found["count"], 0, "nothing was kept of it");
+}

@@ -73,3 +73,17 @@ fn edited_restored_and_superseded_at_once() {
     scene.run(&["memory", "restore", &id]).expect(0);
     assert!(scene.index().contains("use yarn") && !scene.index().contains("bun"));
 }
+
+#[test]
+fn what_is_wrong_with_our_own_notes_about_it_hides_nothing() {
+    let scene = Scene::asking(&[RULES]);
+    let id = scene.add("use pnpm");
+    scene.sync();
+    let file = scene.memory().join(format!("recoup-{id}.md"));
+    fs::write(&file, "as I said: use pnpm").unwrap();
+    // It can't be removed as the file that it should be.
+    fs::create_dir(scene.home.recoup().join("mirrors.due")).unwrap();
+    let output = scene.run(&["memory", "forget", &id, "--yes", "--json"]).expect(0);
+    assert_eq!(output.json()["unreached"], json!([file]));
+    assert_eq!(scene.run(&["memory", "list", "--json"]).expect(0).json(), json!([]));
+}

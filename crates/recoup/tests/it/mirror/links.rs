@@ -80,3 +80,30 @@ fn what_can_not_be_written_is_said_and_the_rest_is_done() {
     scene.sync();
     assert!(scene.skills().join("recoup-testing/SKILL.md").exists());
 }
+
+/// Others may be writing beside our files: `recoup init` has a lock of its own.
+#[test]
+fn only_what_was_left_behind_long_ago_is_swept() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let dirs = [scene.home.project().join(".git/info"), scene.memory()];
+    let left = dirs.clone().map(|dir| dir.join(".recoup-AbC123"));
+    let fresh = dirs.map(|dir| dir.join(".recoup-AbC124"));
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    for path in left.iter().chain(&fresh) {
+        fs::write(path, "{}").unwrap();
+    }
+    for path in &left {
+        fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
+    }
+    // It can't be removed, and is in nobody's way.
+    let dir = scene.memory().join(".recoup-AbC125");
+    fs::create_dir(&dir).unwrap();
+    fs::File::open(&dir).unwrap().set_modified(old).unwrap();
+    scene.add("no test may sleep");
+    scene.sync();
+    assert!(scene.index().contains("no test may sleep"));
+    assert!(left.iter().all(|path| !path.exists()), "{left:?}");
+    assert!(fresh.iter().all(|path| path.exists()), "{fresh:?}");
+}

@@ -218,3 +218,33 @@ fn the_most_particular_settings_of_the_client_count() {
     scene.sync();
     assert!(scene.index().contains("pnpm"));
 }
+
+/// Whether git has such a folder already can't be told: then nothing private goes there.
+#[test]
+fn what_git_has_is_not_guessed() {
+    let make_huge = |scene: &Scene| {
+        let index = scene.home.project().join(".git/index");
+        let file = fs::File::options().write(true).open(index).unwrap();
+        file.set_len(257 << 20).unwrap();
+    };
+    let remove = |scene: &Scene| {
+        let index = scene.home.project().join(".git/index");
+        fs::remove_file(&index).unwrap();
+        fs::create_dir(&index).unwrap();
+    };
+    let split =
+        |scene: &Scene| drop(git(&scene.home.project(), &["update-index", "--split-index"]));
+    let spoil = |scene: &Scene| fs::write(scene.home.project().join(".git/index"), "?").unwrap();
+    let ways: [&dyn Fn(&Scene); 4] = [&make_huge, &remove, &split, &spoil];
+    for (n, change) in ways.into_iter().enumerate() {
+        let scene = Scene::in_git(&[SKILLS]);
+        scene.home.write(".claude/skills/recoup-foo/SKILL.md", "x");
+        git(&scene.home.project(), &["add", "-A"]);
+        change(&scene);
+        on_testing(&scene);
+        let report = scene.sync();
+        assert!(!scene.skills().join("recoup-testing").exists(), "{n}: {report}");
+        let remark = report["remarks"][0].as_str().unwrap();
+        assert!(remark.contains("nothing is added to skills"), "{n}: {report}");
+    }
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{RULES, SKILLS, Scene, git, on_testing};
-use crate::support::tree;
+use crate::support::{finish, tree};
 
 #[test]
 fn all_that_was_put_anywhere_is_taken_out() {
@@ -201,4 +201,27 @@ fn only_what_was_written_is_told() {
     }
     fs::remove_file(scene.home.path(".claude/projects")).unwrap();
     assert_eq!(super::paths(&scene.sync(), "written").len(), 4, "three rules and the index");
+}
+
+/// Somebody is syncing: whoever only looks waits for nobody, and leaves no trace.
+#[test]
+fn looking_takes_no_lock() {
+    let scene = Scene::in_git(&[RULES, SKILLS]);
+    on_testing(&scene);
+    scene.sync();
+    let lock = scene.home.recoup().join("mirrors.lock");
+    let synced = |report: &serde_json::Value| {
+        let found = report["findings"].as_array().unwrap().iter();
+        found.filter(|it| it["check"] == "synced").cloned().collect::<Vec<_>>()
+    };
+    let held = super::hold(&lock);
+    let mut doctor = scene.command(&["doctor", "--json"]);
+    let report = finish(doctor.env("PATH", "/usr/bin:/bin")).json();
+    assert_eq!(synced(&report)[0]["state"], "ok", "{:?}", synced(&report));
+    let would = scene.run(&["memory", "sync", "--remove", "--dry-run"]).expect(0);
+    assert!(would.text().contains("MEMORY.md"), "{}", would.text());
+    drop(held);
+    fs::remove_file(&lock).unwrap();
+    finish(scene.command(&["doctor"]).env("PATH", "/usr/bin:/bin"));
+    assert!(!lock.exists());
 }

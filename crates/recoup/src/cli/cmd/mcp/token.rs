@@ -1,12 +1,12 @@
 //! The token that clients of the HTTP server send: the user's own, or one that is made once
 //! and kept in a file that only the user can read.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
+use recoup_core::base::digest::hex;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -23,17 +23,16 @@ const MOST: u64 = 4096;
 /// The token in a file that the user named.
 pub(super) fn in_file(file: &Path) -> Result<String> {
     let name = file.display().to_string();
-    let Some(bytes) = fsx::read_regular(file, MOST)? else {
+    let read = fsx::read_checked(file, MOST, |found| demand_closed(file, found.mode() & 0o777))?;
+    let Some(bytes) = read else {
         return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
     };
-    demand_closed(file)?;
     let text = String::from_utf8(bytes).unwrap_or_default();
     checked(&name, &text)
 }
 
 /// Whoever can read a token may do what its owner may; whoever can write it chooses it.
-fn demand_closed(file: &Path) -> Result<()> {
-    let mode = fs::metadata(file).map_or(0, |found| found.mode() & 0o777);
+fn demand_closed(file: &Path, mode: u32) -> Result<()> {
     let of_others = mode & 0o077;
     if of_others == 0 {
         return Ok(());
@@ -77,6 +76,5 @@ fn fresh() -> Result<String> {
     if filled != Ok(BYTES) {
         return Err(Error::new(ErrorKind::Io, "the system gives no random numbers"));
     }
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    Ok(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect())
+    Ok(hex(&bytes))
 }

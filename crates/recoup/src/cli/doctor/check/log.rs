@@ -8,6 +8,7 @@ use recoup_core::base::fsx;
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
+use crate::hooks::Log;
 
 const CHECK: &str = "log";
 
@@ -15,20 +16,22 @@ const CHECK: &str = "log";
 const LARGEST: u64 = 4 << 20;
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// What a line may be about, by words that are in it: the first that fits.
-const KINDS: [(&str, &str); 12] = [
-    ("took too long", "took-too-long"),
-    ("panicked", "panicked"),
-    ("given up after", "job-given-up"),
-    ("a job failed", "job-failed"),
-    ("can't be read", "job-unreadable"),
-    ("not understood", "payload-not-understood"),
-    ("was not read", "payload-not-read"),
-    ("an argument is not known", "unknown-argument"),
-    ("nothing was written down", "not-written"),
-    ("not left to the worker", "worker-not-told"),
-    ("the worker", "worker"),
-    ("memory", "memory"),
+/// What a line may be about: how its first part ends, what its second has in it, and the kind;
+/// the first that fits. What follows is an error's own words, which may be any.
+const KINDS: [(&str, &str, &str); 13] = [
+    ("a hook", "took too long", "took-too-long"),
+    ("a hook panicked", "", "panicked"),
+    ("the worker", "given up after", "job-given-up"),
+    ("the worker", "a job failed", "job-failed"),
+    ("the worker", "can't be read", "job-unreadable"),
+    ("a payload was not understood", "", "payload-not-understood"),
+    ("a payload was not read", "", "payload-not-read"),
+    ("a hook", "an argument is not known", "unknown-argument"),
+    ("memory", "", "memory"),
+    ("the worker", "", "worker"),
+    ("", "nothing was written down", "not-written"),
+    ("", "not left to the worker", "worker-not-told"),
+    ("", "the worker was not started", "worker"),
 ];
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -68,15 +71,17 @@ fn counted(lines: &[String]) -> BTreeMap<&'static str, u64> {
 }
 
 fn kind_of(line: &str) -> &'static str {
-    KINDS.iter().find(|(words, _)| line.contains(words)).map_or("other", |(_, kind)| kind)
+    let mut parts = line.split(": ");
+    let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let fits = |(end, words, _): &&(&str, &str, _)| first.ends_with(end) && second.contains(words);
+    KINDS.iter().find(fits).map_or("other", |(_, _, kind)| kind)
 }
 
 /// The lines of the last day without their times, the oldest first.
 fn of_day(home: &Path) -> Result<Vec<String>, String> {
     let since = SystemClock.now().as_millis().saturating_sub_unsigned(DAY);
     let mut lines = Vec::new();
-    for name in ["hooks.1.log", "hooks.log"] {
-        let path = home.join("logs").join(name);
+    for path in Log::below(home).paths() {
         let text = fsx::read_regular(&path, LARGEST).map_err(|error| error.to_string())?;
         let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default()).into_owned();
         let recent = text.lines().filter_map(|line| line.split_once(' ')).filter(|(at, _)| {
@@ -97,5 +102,9 @@ mod tests {
         assert_eq!(kind_of("- the worker: job 1-a was given up after 3 tries"), "job-given-up");
         assert_eq!(kind_of("claude-code Stop: nothing was written down: full"), "not-written");
         assert_eq!(kind_of("wombat"), "other");
+        assert_eq!(kind_of("memory: its list can't be read: memory"), "memory");
+        assert_eq!(kind_of("the worker: a job failed: a job can't be read"), "job-failed");
+        let of_event = "codex Stop: something was not left to the worker: it took too long";
+        assert_eq!(kind_of(of_event), "worker-not-told");
     }
 }

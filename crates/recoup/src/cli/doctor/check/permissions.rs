@@ -44,7 +44,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
                 .remedy("move it away, or set RECOUP_HOME to another directory"),
         ];
     }
-    let mut walk = Walk::new();
+    let mut walk = Walk::new(MOST, Deadline::after(SHORT / 2));
     walk.look_at(home, DEPTH);
     walk.findings(home, around)
 }
@@ -69,23 +69,28 @@ struct Walk {
     user: u32,
     until: Deadline,
     seen: usize,
+    /// How many are looked at, at most.
+    most: usize,
+    /// There was more than that, or the time was over.
+    cut: bool,
     open: Vec<PathBuf>,
     foreign: Vec<PathBuf>,
     closed: Vec<PathBuf>,
 }
 
 impl Walk {
-    fn new() -> Self {
+    fn new(most: usize, until: Deadline) -> Self {
         let user = rustix::process::geteuid().as_raw();
-        let until = Deadline::after(SHORT / 2);
-        Self { user, until, seen: 0, open: Vec::new(), foreign: Vec::new(), closed: Vec::new() }
+        let (open, foreign, closed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { user, until, seen: 0, most, cut: false, open, foreign, closed }
     }
 
     fn look_at(&mut self, path: &Path, depth: usize) {
-        self.seen += 1;
-        if self.seen > MOST || self.until.passed() {
+        self.cut |= self.seen == self.most || self.until.passed();
+        if self.cut {
             return;
         }
+        self.seen += 1;
         // Of a home that is a link, what it leads to; else links are not ours to follow.
         let found = if depth == DEPTH { fs::metadata(path) } else { fs::symlink_metadata(path) };
         let Ok(found) = found else { return };
@@ -148,10 +153,41 @@ impl Walk {
                     .fix(Fix::MakePrivate(self.open)),
             );
         }
-        if found.is_empty() {
+        if found.is_empty() && self.cut {
+            let what = format!(
+                "the first {} files of {shown} are this user's alone; the rest was not looked at",
+                self.seen
+            );
+            found.push(Finding::skipped(CHECK, "unfinished", what).fact("files", self.seen));
+        } else if found.is_empty() {
             let what = format!("{shown} is this user's alone");
             found.push(Finding::ok(CHECK, what).fact("files", self.seen));
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use recoup_core::base::fsx;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_looked_at_is_not_vouched_for() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fsx::create_private(&dir.path().join(name)).unwrap();
+        }
+        let walked = |most, time| {
+            let mut walk = Walk::new(most, Deadline::after(time));
+            walk.look_at(dir.path(), DEPTH);
+            (walk.seen, walk.cut)
+        };
+        assert_eq!(walked(4, Duration::from_mins(1)), (4, false));
+        assert_eq!(walked(3, Duration::from_mins(1)), (3, true));
+        assert_eq!(walked(4, Duration::ZERO), (0, true));
     }
 }

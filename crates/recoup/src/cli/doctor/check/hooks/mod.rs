@@ -123,21 +123,22 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
         Finding::warn(CHECK, "slow", what)
             .remedy("the machine is very busy, or the program on a slow disk")
     } else {
-        let noun = if *sound == 1 { "event" } else { "events" };
-        let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
-        let others = withheld.first().map_or(String::new(), |why| {
-            format!("; {} not tried: {}", withheld.len(), why.in_words())
-        });
         let program = of.hooks.first().map_or("", |hook| hook.call.started());
         let program = around.shown(Path::new(program));
-        Finding::ok(
-            CHECK,
-            format!(
-                "{name}: {program} answers {sound} {noun}, the slowest in {millis} ms{rules}{others}"
-            ),
-        )
+        Finding::ok(CHECK, format!("{name}: {program} {}", answers(fired, millis)))
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
+}
+
+/// What it does, where all is well.
+fn answers(fired: &Fired, millis: u64) -> String {
+    let Fired { sound, rule, withheld, .. } = fired;
+    let noun = if *sound == 1 { "event" } else { "events" };
+    let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
+    let others = withheld
+        .first()
+        .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.in_words()));
+    format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
 }
 
 /// Where `recoup init` would put this program in place of the one that does not do, that is

@@ -1,0 +1,97 @@
+//! Where a path leads, be it that nothing is there yet: asked before something is written, and
+//! answered as the system will answer it then.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// As many links as Linux follows.
+const LINKS_MOST: usize = 40;
+
+/// Where a path leads through all links on its way; none where these go in circles. `..` is what
+/// is above a link's target, and not above the link.
+pub fn resolved(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let mut found =
+        if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize().ok()? };
+    let (mut ahead, mut links) = (reversed(path), 0);
+    while let Some(part) = ahead.pop() {
+        match part {
+            Step::Root => found = PathBuf::from("/"),
+            Step::Up => drop(found.pop()),
+            Step::Into(name) => {
+                found.push(name);
+                let Ok(target) = fs::read_link(&found) else { continue };
+                links += 1;
+                if links > LINKS_MOST {
+                    return None;
+                }
+                found.pop();
+                ahead.extend(reversed(&target));
+            }
+        }
+    }
+    Some(found)
+}
+
+/// One part of a path.
+enum Step {
+    Root,
+    Up,
+    Into(OsString),
+}
+
+/// The parts of a path, the last first.
+fn reversed(path: &Path) -> Vec<Step> {
+    let steps = path.components().rev().filter_map(|part| match part {
+        Component::RootDir => Some(Step::Root),
+        Component::ParentDir => Some(Step::Up),
+        Component::Normal(name) => Some(Step::Into(name.to_owned())),
+        Component::CurDir | Component::Prefix(_) => None,
+    });
+    steps.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::base::fsx::ensure_dir;
+
+    #[test]
+    fn it_leads_where_the_system_would_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
+        ensure_dir(&at("a/b")).unwrap();
+        ensure_dir(&at("c")).unwrap();
+        symlink("../a/b", at("c/link")).unwrap();
+        symlink("link/../new", at("c/up")).unwrap();
+        symlink(at("c/up"), at("far")).unwrap();
+        for (given, leads) in [
+            ("a/b", "a/b"),
+            ("a/b/new/deep", "a/b/new/deep"),
+            ("c/link/new", "a/b/new"),
+            ("c/link/../new", "a/new"),
+            ("c/up", "a/new"),
+            ("far", "a/new"),
+            ("c/new/../other", "c/other"),
+            ("gone/./x", "gone/x"),
+        ] {
+            assert_eq!(resolved(&at(given)), Some(at(leads)), "{given}");
+        }
+        // What is written there is where it was said to be.
+        crate::base::fsx::deliver(&at("far"), b"x").unwrap();
+        assert!(at("a/new").is_file());
+    }
+
+    #[test]
+    fn circles_lead_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        symlink("b", dir.path().join("a")).unwrap();
+        symlink("a", dir.path().join("b")).unwrap();
+        assert_eq!(resolved(&dir.path().join("a/x")), None);
+    }
+}
