@@ -103,7 +103,9 @@ fn a_copy_that_somebody_was_making_is_made_anew_and_never_left_behind() {
     assert!(!unfinished.exists());
     let left = [".copy", ".copy-journal", ".new", ".new-wal", ".mended", ".mended-wal"];
     let left = left.map(|kind| scene.dir.path().join(format!("memory.db{kind}")));
-    left.iter().for_each(|path| fs::write(path, "Use tabs.").unwrap());
+    for path in &left {
+        fs::write(path, "Use tabs.").unwrap();
+    }
     let forgotten = scene.memory().forget(&[tabs]).unwrap();
     assert_eq!(forgotten.unreached, [] as [std::path::PathBuf; 0]);
     assert!(left.iter().all(|path| !path.exists()), "{left:?}");
