@@ -4,6 +4,7 @@ pub mod base64;
 pub mod clock;
 pub mod digest;
 pub mod fsx;
+pub(crate) mod glob;
 pub mod ids;
 pub mod machine;
 pub mod name;

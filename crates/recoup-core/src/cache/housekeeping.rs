@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobSet;
 
 use super::{Cache, Limits};
+use crate::base::glob::{self, Slash};
 use crate::entry::{Header, Sources};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{Id, Kind, Part, Scope};
 use crate::store::{Evicted, Flow};
 
@@ -15,7 +16,7 @@ use crate::store::{Evicted, Flow};
 /// empty means none, never all.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    paths: Option<GlobMatcher>,
+    paths: Option<GlobSet>,
     tag: Option<String>,
     operation: Option<String>,
 }
@@ -45,11 +46,7 @@ impl Selection {
 
     /// Entries with a source that matches `glob`, in which `*` also crosses `/`.
     pub fn with_paths(mut self, glob: &str) -> Result<Self> {
-        let built = GlobBuilder::new(glob).literal_separator(false).build();
-        let built = built.map_err(|error| {
-            Error::usage(format!("invalid glob {glob:?}")).with_source(error.kind().to_string())
-        })?;
-        self.paths = Some(built.compile_matcher());
+        self.paths = Some(glob::compile(glob, Slash::IsCrossed)?);
         Ok(self)
     }
 
@@ -78,7 +75,7 @@ impl Selection {
 }
 
 /// As it is kept, or as it was given.
-fn any_source(sources: &Sources, glob: &GlobMatcher) -> bool {
+fn any_source(sources: &Sources, glob: &GlobSet) -> bool {
     let files = sources.files.iter().flat_map(|file| [Some(&file.path), file.given.as_ref()]);
     let patterns =
         sources.patterns.iter().flat_map(|pattern| [Some(&pattern.path), pattern.given.as_ref()]);

@@ -4,6 +4,7 @@ use crate::entry::Identity;
 use crate::error::{Error, Result};
 use crate::key::result::ResultRecipe;
 use crate::key::{Key, Part, Recipe as _};
+use crate::secrets;
 
 /// What somebody says who means a result: its key, or all three parts, or both.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,8 +78,21 @@ impl Naming<'_> {
                 "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
                  {mark}operation, which is {key}"
             ))),
-            _ => Ok(Named { key, parts: recipe.parts() }),
+            _ => Ok(Named { key, parts: self.shown(recipe.parts()) }),
         }
+    }
+
+    /// The same parts, with no secret in what is shown of the query. It is looked for in the
+    /// query as it was given: in small letters many a secret is not known as one.
+    fn shown(&self, parts: Vec<Part>) -> Vec<Part> {
+        let query = secrets::redact(self.query.unwrap_or_default());
+        let clean = ResultRecipe::new("", &query, "").parts();
+        let preview = |name: &str| clean.iter().find(|part| part.name == name)?.preview.clone();
+        let shown = |part: Part| match part.name.as_str() {
+            "query" => Part { preview: preview("query"), ..part },
+            _ => part,
+        };
+        parts.into_iter().map(shown).collect()
     }
 }
 

@@ -1,6 +1,8 @@
 //! For which files a note holds: a glob from the project's root.
 
-use globset::GlobBuilder;
+use std::error::Error as _;
+
+use crate::base::glob::{self, Slash};
 
 /// Whether a glob can be one; else what is wrong with it.
 pub(super) fn check(glob: &str) -> Result<(), String> {
@@ -10,8 +12,8 @@ pub(super) fn check(glob: &str) -> Result<(), String> {
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
         return Err("a glob starts at the project's root, and does not lead out of it".to_owned());
     }
-    match GlobBuilder::new(glob).literal_separator(true).build() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("this is no glob for files: {}", error.kind())),
-    }
+    glob::compile(glob, Slash::Separates).map(drop).map_err(|error| {
+        let why = error.source().map_or_else(String::new, ToString::to_string);
+        format!("this is no glob for files: {why}")
+    })
 }

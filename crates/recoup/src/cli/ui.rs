@@ -285,7 +285,7 @@ pub(super) fn streams() -> Streams {
 
 /// On one line, and without anything that a terminal would obey: names and
 /// previews come from files and agents.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
+pub(in crate::cli) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_order) {
         return Cow::Borrowed(text);
     }

@@ -10,6 +10,7 @@
 mod consent;
 mod http;
 mod instructions;
+mod load;
 mod prompts;
 mod resources;
 mod seal;
@@ -34,6 +35,7 @@ use recoup_core::memory::{Forgotten, Memory, NoteId, NoteScope};
 use rmcp::ErrorData;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use self::seal::Seal;
 use self::threads::Threads;
@@ -102,10 +104,17 @@ pub(crate) struct Desk {
     upkeep: Arc<Upkeep>,
     /// Who follows resources for as long as they like.
     listeners: Arc<Semaphore>,
+    /// What the user is being asked.
+    questions: Arc<Semaphore>,
+    /// Cancelled when the one client has left.
+    leaving: CancellationToken,
 }
 
 /// How many may listen at once: each looks at files twice a second.
 const LISTENERS: usize = 32;
+
+/// How many questions a user is asked at once.
+const QUESTIONS: usize = 16;
 
 impl Desk {
     pub(crate) fn new(
@@ -119,6 +128,8 @@ impl Desk {
             threads: Threads::default(),
             upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+            leaving: CancellationToken::new(),
         }
     }
 

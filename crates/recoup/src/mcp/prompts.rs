@@ -71,8 +71,7 @@ pub(super) struct Filled {
 pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData> {
     let wrong = |what: String| ErrorData::invalid_params(what, None);
     let Some(kind) = KINDS.iter().find(|kind| kind.name == request.name) else {
-        let shown: String = request.name.chars().take(100).collect();
-        return Err(wrong(format!("Unknown prompt: {shown}")));
+        return Err(wrong(format!("Unknown prompt: {}", tools::shown(&request.name))));
     };
     let mut arguments = JsonObject::new();
     if let Some((name, _)) = kind.argument {

@@ -122,8 +122,8 @@ pub(super) fn text(around: &dyn Surroundings, uri: &str) -> Result<Option<String
 
 /// What is said where there is none.
 pub(super) fn absent(uri: &str) -> ErrorData {
-    let shown: String = uri.chars().take(200).collect();
-    ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": shown })))
+    let uri = tools::shown(uri);
+    ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
 }
 
 fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<ResourceContents>> {

@@ -20,7 +20,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::consent::{self, Brought, Consent};
-use super::tools::{self, Answer, Outcome};
+use super::load::Burden;
+use super::tools::{self, Answer, Outcome, Proposal};
 use super::turns::Access;
 use super::upkeep::Upkeep;
 use super::watch::Watch;
@@ -31,6 +32,9 @@ const LIST_TTL: u64 = 60 * 60 * 1000;
 
 /// How much of an error is said, in characters.
 const MOST_SAID: usize = 1_000;
+
+/// How often the text of an answer is in memory until it is read: its data say the same.
+const ANSWERS: usize = 2;
 
 /// One connection's server.
 #[derive(Debug)]
@@ -63,7 +67,18 @@ impl Server {
         let turn = self.desk.turns.next(access, context).await?;
         let desk = self.desk.clone();
         let done = self.desk.threads.work(turn, move || work(desk.surroundings()?)).await;
-        done.ok_or_else(|| ErrorData::internal_error("the work was not finished", None))
+        // A panic. What it said stays unsaid: it may be of the arguments.
+        Ok(done.unwrap_or_else(|| {
+            let what = "an error in Recoup itself: this was not finished; other arguments may do";
+            Err(recoup_core::Error::new(recoup_core::ErrorKind::Io, what))
+        }))
+    }
+
+    /// Whether there is somebody to be asked, and something to ask: what they have just said a
+    /// hook has heard as well.
+    fn may_ask(&self, proposal: &Proposal, context: &RequestContext<RoleServer>) -> bool {
+        let Manner { with_hooks, may_ask } = self.manner;
+        may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
     /// Notes that a resource is followed, before anything is waited for: whoever wants it no
@@ -91,11 +106,11 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut proposal = match outcome {
-            Outcome::Asks(proposal) if self.manner.may_ask => proposal,
-            outcome => return Ok(success(outcome.unasked()).into()),
+            Outcome::Asks(proposal) if self.may_ask(&proposal, context) => proposal,
+            outcome => return Ok(result(Ok(outcome.unasked()), context).into()),
         };
         let writes = Access::Writes;
-        let done = match consent::ask(&mut proposal, brought, self.desk.seal(), context).await {
+        let done = match consent::ask(&mut proposal, brought, &self.desk, context).await {
             Consent::Pending(request) => return Ok(request.into()),
             Consent::Unanswered => Ok(proposal.unasked),
             Consent::Yes => {
@@ -105,13 +120,19 @@ impl Server {
                 self.work(writes, context, move |around| proposal.turn_down(around)).await?
             }
         };
-        Ok(result(done).into())
+        Ok(result(done, context).into())
     }
 }
 
-fn result(done: Result<Answer>) -> CallToolResult {
+fn result(done: Result<Answer>, context: &RequestContext<RoleServer>) -> CallToolResult {
     match done {
-        Ok(answer) => success(answer),
+        Ok(answer) => {
+            // Until somebody has taken it.
+            if let Some(burden) = Burden::of(&context.extensions) {
+                burden.answered(ANSWERS * answer.text.len());
+            }
+            success(answer)
+        }
         Err(error) => CallToolResult::error(vec![ContentBlock::text(in_words(&error))]),
     }
 }
@@ -175,8 +196,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            let shown: String = request.name.chars().take(100).collect();
-            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+            let what = format!("Unknown tool: {}", tools::shown(&request.name));
+            return Err(ErrorData::invalid_params(what, None));
         };
         let brought = Brought::with(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
@@ -188,7 +209,7 @@ impl ServerHandler for Server {
                 }
                 self.settled(outcome, &brought, &context).await
             }
-            Err(error) => Ok(result(Err(error)).into()),
+            Err(error) => Ok(result(Err(error), &context).into()),
         }
     }
 
@@ -291,7 +312,11 @@ impl ServerHandler for Server {
                 }
             });
         }
-        context.cancelled().await;
+        // It lasts for as long as the client likes, who must be heard meanwhile.
+        if let Some(burden) = Burden::of(&context.request_context().extensions) {
+            burden.weigh(0);
+        }
+        self.desk.leaving.run_until_cancelled(context.cancelled()).await;
         Ok(())
     }
 

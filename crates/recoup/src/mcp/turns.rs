@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::stdio::Burden;
+use super::load::Burden;
 
 /// How many work at once.
 const WORKERS: usize = 4;
@@ -37,7 +37,16 @@ pub(super) struct Turns {
 pub(super) struct Turn {
     _worker: OwnedSemaphorePermit,
     _writer: Option<OwnedSemaphorePermit>,
-    _burden: Option<Burden>,
+    burden: Option<Burden>,
+}
+
+/// The work is over, and the arguments are gone with it. The call may still wait for the user.
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(burden) = &self.burden {
+            burden.weigh(0);
+        }
+    }
 }
 
 impl Default for Turns {
@@ -56,7 +65,7 @@ impl Turns {
         access: Access,
         context: &RequestContext<RoleServer>,
     ) -> Result<Turn, ErrorData> {
-        let burden = context.extensions.get::<Burden>().cloned();
+        let burden = Burden::of(&context.extensions);
         let turn = async {
             let writer = match access {
                 Access::Reads => None,
@@ -71,14 +80,14 @@ impl Turns {
         };
         let turn = context.ct.run_until_cancelled(turn).await;
         let (worker, writer) = turn.ok_or_else(gone)??;
-        Ok(Turn { _worker: worker, _writer: writer, _burden: burden })
+        Ok(Turn { _worker: worker, _writer: writer, burden })
     }
 
     /// Waits for a turn to write something that no client has asked for.
     pub(super) async fn unasked(&self) -> Result<Turn, ErrorData> {
         let writer = place(&self.writers).await?;
         let worker = place(&self.workers).await?;
-        Ok(Turn { _worker: worker, _writer: Some(writer), _burden: None })
+        Ok(Turn { _worker: worker, _writer: Some(writer), burden: None })
     }
 }
 

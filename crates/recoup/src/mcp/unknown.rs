@@ -5,6 +5,8 @@ use rmcp::ErrorData;
 use rmcp::model::{CustomRequest, ErrorCode, ProtocolVersion};
 use serde_json::Value;
 
+use super::tools;
+
 /// The methods that this server has; others are unknown, whatever their parameters are.
 const METHODS: [&str; 9] = [
     "server/discover",
@@ -28,8 +30,8 @@ pub(super) fn error(request: &CustomRequest) -> ErrorData {
         let what = format!("{method}: the parameters are missing or of the wrong shape");
         return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
     }
-    let shown: String = method.chars().take(100).collect();
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no such method: {shown}"), None)
+    let what = format!("no such method: {}", tools::shown(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
 }
 
 /// Whether it says itself that it is of 2026-07-28 or later.

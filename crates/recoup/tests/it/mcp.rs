@@ -14,4 +14,6 @@ mod memory;
 mod resources;
 mod schemas;
 mod second_call;
+mod told;
 mod trust;
+mod waiting;

@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 
 use super::{View, kept_path, lexically_clean};
+use crate::base::glob::{self, Slash};
+use crate::base::text::shortened;
 use crate::entry::{Pattern, PatternKind};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The characters that make a glob.
 const META: [char; 4] = ['*', '?', '[', '{'];
+/// The most of a source that an error repeats, in characters.
+const SHOWN: usize = 200;
 
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)
@@ -32,7 +35,7 @@ pub(super) fn first_matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBu
     let waits =
         || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
     if files.is_empty() && !waits() {
-        let given = pattern.given.as_ref().unwrap_or(&pattern.path);
+        let given = shortened(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
         let message = format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
         );
@@ -74,7 +77,7 @@ fn search(pattern: &Pattern, view: &View, counts: fn(&Path) -> bool) -> Result<V
     match pattern.kind {
         PatternKind::Directory => found_below(&view.root.join(path), None, counts),
         PatternKind::Glob => {
-            let glob = compile(&pattern.path)?;
+            let glob = glob::compile(&pattern.path, Slash::Separates)?;
             // One that is kept from the root is matched from there.
             let seen = |file: &Path| match file.strip_prefix(&view.root) {
                 Ok(inside) if path.is_relative() => glob.is_match(inside),
@@ -84,13 +87,6 @@ fn search(pattern: &Pattern, view: &View, counts: fn(&Path) -> bool) -> Result<V
             found_below(&view.root.join(literal_base(path)), depth(path), wanted)
         }
     }
-}
-
-fn compile(text: &str) -> Result<GlobMatcher> {
-    let built = GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
-    built.map(|glob| glob.compile_matcher()).map_err(|error| {
-        Error::usage(format!("invalid glob {text:?}")).with_source(error.kind().to_string())
-    })
 }
 
 /// The part of a glob before its first special component: where to start.

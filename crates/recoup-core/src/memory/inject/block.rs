@@ -77,6 +77,8 @@ pub struct Included {
     pub id: NoteId,
     /// Its line, without the mark of a list.
     pub line: String,
+    /// Who says so.
+    pub trust: Trust,
 }
 
 /// Text for a context, and what is in it.
@@ -88,6 +90,9 @@ pub struct Block {
 }
 
 impl Block {
+    /// What all rules of a context are, how far to keep to them, and the request to cite.
+    pub const ABOUT: &str = ALL.trim_ascii_end();
+
     /// The rules among `notes` that hold in `context`, the more important first, as many
     /// as there is room for. `stale` says what a note names that is not there. None
     /// where no rule holds, or none fits.
@@ -140,7 +145,7 @@ impl Block {
             if room.take(&item) {
                 heading = Some(own);
                 block.text.push_str(&item);
-                block.included.push(Included { id: note.id.clone(), line });
+                block.included.push(Included { id: note.id.clone(), line, trust: note.trust() });
             } else {
                 block.left_out += 1;
             }

@@ -1,10 +1,9 @@
 //! Just in time: the few rules that really concern a prompt or a tool call. Mostly
 //! there are none, and then nothing is said.
 
-use globset::GlobBuilder;
-
 use super::block::{Block, Context};
 use super::importance::by_importance;
+use crate::base::glob::{self, Slash};
 use crate::memory::Note;
 
 /// Below this a rule does not concern the matter.
@@ -65,8 +64,7 @@ impl Moment<'_> {
         if self.touches.is_empty() {
             return true;
         }
-        let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else { return false };
-        let glob = glob.compile_matcher();
+        let Ok(glob) = glob::compile(glob, Slash::Separates) else { return false };
         self.touches.iter().any(|path| glob.is_match(path))
     }
 }

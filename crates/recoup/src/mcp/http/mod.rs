@@ -4,6 +4,7 @@
 //! A web page that the user visits can send requests here, too. It does not know the token,
 //! and its `Origin` and `Host` (after DNS rebinding) are not ours: each of these is enough.
 
+mod bodies;
 mod connections;
 mod sessions;
 
@@ -15,13 +16,15 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
+use self::connections::Guest;
 use self::sessions::Sessions;
+use super::load::Load;
 use super::server::Server;
 use super::{Desk, LONGEST_MESSAGE, Manner, turns};
 
@@ -70,6 +73,7 @@ fn router(desk: &Desk, manner: Manner, http: &Http) -> Router {
     Router::new()
         .route_service(PATH, service)
         .layer(middleware::from_fn_with_state(sessions, used))
+        .layer(middleware::from_fn_with_state(Arc::new(Load::of(bodies::ALL)), bodies::read))
         .layer(middleware::from_fn_with_state(token, known))
 }
 
@@ -103,10 +107,26 @@ fn config(http: &Http) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(LONGEST_MESSAGE)
 }
 
+/// Whether it says once for whom it is and where it comes from: of two the SDK would look at one.
+fn is_clear(request: &Request) -> bool {
+    let once = |name| request.headers().get_all(name).iter().count() <= 1;
+    let host = request.headers().get(header::HOST).map(header::HeaderValue::as_bytes);
+    let named = request.uri().authority().map(|named| named.as_str().as_bytes());
+    once(header::HOST) && once(header::ORIGIN) && (named.is_none() || named == host)
+}
+
 /// Lets through who knows the token.
 async fn known(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
+    if !is_clear(&request) {
+        let what = "a request has one Host and at most one Origin\n";
+        return (StatusCode::BAD_REQUEST, what).into_response();
+    }
     if bears(request.headers(), &token) {
-        return next.run(request).await;
+        let guest = request.extensions().get::<Arc<Guest>>();
+        if guest.is_none_or(|guest| guest.is_seated()) {
+            return next.run(request).await;
+        }
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many are connected\n").into_response();
     }
     let mut response = Response::new(Body::from(
         "a token is needed: Authorization: Bearer TOKEN (see `recoup mcp --help`)\n",

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::id;
 use super::lines::{Line, MOST};
-use crate::mcp::unknown;
+use crate::mcp::{consent, unknown};
 
 /// What a line is.
 #[derive(Debug)]
@@ -78,6 +78,17 @@ pub(super) fn understand(line: Line) -> Understood {
     }
 }
 
+/// What clients say about a request for others to read, of any length, is not kept while it
+/// is worked on.
+pub(super) fn keep_known_meta(request: &mut ClientRequest) {
+    let is_known = |name: &str| {
+        name == "progressToken"
+            || name == consent::CODEX_TURN
+            || name.starts_with("io.modelcontextprotocol/")
+    };
+    request.get_meta_mut().retain(|name, _| is_known(name));
+}
+
 /// Whether it begins a conversation.
 pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else { return false };
@@ -93,7 +104,9 @@ pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
 
 fn misunderstood(text: &[u8], error: &serde_json::Error) -> Understood {
     let Some(Envelope { id, method }) = envelope(text) else {
-        return if error.is_data() || text.starts_with(b"[") {
+        return if text.starts_with(b"{") && error.is_data() {
+            wrong(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), None)
+        } else if error.is_data() || text.starts_with(b"[") {
             let what = "one JSON object on a line is expected; batches are not taken";
             wrong(ErrorCode::INVALID_REQUEST, what, None)
         } else {

@@ -7,7 +7,6 @@
 
 mod id;
 mod lines;
-mod load;
 mod message;
 
 use std::io::{self, Read, Write};
@@ -26,13 +25,13 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use self::lines::{Line, Lines};
-use self::load::Load;
 use self::message::Understood;
+use super::load::{Load, Most};
 use super::server::Server;
 use super::{Desk, Manner, turns};
 
-pub(super) use self::load::Burden;
-
+/// How much there may be of what a client has asked, and has not read.
+const MOST: Most = Most { held: 8 << 20, unread: 4 << 20 };
 /// How long what was answered may take to be written when stdin has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long a client that has left may take nothing of what it has asked for.
@@ -54,7 +53,7 @@ pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> 
         .build()
         .doing(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
-        let (transport, written) = Stdio::start(streams)?;
+        let (transport, written) = Stdio::start(streams, desk.leaving.clone())?;
         // A client that leaves before it has said hello has left all the same.
         if let Ok(running) = serve_server(Server::new(desk, manner), transport).await {
             let _ = running.waiting().await;
@@ -67,6 +66,14 @@ pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> 
     served
 }
 
+/// What is said about a text that is no message; none where it is one.
+pub(super) fn misunderstood(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
+    match message::understand(Line::Whole(text)) {
+        Understood::Wrong(answer) => Some(*answer),
+        Understood::Nothing | Understood::Message(_) => None,
+    }
+}
+
 /// Both streams as the SDK takes them.
 #[derive(Debug)]
 struct Stdio {
@@ -76,18 +83,23 @@ struct Stdio {
     is_hung_up: fn() -> bool,
     /// Cancelled when nobody reads us.
     unheard: CancellationToken,
+    /// Cancelled when no more comes: nobody answers a question any more, or follows anything.
+    leaving: CancellationToken,
     /// Whether the client has said hello: nothing but requests counts before.
     greeted: bool,
 }
 
 impl Stdio {
     /// Starts the threads. The receiver is told when all is written.
-    fn start(streams: Streams) -> Result<(Self, oneshot::Receiver<()>)> {
+    fn start(
+        streams: Streams,
+        leaving: CancellationToken,
+    ) -> Result<(Self, oneshot::Receiver<()>)> {
         let Streams { input, output, is_hung_up } = streams;
         let (into_lines, lines) = mpsc::channel(1);
         let (into_output, messages) = std_mpsc::channel();
         let (done, written) = oneshot::channel();
-        let (load, unheard) = (Arc::new(Load::default()), CancellationToken::new());
+        let (load, unheard) = (Arc::new(Load::of(MOST)), CancellationToken::new());
         let (writers_load, writers_unheard) = (load.clone(), unheard.clone());
         let starting = || "starting a thread".to_owned();
         thread::Builder::new()
@@ -104,7 +116,8 @@ impl Stdio {
             })
             .doing(starting)?;
         let output = Some(into_output);
-        Ok((Self { lines, output, load, is_hung_up, unheard, greeted: false }, written))
+        let stdio = Self { lines, output, load, is_hung_up, unheard, leaving, greeted: false };
+        Ok((stdio, written))
     }
 
     fn put(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
@@ -140,7 +153,10 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let line = self.line().await?;
+            let Some(line) = self.line().await else {
+                self.leaving.cancel();
+                return None;
+            };
             let bytes = line.len();
             match message::understand(line) {
                 Understood::Nothing => {}
@@ -148,6 +164,7 @@ impl Transport<RoleServer> for Stdio {
                 Understood::Message(mut message) => {
                     self.greeted |= message::is_greeting(&message);
                     if let ClientJsonRpcMessage::Request(request) = &mut *message {
+                        message::keep_known_meta(&mut request.request);
                         request.request.extensions_mut().insert(self.load.take(bytes));
                     } else if !self.greeted {
                         // The SDK would leave over a notification that comes too early.

@@ -15,6 +15,8 @@ pub(in crate::mcp) struct Proposal {
     pub(in crate::mcp) unasked: Answer,
     /// Whether it is about something that was not known before the first question.
     pub(in crate::mcp) new: bool,
+    /// Whether the user has said something on it themselves just now.
+    pub(in crate::mcp) just_said: bool,
     pub(super) deed: Deed,
 }
 
@@ -31,7 +33,7 @@ pub(in crate::mcp) struct Question {
 pub(super) enum Deed {
     /// An agent's note becomes the user's own.
     Agree(Suggestion),
-    /// A statement of the user's, or of the team's, is removed for good.
+    /// A rule, or what is another project's, is removed for good.
     Forget(Note),
 }
 

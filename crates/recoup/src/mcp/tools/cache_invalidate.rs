@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::named::parsed;
-use super::schema::{closed, count, open, text};
+use super::schema::{LONGEST, closed, count, open, short_text};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
@@ -34,12 +34,13 @@ struct Arguments {
 }
 
 fn input() -> Value {
+    let a_text = |what| short_text(LONGEST, what);
     closed(
         &[
-            ("paths", text("A glob: those with a source that matches; * also crosses /")),
-            ("tag", text("Those with this tag")),
-            ("operation", text("Those of this kind of work")),
-            ("key", text("The one with this key, and nothing else")),
+            ("paths", a_text("A glob: those with a source that matches; * also crosses /")),
+            ("tag", a_text("Those with this tag")),
+            ("operation", a_text("Those of this kind of work")),
+            ("key", a_text("The one with this key, and nothing else")),
         ],
         &[],
     )

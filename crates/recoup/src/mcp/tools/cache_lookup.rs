@@ -3,17 +3,21 @@
 use recoup_core::Result;
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Peek, Reason, Request};
-use recoup_core::entry::Entry;
+use recoup_core::entry::{Entry, Sources};
 use recoup_core::key::Kind;
+use recoup_core::memory::inject::one_line;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
-use super::schema::{closed, count, duration, flag, list, maybe_text, open, text, texts};
+use super::schema::{closed, count, duration, flag, list, maybe_text, message, open, text, texts};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
+
+/// A directory may have thousands of files.
+const MOST_TOLD: usize = 20;
 
 pub(super) const TOOL: Spec = Spec {
     name: "cache_lookup",
@@ -63,9 +67,10 @@ fn output() -> Value {
             ("age_seconds", count(0, "How long ago it was stored")),
             ("reason", maybe_text("Why it is a miss")),
             ("token", maybe_text("For cache_store, after the work")),
-            ("sources", list(&text("One of them"), "What the token is for")),
+            ("sources", list(&text("One of them"), "What was checked, or what the token is for")),
+            message(),
         ],
-        &["hit", "status", "key"],
+        &["hit", "status", "key", "sources", "message"],
     )
 }
 
@@ -98,9 +103,12 @@ enum Freshness {
 
 impl Freshness {
     /// The word for it, and what it means.
-    fn in_words(self) -> (&'static str, &'static str) {
+    fn in_words(self, is_unwatched: bool) -> (&'static str, &'static str) {
         match self {
-            Self::Hit => ("hit", "still true"),
+            Self::Hit if is_unwatched => {
+                ("hit", "and no file is watched for it, so nobody knows whether it is still true")
+            }
+            Self::Hit => ("hit", "still true: the files that it was made from are as they were"),
             Self::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
         }
     }
@@ -114,14 +122,26 @@ fn hit(
     freshness: Freshness,
 ) -> Result<Answer> {
     let (text, result) = stored::read(&entry.body().to_bytes()?)?;
-    let age = around.cache().clock().now().millis_since(entry.head().header.created) / 1000;
-    let (status, whether) = freshness.in_words();
-    let text = format!("{status}: stored {} ago, {whether}. The result:\n{text}", ago(age));
+    let header = &entry.head().header;
+    let age = around.cache().clock().now().millis_since(header.created) / 1000;
+    let sources = watched(&header.sources);
+    let (status, whether) = freshness.in_words(sources.is_empty());
+    let said = format!("{status}: stored {} ago, {whether}.", ago(age));
+    let text = format!("{said} The result:\n{text}");
     let data = json!({
         "hit": true, "status": status, "key": named.id.key.as_str(), "result": result,
-        "age_seconds": age,
+        "age_seconds": age, "sources": sources,
     });
-    Ok(Answer::new(text, data))
+    Ok(Answer::saying(&said, text, data))
+}
+
+/// What was looked at before it was given out, as far as it is told.
+fn watched(sources: &Sources) -> Vec<String> {
+    let Sources { place: _, files, patterns, older } = sources;
+    let patterns = patterns.iter().map(|pattern| &pattern.path);
+    let files = files.iter().map(|file| &file.path);
+    let older = older.iter().flat_map(|older| &older.paths);
+    patterns.chain(files).chain(older).take(MOST_TOLD).cloned().collect()
 }
 
 /// A time in its largest unit.
@@ -147,13 +167,15 @@ fn miss(
     let sources = named.sources(around, sources);
     let token = around.cache().since(&around.view(), &sources)?.to_string();
     let status = reason.status();
+    // A file may have any name.
     let text = format!(
-        "{status}: {why}.\nDo the work, then call cache_store with the same words and \
-         \"token\": \"{token}\"."
+        "{status}: {}.\nDo the work, then call cache_store with the same words and \
+         \"token\": \"{token}\".",
+        one_line(&why)
     );
     let data = json!({
         "hit": false, "status": status, "key": named.id.key.as_str(), "reason": why,
         "token": token, "sources": sources,
     });
-    Ok(Answer::new(text, data))
+    Ok(Answer::saying(&text, text.as_str(), data))
 }

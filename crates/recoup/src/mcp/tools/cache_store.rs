@@ -1,8 +1,10 @@
 //! `cache_store`: an agent keeps a result, for itself and for others.
 
+use recoup_core::base::clock::Timestamp;
 use recoup_core::cache::{Filled, Refusal, Since};
 use recoup_core::entry::{Cost, Draft, micro_dollars};
 use recoup_core::key::Kind;
+use recoup_core::memory::inject::one_line;
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -10,7 +12,9 @@ use serde_json::{Value, json};
 
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
-use super::schema::{closed, count, duration, flag, list, maybe_text, open, text, texts, texts_of};
+use super::schema::{
+    closed, count, duration, flag, list, maybe_text, message, open, text, texts, texts_of,
+};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
 
@@ -105,8 +109,11 @@ fn output() -> Value {
             ("key", text("Its key")),
             ("reason", maybe_text("Why it is not kept")),
             ("sources", list(&text("One of them"), "What is checked before it is given out")),
+            ("unwatched", list(&text("One of them"), "The paths that are not: nothing is there")),
+            ("expires_at", maybe_text("Until when it is given out; none means for ever")),
+            message(),
         ],
-        &["stored", "key", "reason", "sources"],
+        &["stored", "key", "reason", "sources", "message"],
     )
 }
 
@@ -117,7 +124,9 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let ttl = ttl.map_or(Ok(around.ttl()), |ttl| arguments::ttl("ttl", &ttl))?;
     let since = token.as_deref().map(since).transpose()?;
     let (cost, body) = (cost.resolve()?, stored::body(&result)?);
+    let is_named = sources.is_some();
     let sources = named.sources(around, sources);
+    let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
     let Named { id, parts, identity, .. } = named;
     around.prepare_cache()?;
     let permit = around.cache().permit(&id, &around.view(), &sources)?;
@@ -131,7 +140,19 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         Ok(permit) => permit.fill(draft, ttl)?,
         Err(refusal) => Filled::Refused(refusal),
     };
-    Ok(told(id.key.as_str(), &filled, &sources).into())
+    let until = ttl.as_millis().map(|millis| around.cache().clock().now().plus_millis(millis));
+    let kept = Kept { key: id.key.as_str(), sources: &sources, unwatched: &unwatched, until };
+    Ok(kept.told(around, &filled).into())
+}
+
+/// What there is to say about a result.
+struct Kept<'a> {
+    key: &'a str,
+    sources: &'a [String],
+    /// Those of the paths that were not there to be watched.
+    unwatched: &'a [String],
+    /// None means for ever.
+    until: Option<Timestamp>,
 }
 
 fn since(token: &str) -> Result<Since> {
@@ -140,25 +161,53 @@ fn since(token: &str) -> Result<Since> {
     })
 }
 
-fn told(key: &str, filled: &Filled, sources: &[String]) -> Answer {
-    let reason = match filled {
-        Filled::Stored(_) => None,
-        Filled::Off => Some("the cache is switched off, or the ttl is off".to_owned()),
-        Filled::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
-    };
-    let text = match (&reason, sources) {
-        (Some(why), _) => format!("Not kept: {why}."),
-        (None, []) => format!(
-            "Kept under {key}. No file is watched for it: it is given out until its time is over."
-        ),
-        (None, sources) => format!(
-            "Kept under {key}. It is given out for as long as these stay as they are: {}.",
-            sources.join(", ")
-        ),
-    };
-    let stored = reason.is_none();
-    let data = json!({ "stored": stored, "key": key, "reason": reason, "sources": sources });
-    Answer::new(text, data)
+impl Kept<'_> {
+    fn told(&self, around: &dyn Surroundings, filled: &Filled) -> Answer {
+        let reason = match filled {
+            Filled::Stored(_) => None,
+            Filled::Off if around.cache().enabled() => Some("the ttl is off".to_owned()),
+            Filled::Off => Some("the cache is switched off".to_owned()),
+            Filled::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
+        };
+        // A file may have any name.
+        let message = match &reason {
+            Some(why) => format!("Not kept: {}.", one_line(why)),
+            None => self.watched(),
+        };
+        let until = self.until.filter(|_| reason.is_none()).map(|until| until.to_string());
+        let data = json!({
+            "stored": reason.is_none(), "key": self.key, "reason": reason, "sources": self.sources,
+            "unwatched": self.unwatched, "expires_at": until,
+        });
+        Answer::saying(&message, message.as_str(), data)
+    }
+
+    /// For how long it is given out.
+    fn watched(&self) -> String {
+        let Self { key, sources, unwatched, until } = self;
+        let names = |paths: &[String]| {
+            paths.iter().map(|path| one_line(path)).collect::<Vec<_>>().join(", ")
+        };
+        let until = match until {
+            Some(until) => format!("until {until}"),
+            None => "for ever".to_owned(),
+        };
+        let watched = match sources {
+            [] => format!("No file is watched for it: it is given out {until}."),
+            sources => format!(
+                "It is given out {until}, for as long as these stay as they are: {}.",
+                names(sources)
+            ),
+        };
+        let unwatched = match unwatched {
+            [] => String::new(),
+            unwatched => format!(
+                " Not watched, because nothing to watch is there by that name: {}.",
+                names(unwatched)
+            ),
+        };
+        format!("Kept under {key}. {watched}{unwatched}")
+    }
 }
 
 /// What an agent can do about it.

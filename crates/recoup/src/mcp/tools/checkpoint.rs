@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::Texts;
-use super::schema::{closed, flag, list, maybe_text, open, project, text, texts_of};
+use super::schema::{closed, flag, list, maybe_text, message, open, project, text, texts_of};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
@@ -79,8 +79,9 @@ fn output_of_save() -> Value {
         &[
             ("saved", flag("Whether it is saved")),
             ("left_out", list(&text("Which, and why"), "What of it is not kept")),
+            message(),
         ],
-        &["saved", "left_out"],
+        &["saved", "left_out", "message"],
     )
 }
 
@@ -102,7 +103,7 @@ fn output_of_load() -> Value {
             &["completed", "remaining", "blockers", "notes", "saved_at"],
         )],
     });
-    open(&[("checkpoint", checkpoint)], &["checkpoint"])
+    open(&[("checkpoint", checkpoint), message()], &["checkpoint", "message"])
 }
 
 fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
@@ -143,18 +144,16 @@ fn kept(saved: &Saved) -> Answer {
         }
     };
     let saved = matches!(saved, Saved::Without(_));
-    Answer::new(text, json!({ "saved": saved, "left_out": left_out }))
+    let data = json!({ "saved": saved, "left_out": left_out });
+    Answer::saying(&text, text.as_str(), data)
 }
 
 fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Wanted { project } = arguments::read(arguments)?;
     let scope = arguments::scope(around, project.as_deref())?;
     let Some((checkpoint, at)) = around.memory().checkpoint(&scope)? else {
-        return Ok(Answer::new(
-            "No checkpoint is saved for this project.",
-            json!({ "checkpoint": null }),
-        )
-        .into());
+        let none = "No checkpoint is saved for this project.";
+        return Ok(Answer::saying(none, none, json!({ "checkpoint": null })).into());
     };
     let text = told(&checkpoint, &at.to_string());
     let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
@@ -162,13 +161,18 @@ fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         "completed": completed, "remaining": remaining, "blockers": blockers, "notes": notes,
         "saved_at": at.to_string(),
     });
-    Ok(Answer::new(text, json!({ "checkpoint": data })).into())
+    Ok(Answer::saying(&opening(&at.to_string()), text, json!({ "checkpoint": data })).into())
 }
 
-/// As an agent reads it: a report of another agent's, and no order.
+/// What it is: a report of another agent's, and no order.
+fn opening(at: &str) -> String {
+    format!("Where the work stood, as an agent wrote it down at {at}:")
+}
+
+/// As an agent reads it.
 pub(in crate::mcp) fn told(checkpoint: &Checkpoint, at: &str) -> String {
     let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
-    let mut lines = vec![format!("Where the work stood, as an agent wrote it down at {at}:")];
+    let mut lines = vec![opening(at)];
     let notes: Vec<String> = notes.iter().cloned().collect();
     let parts =
         [("Done", completed), ("Remains", remaining), ("In the way", blockers), ("Notes", &notes)];

@@ -1,15 +1,15 @@
-//! `delete_memory`: an agent takes back what it wrote down. What the user said, or the team
-//! agreed on, is the user's: without their yes nothing happens to it.
+//! `delete_memory`: an agent takes back what it wrote down. What counts as a rule, whoever said
+//! it, and what is another project's, is the user's: without their yes nothing happens to it.
 
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Forgotten, Note, NoteId, NoteScope, Trust};
+use recoup_core::memory::{Forgotten, Note, NoteId, NoteScope, Status, Trust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask::{Deed, Proposal, Question};
-use super::schema::{closed, flag, list, open, project, text};
+use super::schema::{closed, flag, list, message, open, project, text};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
@@ -17,8 +17,9 @@ pub(super) const TOOL: Spec = Spec {
     name: "delete_memory",
     title: "Forget a memory",
     description: "Forget a memory by its id (search_memory and load_rules tell it), when the user \
-        asks for that. What an agent stored is removed for good. What the user said stays unless \
-        they confirm; the answer says what happened and what to tell the user.",
+        asks for that. What an agent stored here and nobody confirmed is removed for good. A rule, or \
+        what is another project's, stays unless the user confirms; the answer says what happened and \
+        what to tell the user.",
     input,
     output,
     nature: Nature::Removes,
@@ -43,8 +44,9 @@ fn output() -> Value {
             ("id", text("The memory's id")),
             ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
             ("unreached", list(&text("A file"), "What may still have it")),
+            message(),
         ],
-        &["id", "removed", "unreached"],
+        &["id", "removed", "unreached", "message"],
     )
 }
 
@@ -53,7 +55,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let (id, scope) = (arguments::id(&id)?, arguments::scope(around, project.as_deref())?);
     let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
     let note = around.memory().note(&id)?.filter(holds_there).ok_or_else(|| absent(&id))?;
-    if note.trust() < Trust::Agreed {
+    if is_an_agents(around, &note) {
         return forget(around, &id).map(Outcome::Done);
     }
     Ok(Outcome::Asks(Box::new(Proposal {
@@ -68,6 +70,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
             ),
         ),
         new: false,
+        just_said: false,
         deed: Deed::Forget(note),
     })))
 }
@@ -76,10 +79,18 @@ fn absent(id: &NoteId) -> Error {
     Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
 }
 
+/// What an agent of this project wrote down, and nobody relies on.
+fn is_an_agents(around: &dyn Surroundings, note: &Note) -> bool {
+    let is_near = note.scope == NoteScope::Universal || note.scope == arguments::here(around);
+    is_near && note.trust() < Trust::Agreed && note.status != Status::Active
+}
+
 fn whose(note: &Note) -> &'static str {
-    match note.trust() {
-        Trust::Agreed => "it is a rule of the team that the user has accepted",
-        _ => "the user said it",
+    match (note.trust(), note.status) {
+        (Trust::Stated, _) => "the user said it",
+        (Trust::Agreed, _) => "it is a rule of the team that the user has accepted",
+        (_, Status::Active) => "it counts as a rule, learned from earlier work",
+        _ => "it is another project's",
     }
 }
 
@@ -88,9 +99,11 @@ fn question(around: &dyn Surroundings, note: &Note) -> Question {
         NoteScope::Universal => "all your projects".to_owned(),
         NoteScope::Project(id) => format!("the project {}", around.name_of(id)),
     };
-    let what = match note.trust() {
-        Trust::Agreed => "this rule of the team",
-        _ => "this rule of yours",
+    let what = match (note.trust(), note.status) {
+        (Trust::Stated, _) => "this rule of yours",
+        (Trust::Agreed, _) => "this rule of the team",
+        (_, Status::Active) => "this rule, learned from earlier work,",
+        _ => "this note of an agent's",
     };
     let text = format!("Remove {what} for good, for {place}?\n\n{}", one_line(&note.text));
     Question { text, tick: "Remove it for good" }
@@ -111,7 +124,7 @@ pub(super) fn declined(note: &Note) -> Answer {
 
 fn unchanged(note: &Note, text: &str) -> Answer {
     let data = json!({ "id": note.id.as_str(), "removed": false, "unreached": [] });
-    Answer::new(text, data)
+    Answer::saying(text, text, data)
 }
 
 /// Removes it for good.
@@ -122,8 +135,7 @@ fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
     lines.extend(
         places.iter().map(|place| format!("This may still have it, tell the user: {place}")),
     );
-    Ok(Answer::new(
-        lines.join("\n"),
-        json!({ "id": id.as_str(), "removed": true, "unreached": places }),
-    ))
+    let data = json!({ "id": id.as_str(), "removed": true, "unreached": places });
+    let message = lines.join("\n");
+    Ok(Answer::saying(&message, message.as_str(), data))
 }

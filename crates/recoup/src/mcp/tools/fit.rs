@@ -54,15 +54,12 @@ fn unknown(name: &str, place: &str, fields: &Map<String, Value>) -> Error {
 fn one(schema: &Value, value: Value, place: &str) -> Result<Value> {
     if let Some(choices) = schema["anyOf"].as_array() {
         return match choices.iter().find(|choice| is_of(choice, &value)) {
-            Some(choice) => one(choice, value, place),
-            None => Err(unfit(schema, &value, place)),
+            // Inside a list the item is named that is wrong; else all that would be right.
+            Some(choice) if value.is_array() || is_fit(choice, &value) => one(choice, value, place),
+            _ => Err(unfit(schema, &value, place)),
         };
     }
-    let fits = is_of(schema, &value)
-        && is_listed(schema, &value)
-        && is_between(schema, &value)
-        && is_short(schema, &value);
-    if !fits {
+    if !is_fit(schema, &value) {
         return Err(unfit(schema, &value, place));
     }
     match value {
@@ -78,6 +75,14 @@ fn one(schema: &Value, value: Value, place: &str) -> Result<Value> {
         }
         value => Ok(value),
     }
+}
+
+/// Whether a value is what a schema says, apart from what is in it.
+fn is_fit(schema: &Value, value: &Value) -> bool {
+    is_of(schema, value)
+        && is_listed(schema, value)
+        && is_between(schema, value)
+        && is_short(schema, value)
 }
 
 /// The types of a schema.
@@ -124,10 +129,12 @@ fn is_between(schema: &Value, value: &Value) -> bool {
 }
 
 fn is_short(schema: &Value, value: &Value) -> bool {
-    let (Some(most), Some(text)) = (schema["maxLength"].as_u64(), value.as_str()) else {
-        return true;
+    let (most, has) = match value {
+        Value::String(text) => (&schema["maxLength"], text.chars().count()),
+        Value::Array(items) => (&schema["maxItems"], items.len()),
+        _ => return true,
     };
-    u64::try_from(text.chars().count()).is_ok_and(|chars| chars <= most)
+    most.as_u64().is_none_or(|most| u64::try_from(has).is_ok_and(|has| has <= most))
 }
 
 fn unfit(schema: &Value, value: &Value, place: &str) -> Error {
@@ -136,7 +143,7 @@ fn unfit(schema: &Value, value: &Value, place: &str) -> Error {
         Value::Bool(it) => it.to_string(),
         Value::Number(number) => shortened(&number.to_string(), SHOWN).into_owned(),
         Value::String(text) => quoted(text),
-        Value::Array(_) => "an array".to_owned(),
+        Value::Array(items) => format!("an array of {}", items.len()),
         Value::Object(_) => "an object".to_owned(),
     };
     Error::usage(format!("{place}: expected {}, not {given}", expected(schema)))
@@ -145,7 +152,11 @@ fn unfit(schema: &Value, value: &Value, place: &str) -> Error {
 /// A schema in words.
 fn expected(schema: &Value) -> String {
     if let Some(choices) = schema["anyOf"].as_array() {
-        return choices.iter().map(expected).collect::<Vec<_>>().join(" or ");
+        let all = choices.iter().map(expected).collect::<Vec<_>>().join(" or ");
+        return match schema["description"].as_str() {
+            Some(what) => format!("{all} ({what})"),
+            None => all,
+        };
     }
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -156,15 +167,18 @@ fn expected(schema: &Value) -> String {
         "integer" => "a whole number",
         "number" => "a number",
         "boolean" => "true or false",
-        "array" => "an array of strings",
+        "array" => "an array",
         _ => "an object",
     };
     let kinds: Vec<&str> = names(schema).into_iter().map(word).collect();
-    let range = match (&schema["minimum"], &schema["maximum"], &schema["maxLength"]) {
-        (Value::Number(least), Value::Number(most), _) => format!(" from {least} to {most}"),
-        (Value::Number(least), _, _) => format!(" from {least} on"),
-        (_, _, Value::Number(most)) => format!(" of at most {most} characters"),
-        _ => String::new(),
+    let range = match (&schema["minimum"], &schema["maximum"]) {
+        (Value::Number(least), Value::Number(most)) => format!(" from {least} to {most}"),
+        (Value::Number(least), _) => format!(" from {least} on"),
+        _ => match (&schema["maxLength"], &schema["maxItems"]) {
+            (Value::Number(most), _) => format!(" of at most {most} characters"),
+            (_, Value::Number(most)) => format!(" of at most {most} strings"),
+            _ => String::new(),
+        },
     };
     format!("{}{range}", kinds.join(" or "))
 }

@@ -1,13 +1,13 @@
 //! `load_rules`: what an agent is to keep to.
 
 use recoup_core::Result;
-use recoup_core::memory::NoteScope;
-use recoup_core::memory::inject::{Block, Budget};
+use recoup_core::memory::inject::{Block, Budget, Included};
+use recoup_core::memory::{NoteScope, Trust};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{closed, count, list, open, project, text};
+use super::schema::{closed, count, list, message, one_of, open, project, text};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
@@ -39,14 +39,21 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    let rule =
-        open(&[("id", text("What it is called by")), ("text", text("The rule"))], &["id", "text"]);
+    let rule = open(
+        &[
+            ("id", text("What it is called by")),
+            ("text", text("The rule")),
+            ("said_by", one_of(&["user", "team", "learned"], "Who says so; learned: nobody")),
+        ],
+        &["id", "text", "said_by"],
+    );
     open(
         &[
             ("rules", list(&rule, "The rules, the most important first")),
             ("left_out", count(0, "How many more there are that did not fit")),
+            message(),
         ],
-        &["rules", "left_out"],
+        &["rules", "left_out", "message"],
     )
 }
 
@@ -72,9 +79,19 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let scope = arguments::scope(around, project.as_deref())?;
     let block = block(around, &scope)?;
     let included = block.iter().flat_map(Block::included);
-    let rules: Vec<Value> =
-        included.map(|rule| json!({ "id": rule.id.as_str(), "text": rule.line })).collect();
+    let report = |rule: &Included| json!({ "id": rule.id.as_str(), "text": rule.line, "said_by": said_by(rule.trust) });
+    let rules: Vec<Value> = included.map(report).collect();
     let left_out = block.as_ref().map_or(0, Block::left_out);
     let data = json!({ "rules": rules, "left_out": left_out });
-    Ok(Answer::new(told(block.as_ref()), data).into())
+    let message = if block.is_some() { Block::ABOUT } else { NONE };
+    Ok(Answer::saying(message, told(block.as_ref()), data).into())
+}
+
+/// What the titles of the text say.
+fn said_by(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Stated => "user",
+        Trust::Agreed => "team",
+        Trust::Inferred | Trust::Untrusted => "learned",
+    }
 }

@@ -21,7 +21,8 @@ mod stored;
 
 use std::sync::Arc;
 
-use recoup_core::Result;
+use recoup_core::base::text::shortened;
+use recoup_core::{Result, secrets};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -61,9 +62,18 @@ enum Nature {
 #[derive(PartialEq, Eq)]
 enum Load {
     WhenFound,
-    Always,
+    /// Also where hooks do part of the same; there it is described like this.
+    AlwaysAndHooked(&'static str),
     /// Not where hooks do the same; there it is described like this.
     UnlessHooked(&'static str),
+}
+
+/// How much of a name that nobody knows is said back, in characters.
+const SHOWN: usize = 100;
+
+/// A name that nobody knows, as an error may repeat it: short, and without secrets.
+pub(super) fn shown(name: &str) -> String {
+    shortened(&secrets::redact(name), SHOWN).into_owned()
 }
 
 /// What a tool answers: text for the model, and the same as data.
@@ -102,7 +112,17 @@ impl Answer {
     fn new(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data }
     }
+
+    /// The same with a sentence that stands in the text and has to be among the data: clients
+    /// there are give the model one of the two, and most of them the data.
+    fn saying(message: &str, text: impl Into<String>, mut data: Value) -> Self {
+        data[MESSAGE] = message.into();
+        Self::new(text, data)
+    }
 }
+
+/// The field of the data that says what happened, and what to do or to tell the user.
+const MESSAGE: &str = "message";
 
 /// What prompts say, too.
 pub(super) const LOAD_RULES: &Spec = &load_rules::TOOL;
@@ -150,7 +170,9 @@ impl Spec {
     /// As clients list it.
     pub(super) fn listed(&self, manner: Manner) -> Tool {
         let description = match self.load {
-            Load::UnlessHooked(hooked) if manner.with_hooks => hooked,
+            Load::UnlessHooked(hooked) | Load::AlwaysAndHooked(hooked) if manner.with_hooks => {
+                hooked
+            }
             _ => self.description,
         };
         let tool = Tool::new(self.name, description, Arc::new(object((self.input)())))
@@ -158,7 +180,7 @@ impl Spec {
             .with_raw_output_schema(Arc::new(object((self.output)())))
             .with_annotations(self.nature.annotations());
         let always = match self.load {
-            Load::Always => true,
+            Load::AlwaysAndHooked(_) => true,
             Load::UnlessHooked(_) => !manner.with_hooks,
             Load::WhenFound => false,
         };

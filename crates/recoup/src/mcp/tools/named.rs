@@ -106,4 +106,9 @@ impl Named {
             None => Watched::present(&around.view(), &self.paths, around.cache().clock().now()),
         }
     }
+
+    /// Those of the paths that are not among the sources.
+    pub(super) fn unwatched(&self, sources: &[String]) -> Vec<String> {
+        self.paths.iter().filter(|path| !sources.contains(path)).cloned().collect()
+    }
 }

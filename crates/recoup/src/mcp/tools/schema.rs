@@ -13,12 +13,21 @@ pub(super) fn closed(fields: &[(&str, Value)], required: &[&str]) -> Value {
 pub(super) fn open(fields: &[(&str, Value)], required: &[&str]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
 }
 
 /// A text.
 pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
+}
+
+/// What happened, in a sentence.
+pub(super) fn message() -> (&'static str, Value) {
+    (super::MESSAGE, text("What that means, and what to do or to tell the user"))
 }
 
 /// A text, or none.
@@ -42,7 +51,10 @@ pub(super) fn count(least: u64, description: &str) -> Value {
 }
 
 /// No path is longer, and no item of a list need be.
-const LONGEST: u64 = 4_096;
+pub(super) const LONGEST: u64 = 4_096;
+
+/// Nobody names more in one call: a directory or a glob stands for any number of files.
+const MOST_ITEMS: u64 = 1_000;
 
 /// Texts, of which one may come alone.
 pub(super) fn texts(description: &str) -> Value {
@@ -52,7 +64,8 @@ pub(super) fn texts(description: &str) -> Value {
 /// Such texts of at most so many characters each.
 pub(super) fn texts_of(most: u64, description: &str) -> Value {
     let one = json!({ "type": "string", "maxLength": most });
-    json!({ "anyOf": [{ "type": "array", "items": one }, one], "description": description })
+    let several = json!({ "type": "array", "items": one, "maxItems": MOST_ITEMS });
+    json!({ "anyOf": [several, one], "description": description })
 }
 
 /// A text of at most so many characters.

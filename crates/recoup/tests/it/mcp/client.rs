@@ -35,6 +35,13 @@ impl Client {
         client
     }
 
+    /// One that was started in another directory, and greeted.
+    pub(crate) fn in_dir(home: &Home, dir: &std::path::Path) -> Self {
+        let mut client = Self::spawn(home.command(&["mcp"]).current_dir(dir));
+        client.greet(&json!({}));
+        client
+    }
+
     fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())

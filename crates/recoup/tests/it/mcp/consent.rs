@@ -16,8 +16,13 @@ pub(super) fn yes() -> Value {
     json!({ "action": "accept", "content": { "agree": true } })
 }
 
-fn no() -> Value {
+pub(super) fn no() -> Value {
     json!({ "action": "decline" })
+}
+
+/// As long as a person takes, at least, who reads the question first.
+pub(super) fn read_first() {
+    std::thread::sleep(Duration::from_millis(1_700));
 }
 
 /// Calls a tool that asks; says what the user is shown, and what the tool answers then.
@@ -30,6 +35,9 @@ pub(super) fn asked(
     let id = client.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
     let question = client.hear();
     assert_eq!(question["method"], "elicitation/create", "{question}");
+    if *answer == no() {
+        read_first();
+    }
     client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
     let answer = client.hear();
     assert_eq!(answer["id"], id);
@@ -107,6 +115,55 @@ fn who_said_no_is_not_asked_again() {
     assert_eq!(stored(&mut client, &other, &yes())["is_rule"], true);
 }
 
+/// Codex with the approval policy `never` declines what it has shown to nobody.
+#[test]
+fn a_no_that_is_too_fast_for_a_person_is_nobodys_and_the_note_waits() {
+    for answer in [no(), json!({ "action": "accept", "content": { "agree": false } })] {
+        let home = Home::new();
+        let mut client = Client::greeted_with(&home, &[], &forms());
+        let call = json!({ "name": "store_memory", "arguments": { "content": "use pnpm" } });
+        for _ in 0..2 {
+            client.ask("tools/call", call.clone());
+            let question = client.hear();
+            client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
+            let stored = client.hear()["result"]["structuredContent"].clone();
+            assert_eq!(stored["memory"]["status"], "candidate", "{stored}");
+            let message = stored["message"].as_str().unwrap();
+            assert!(
+                message.contains("memory promote") && !message.contains("said no"),
+                "{message}"
+            );
+        }
+        assert_eq!(stored(&mut client, &json!({ "content": "use pnpm" }), &yes())["is_rule"], true);
+    }
+}
+
+#[test]
+fn a_run_that_nobody_watches_is_not_asked() {
+    let home = Home::new();
+    let mut client = Client::greeted_with(&home, &[], &forms());
+    let call = json!({ "name": "store_memory", "arguments": { "content": "use pnpm" },
+        "_meta": { "x-codex-turn-metadata": { "turn_trigger": "exec" } } });
+    let stored = client.request("tools/call", call)["result"]["structuredContent"].clone();
+    assert_eq!(stored["memory"]["status"], "candidate", "{stored}");
+}
+
+#[test]
+fn with_hooks_the_user_is_not_asked_about_what_they_have_just_said() {
+    let home = Home::new();
+    add(&home, &["use pnpm instead of npm"]);
+    let again = json!({ "content": "Use pnpm, not npm" });
+    let mut hooked = Client::greeted_with(&home, &["--with-hooks"], &forms());
+    let stored = hooked.data("store_memory", again.clone());
+    assert_eq!(stored["memory"]["status"], "candidate", "{stored}");
+    let message = stored["message"].as_str().unwrap();
+    assert!(message.contains("use pnpm instead of npm"), "{message}");
+    // Without hooks nobody else has heard it.
+    let mut client = Client::greeted_with(&home, &[], &forms());
+    let (question, _) = asked(&mut client, "store_memory", &again, &yes());
+    assert!(question.contains("It takes the place of"), "{question}");
+}
+
 #[test]
 fn what_the_user_did_meanwhile_is_not_undone_by_a_no() {
     let home = Home::new();
@@ -117,6 +174,7 @@ fn what_the_user_did_meanwhile_is_not_undone_by_a_no() {
     let all = home.run(&["memory", "list", "--all", "--json"]).expect(0).json();
     let id = all.to_string().split("\"id\":\"").nth(1).unwrap()[..8].to_owned();
     home.run(&["memory", "promote", &id]).expect(0);
+    read_first();
     client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": no() }));
     client.hear();
     assert_eq!(rules(&mut client), json!(["use tabs"]));

@@ -53,6 +53,9 @@ fn lines_that_are_no_messages_do_no_harm() {
         client.say_bytes(line);
         assert_eq!(client.hear()["error"]["code"], code, "{}", line.escape_ascii());
     }
+    client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"id\":\"b\",\"method\":\"ping\"}\n");
+    let twice = client.hear()["error"]["message"].to_string();
+    assert!(twice.contains("no message") && !twice.contains("batches"), "{twice}");
     client.say_bytes(b"\n\r\n   \n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nonsense\",\"params\":7}\n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n");
@@ -117,6 +120,8 @@ fn wrong_types_are_named_to_the_model() {
         ("cache_store", json!({ "key": "abc", "result": 1, "cost": { "seconds": -1 } }), "cost"),
         ("cache_store", json!({ "key": "abc", "result": 1, "sources": ["gone"] }), "gone"),
         ("cache_invalidate", json!({}), "which results"),
+        ("cache_lookup", json!({ "key": "abc", "max_age": -1 }), "30m, 12h, 7d"),
+        ("save_checkpoint", json!({ "completed": vec![""; 1_001] }), "at most 1000 strings"),
         ("cache_stats", json!({ "all": true }), "all"),
     ];
     for (tool, arguments, words) in wrong {
@@ -125,6 +130,51 @@ fn wrong_types_are_named_to_the_model() {
     }
     let answer = client.request("tools/call", json!({ "name": "rm" }));
     assert_eq!(answer["error"]["code"], INVALID_PARAMS);
+}
+
+#[test]
+fn a_glob_that_no_compiler_bears_is_refused_and_repeated_nowhere() {
+    let home = Home::new();
+    home.write("a", "one");
+    let mut client = Client::greeted(&home);
+    let nested = |levels: usize, inner: &str| {
+        format!("{}{inner}{}", "{a,".repeat(levels), "}".repeat(levels))
+    };
+    let key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    for glob in [nested(10_000, ""), nested(300, key), "*a".repeat(100_000)] {
+        let said = client.failure("cache_invalidate", json!({ "paths": glob }));
+        assert!(said.contains("paths") || said.contains("invalid glob"), "{said}");
+        assert!(said.len() < 1_500 && !said.contains(key), "{said}");
+    }
+    for glob in [nested(800, ""), nested(300, key), "*a".repeat(2_000)] {
+        let named = json!({ "paths": "a", "query": "q", "operation": "o", "sources": [glob] });
+        let said = client.failure("cache_lookup", named);
+        assert!(said.contains("invalid glob") || said.contains("matches no file"), "{said}");
+    }
+    // Joined they would be what none of them is.
+    let halves = [vec!["{".repeat(4_000); 20], vec!["}".repeat(4_000); 20]].concat();
+    for paths in [json!(halves), json!(nested(300, key))] {
+        let named = json!({ "paths": paths, "query": "q", "operation": "o" });
+        assert_eq!(client.data("cache_lookup", named)["status"], "miss");
+    }
+    let (code, stderr) = client.leave();
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_repeated_without_secrets() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    let key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    for (method, params) in [
+        (format!("a {key}"), json!({})),
+        ("tools/call".to_owned(), json!({ "name": key })),
+        ("prompts/get".to_owned(), json!({ "name": key })),
+        ("resources/read".to_owned(), json!({ "uri": format!("x://{key}") })),
+    ] {
+        let error = client.request(&method, params)["error"].to_string();
+        assert!(error.contains("[redacted: ") && !error.contains("16C7e42"), "{error}");
+    }
 }
 
 #[test]
@@ -145,7 +195,7 @@ fn a_client_that_stops_reading_is_not_kept_in_memory() {
 }
 
 /// What a figure is when it has not changed for some seconds.
-fn once_steady(look: impl Fn() -> u64) -> u64 {
+pub(super) fn once_steady(look: impl Fn() -> u64) -> u64 {
     let (mut figure, mut since) = (look(), Instant::now());
     while since.elapsed() < Duration::from_secs(3) {
         std::thread::sleep(Duration::from_millis(100));
@@ -250,7 +300,7 @@ fn a_large_result(home: &Home) -> Value {
 }
 
 /// What a line of a process's status says, in kB.
-fn memory_of(process: u32, what: &str) -> u64 {
+pub(super) fn memory_of(process: u32, what: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()

@@ -1,13 +1,16 @@
 //! The server on HTTP: who is let in, and who is not.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::client::Client;
+use super::hostile::{memory_of, once_steady};
 use crate::support::Home;
 
 /// A server on a port of its own, which ends with the test.
@@ -161,6 +164,9 @@ fn web_pages_and_rebound_names_are_kept_out_even_with_the_token() {
     for host in ["evil.example", "evil.example:7333", "localhost.evil.example"] {
         assert_eq!(post("Host", host), 403, "{host}");
     }
+    let twice = ["http://localhost:6274", "https://evil.example"].map(|it| ("Origin", it));
+    let headers = [&[("Authorization", right.as_str())][..], &twice].concat();
+    assert_eq!(server.post(&headers, &hello()).0, 400);
     assert_eq!(post("Origin", "http://localhost:6274"), 200);
     assert_eq!(post("Host", "localhost"), 200);
 }
@@ -175,8 +181,101 @@ fn bodies_that_are_no_messages_or_too_large_are_refused() {
     for body in ["", "hello", "[]", "{}", &deep] {
         assert!((400..500).contains(&post(body.as_bytes())), "{} bytes", body.len());
     }
+    for (body, code) in [("hello", -32_700), ("[]", -32_600), (deep.as_str(), -32_600)] {
+        let (status, answer) = server.post(&[("Authorization", &right)], body.as_bytes());
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer.contains(&format!("\"code\":{code}")), "{answer}");
+    }
     assert_eq!(post(&vec![b' '; 17 << 20]), 413);
     assert_eq!(post(&hello()), 200, "it is none the worse for it");
+}
+
+#[test]
+fn who_shows_no_token_keeps_out_nobody_who_has_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let strangers: Vec<TcpStream> =
+        (0..300).map(|_| TcpStream::connect(server.authority()).unwrap()).collect();
+    let begun = Instant::now();
+    let bearer = format!("Bearer {}", token(&home));
+    assert_eq!(server.post(&[("Authorization", &bearer)], &hello()).0, 200);
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    // And they do not stay.
+    for mut stranger in strangers {
+        stranger.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let gone = stranger.read(&mut [0]);
+        let reset = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionReset;
+        assert!(
+            gone.as_ref().is_ok_and(|read| *read == 0) || gone.as_ref().is_err_and(reset),
+            "{gone:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_sent_and_never_finished_is_not_kept_without_end() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let megabyte = vec![b' '; 1 << 20];
+    let mut unfinished = Vec::new();
+    for _ in 0..30 {
+        let mut stream = TcpStream::connect(server.authority()).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Length: {}\r\n\r\n",
+            server.authority(),
+            token(&home),
+            16 << 20
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // Whoever is not read from can't write more.
+        for _ in 0..15 {
+            if stream.write_all(&megabyte).is_err() {
+                break;
+            }
+        }
+        unfinished.push(stream);
+    }
+    let kilobytes = memory_of(server.child.id(), "VmHWM:");
+    assert!(kilobytes < 200_000, "{kilobytes} kB");
+}
+
+#[test]
+fn answers_that_nobody_reads_are_not_kept_without_end() {
+    let home = Home::new();
+    let named = json!({ "key": "k" });
+    let mut client = Client::greeted(&home);
+    client.data("cache_store", json!({ "key": "k", "result": "y".repeat(4 << 20) }));
+    let server = Server::start(&home);
+    let bearer = format!("Bearer {}", token(&home));
+    let (_, greeting) = server.post(&[("Authorization", &bearer)], &hello());
+    let session = session(&greeting);
+    let mut unread = Vec::new();
+    for id in 0..40 {
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": "cache_lookup", "arguments": named } })
+        .to_string();
+        let mut stream = TcpStream::connect(server.authority()).unwrap();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: {bearer}\r\n\
+             Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            server.authority(),
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        unread.push(stream);
+    }
+    let kilobytes = once_steady(|| memory_of(server.child.id(), "VmRSS:"));
+    assert!(kilobytes < 250_000, "{kilobytes} kB");
+    // Who leaves, or reads, makes room.
+    drop(unread);
+    let ping = json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }).to_string();
+    let headers = [("Authorization", bearer.as_str()), ("Mcp-Session-Id", session.as_str())];
+    assert_eq!(server.post(&headers, ping.as_bytes()).0, 200);
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn with_hooks_the_instructions_do_not_ask_for_the_rules() {
     let (plain, hooked) = (instructions(&[]), instructions(&["--with-hooks"]));
     assert!(plain.contains("call load_rules"));
     assert!(!hooked.contains("load_rules"), "{hooked}");
+    assert!(hooked.contains("Only when they ask you to remember"), "hooks hear it: {hooked}");
     for text in [plain, hooked] {
         assert!(text.contains("store_memory") && text.contains("cache_lookup"));
         assert!(text.chars().count() < 2_000, "it is read in every conversation");

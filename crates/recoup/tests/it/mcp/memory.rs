@@ -26,7 +26,8 @@ fn rules_are_those_that_a_hook_gives_byte_for_byte() {
     assert_eq!(text(&rules), home.run(&["memory", "rules"]).expect(0).text());
     let data = &rules["structuredContent"];
     assert_eq!((data["rules"].as_array().unwrap().len(), &data["left_out"]), (2, &json!(0)));
-    assert!(data["rules"].as_array().unwrap().contains(&json!({ "id": id, "text": "use tabs" })));
+    let tabs = json!({ "id": id, "text": "use tabs", "said_by": "user" });
+    assert!(data["rules"].as_array().unwrap().contains(&tabs));
 }
 
 #[test]

@@ -70,6 +70,19 @@ fn whoever_follows_a_resource_is_told_when_another_process_changes_it() {
 }
 
 #[test]
+fn whoever_follows_the_rules_is_told_when_one_is_out_of_date() {
+    let home = Home::new();
+    let script = home.write("scripts/x.sh", "true");
+    add(&home, "run scripts/x.sh before each commit", "preference");
+    let mut client = Client::greeted(&home);
+    let uri = json!({ "uri": "recoup://rules" });
+    assert_eq!(client.request("resources/subscribe", uri)["result"], json!({}));
+    std::fs::remove_file(script).unwrap();
+    assert_eq!(client.hear()["params"]["uri"], "recoup://rules");
+    assert!(read(&mut client, "recoup://rules").contains("may be out of date"));
+}
+
+#[test]
 fn a_client_of_2026_listens() {
     let home = Home::new();
     add(&home, "use make", "preference");

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::consent::{forms, yes};
+use super::consent::{forms, no, read_first, yes};
 use crate::support::Home;
 
 fn call(content: &str, capabilities: &Value) -> Value {
@@ -16,8 +16,12 @@ fn call(content: &str, capabilities: &Value) -> Value {
     json!({ "_meta": meta, "name": "store_memory", "arguments": { "content": content } })
 }
 
-fn with_yes(mut call: Value, state: &Value) -> Value {
-    call["inputResponses"] = json!({ "consent": yes() });
+fn with_yes(call: Value, state: &Value) -> Value {
+    with(call, &yes(), state)
+}
+
+fn with(mut call: Value, answer: &Value, state: &Value) -> Value {
+    call["inputResponses"] = json!({ "consent": answer });
     if !state.is_null() {
         call["requestState"] = state.clone();
     }
@@ -75,6 +79,19 @@ fn a_yes_is_to_the_words_that_were_shown_by_this_server() {
     assert_eq!(result(&mut another, moved.clone())["resultType"], "input_required");
     assert!(no_rules(&home));
     assert_eq!(result(&mut client, moved)["structuredContent"]["is_rule"], true);
+}
+
+#[test]
+fn a_no_counts_when_somebody_may_have_read_the_question() {
+    let home = Home::new();
+    let mut client = Client::start(&home, &[]);
+    let first = result(&mut client, call("use tabs", &forms()));
+    let declined = with(call("use tabs", &forms()), &no(), &first["requestState"]);
+    let fast = result(&mut client, declined.clone())["structuredContent"].clone();
+    assert_eq!(fast["memory"]["status"], "candidate", "{fast}");
+    read_first();
+    let slow = result(&mut client, declined)["structuredContent"].clone();
+    assert_eq!(slow["memory"]["status"], "retired", "{slow}");
 }
 
 #[test]

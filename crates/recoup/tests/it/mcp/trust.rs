@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::client::{Client, text};
+use super::consent::{asked, forms, yes};
 use crate::support::Home;
 
 fn add(home: &Home, args: &[&str]) -> String {
@@ -74,6 +75,33 @@ fn another_projects_memory_is_not_there_unless_that_project_is_named() {
     let project = scope.strip_prefix("project:").unwrap();
     let named = json!({ "id": id, "projectId": project });
     assert_eq!(client.data("delete_memory", named)["removed"], false, "the user said it");
+}
+
+#[test]
+fn what_counts_and_what_is_another_projects_is_removed_only_by_the_users_yes() {
+    let home = Home::new();
+    let other = home.path("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    let mut there = Client::in_dir(&home, &other);
+    let stored = there.data("store_memory", json!({ "content": "build with make" }));
+    let project = stored["memory"]["scope"].as_str().unwrap().strip_prefix("project:").unwrap();
+    let theirs = json!({ "id": stored["memory"]["id"], "projectId": project });
+    add(&home, &["use tabs"]);
+    let learned = json!({ "source": "extraction", "status": "active" });
+    import(&home, "aaaaaaa4", "quote all variables", &learned);
+    let mut asks = Client::greeted_with(&home, &[], &forms());
+    for (arguments, words) in [
+        (theirs, "this note of an agent's"),
+        (json!({ "id": "aaaaaaa4" }), "learned from earlier work"),
+    ] {
+        let mut unable = Client::greeted(&home);
+        let kept = unable.data("delete_memory", arguments.clone());
+        assert_eq!(kept["removed"], false, "{kept}");
+        assert!(kept["message"].as_str().unwrap().contains("recoup memory forget"), "{kept}");
+        let (question, gone) = asked(&mut asks, "delete_memory", &arguments, &yes());
+        assert!(question.contains(words), "{question}");
+        assert_eq!(gone["structuredContent"]["removed"], true, "{gone}");
+    }
 }
 
 #[test]

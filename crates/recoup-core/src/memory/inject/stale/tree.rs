@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use globset::GlobBuilder;
 use ignore::WalkBuilder;
+
+use crate::base::glob::{self, Slash};
 
 /// More are not listed; then nothing is known to be missing.
 const MOST: usize = 5_000;
@@ -52,10 +53,7 @@ impl Tree {
     /// Whether certainly no file matches; a glob that can't be read might.
     pub(super) fn lacks_glob(&self, glob: &str) -> bool {
         let anywhere = format!("{{{glob},**/{glob}}}");
-        let Ok(glob) = GlobBuilder::new(&anywhere).literal_separator(true).build() else {
-            return false;
-        };
-        let glob = glob.compile_matcher();
+        let Ok(glob) = glob::compile(&anywhere, Slash::Separates) else { return false };
         self.whole && !self.paths.iter().any(|it| glob.is_match(it))
     }
 

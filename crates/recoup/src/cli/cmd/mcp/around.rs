@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::cli::app::App;
 use crate::cli::explain::Report;
 use crate::cli::projects::Names;
+use crate::cli::ui;
 use crate::config::Overrides;
 use crate::mcp::Surroundings;
 
@@ -80,6 +81,7 @@ impl Surroundings for Around {
     fn explain(&self, explanation: &Explanation) -> (Value, Vec<String>) {
         let report = Report::new(explanation);
         let data = serde_json::to_value(&report).expect("our own reports always serialize");
-        (data, report.lines())
+        let lines = report.lines().iter().map(|line| ui::printable(line).into_owned()).collect();
+        (data, lines)
     }
 }

@@ -5,6 +5,7 @@ mod around;
 mod token;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::panic::{self, Location};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -66,6 +67,7 @@ impl McpArgs {
             may_ask: !Entry(env::claude_code_entrypoint()).is_headless(),
         };
         let desk = Desk::new(move || Around::open(&overrides));
+        panic::set_hook(Box::new(|panic| ui::error(broken(panic.location()))));
         match self.http()? {
             None => {
                 if ui::can_ask() {
@@ -104,6 +106,13 @@ impl McpArgs {
         };
         Ok(Some(Http { address, token, hosts }))
     }
+}
+
+/// What is said of a panic: where it was, and not what it said, which may repeat what an agent
+/// sent. Clients keep our stderr in files.
+fn broken(place: Option<&Location<'_>>) -> String {
+    let place = place.map(ToString::to_string).unwrap_or_default();
+    format!("recoup itself broke, at {place}: a call was not finished")
 }
 
 /// An address and a port, or a port alone.

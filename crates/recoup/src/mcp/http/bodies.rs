@@ -1,0 +1,97 @@
+//! What clients send and leave unread, in all connections together: more waits until some of it
+//! is done, and nobody may take for ever over a message.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Frame, SizeHint};
+use tokio::time::timeout;
+
+use crate::mcp::load::{Burden, Load, Most};
+use crate::mcp::{LONGEST_MESSAGE as MOST, stdio};
+
+/// How much there may be of what all clients have sent, and of what they have not read.
+pub(super) const ALL: Most = Most { held: 48 << 20, unread: 24 << 20 };
+/// How long a message may take to come, or to wait for its room.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Reads a message whole, once there is room for it.
+pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    if timeout(PATIENCE, room(&load)).await.is_err() {
+        let what = "too much is under way: try again when some of it is answered\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
+    }
+    let (mut parts, body) = request.into_parts();
+    let burden = load.take(length(&parts.headers));
+    let body = match timeout(PATIENCE, to_bytes(body, MOST)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            let what = format!("a message has at most {MOST} bytes\n");
+            return (StatusCode::PAYLOAD_TOO_LARGE, what).into_response();
+        }
+        Err(_) => {
+            return (StatusCode::REQUEST_TIMEOUT, "the message did not come\n").into_response();
+        }
+    };
+    burden.weigh(body.len());
+    parts.extensions.insert(burden.clone());
+    let response = next.run(Request::from_parts(parts, body.clone().into())).await;
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
+        && let Some(answer) = stdio::misunderstood(body.to_vec())
+        && let Ok(answer) = serde_json::to_vec(&answer)
+    {
+        // The SDK says so of whatever it can't read.
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        return (StatusCode::BAD_REQUEST, kind, answer).into_response();
+    }
+    drop(body);
+    response.map(|body| Body::new(Taken { body, _burden: burden }))
+}
+
+async fn room(load: &Load) {
+    while load.is_laden() {
+        load.eased(Load::is_laden).await;
+    }
+}
+
+/// How long it says that it is; as long as it may be where it does not.
+fn length(headers: &HeaderMap) -> usize {
+    let said = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    said.unwrap_or(MOST).min(MOST)
+}
+
+/// An answer that weighs until it is taken, or nobody is there to take it.
+struct Taken {
+    body: Body,
+    _burden: Burden,
+}
+
+impl HttpBody for Taken {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
