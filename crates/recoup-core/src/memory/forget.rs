@@ -57,6 +57,11 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
             connection.execute(sql, [words]).map_err(forgetting)?;
         }
         checkpoint::forget(connection, words)?;
+        // An agent's list of what is to be done is kept there, as JSON.
+        let json = serde_json::to_string(words).expect("text always serializes");
+        connection
+            .execute("DELETE FROM sweeps WHERE instr(mark, ?1) > 0", [json.trim_matches('"')])
+            .map_err(forgetting)?;
     }
     Ok(())
 }

@@ -55,11 +55,14 @@ pub(super) struct Details {
     pub(super) topic: Option<String>,
     pub(super) tokens: u32,
     pub(super) now: Timestamp,
+    /// Whether it was said before it is told: what was said since then is newer.
+    pub(super) late: bool,
 }
 
 impl Details {
     pub(super) fn of(statement: &Statement, now: Timestamp) -> Self {
-        Self { topic: statement.topic.clone(), tokens: estimate(&statement.text), now }
+        let (topic, tokens) = (statement.topic.clone(), estimate(&statement.text));
+        Self { topic, tokens, now, late: false }
     }
 }
 
@@ -128,7 +131,7 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
     let kept = demand(connection, &id)?;
     search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let instead_of = take_its_topic(connection, &kept, details)?;
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
 }
 
@@ -161,7 +164,7 @@ fn confirm(
         .map_err(keeping)?;
     testify(connection, known, "said", statement.session.as_deref(), details.now)?;
     let kept = demand(connection, &known.note.id)?;
-    let instead_of = take_the_topic(connection, &kept, details.now)?;
+    let instead_of = take_its_topic(connection, &kept, details)?;
     Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of })
 }
 
@@ -172,11 +175,30 @@ pub(super) fn take_the_topic(
     kept: &Kept,
     now: Timestamp,
 ) -> Result<Vec<Note>> {
+    let trusted_more = |other: &Note| other.trust() > kept.note.trust();
+    take_unless(connection, kept, now, &trusted_more)
+}
+
+/// The same for what was just said. It also gives way to what was said since, where it is
+/// told late.
+fn take_its_topic(connection: &Connection, kept: &Kept, details: &Details) -> Result<Vec<Note>> {
+    let stronger = |other: &Note| {
+        other.trust() > kept.note.trust() || (details.late && other.updated > details.now)
+    };
+    take_unless(connection, kept, details.now, &stronger)
+}
+
+fn take_unless(
+    connection: &Connection,
+    kept: &Kept,
+    now: Timestamp,
+    stronger: &dyn Fn(&Note) -> bool,
+) -> Result<Vec<Note>> {
     if kept.note.status != Status::Active {
         return Ok(Vec::new());
     }
     let others = rivals(connection, kept)?;
-    let stronger = |other: &&Kept| other.note.trust() > kept.note.trust();
+    let stronger = |other: &&Kept| stronger(&other.note);
     if let Some(stronger) = others.iter().find(stronger) {
         supersede(connection, kept, &stronger.note.id, now)?;
         return Ok(Vec::new());

@@ -41,7 +41,8 @@ fn is_codex_exec(rollout: &Path) -> bool {
     let read = file.read_at(&mut head, 0).unwrap_or(0);
     let head = &head[..read];
     let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
-    [&b"\"originator\":\"codex_exec\""[..], b"\"source\":\"exec\""]
+    // A sub-agent is told what to do by an agent.
+    [&b"\"originator\":\"codex_exec\""[..], b"\"source\":\"exec\"", b"\"source\":{\"subagent\""]
         .iter()
         .any(|mark| memchr::memmem::find(first, mark).is_some())
 }

@@ -1,8 +1,14 @@
 //! The lines that a person is shown in passing, at once or when the worker has come to it:
 //! the same for the same, whoever saw it first.
 
+use recoup_core::base::text::shortened;
+use recoup_core::memory::inject::readable_line;
 use recoup_core::memory::learn::Learned;
 use recoup_core::memory::{Note, NoteKind, Recorded, Status};
+use recoup_core::{Error, ErrorKind, secrets};
+
+/// As much of an error as a line has room for.
+const LONGEST: usize = 200;
 
 /// A statement was kept; none while it does not count.
 pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
@@ -20,14 +26,22 @@ pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
     })
 }
 
-/// A statement that waits for whoever holds the database.
-pub(super) fn later(text: &str) -> String {
-    format!("will remember: {text} (as soon as memory is free)")
+/// A statement that waits until memory can be written.
+pub(super) fn later(text: &str, why: &Error) -> String {
+    match why.kind() {
+        ErrorKind::Locked => format!("will remember: {text} (as soon as memory is free)"),
+        _ => format!("will remember: {text} (as soon as memory can be written: {})", said(why)),
+    }
 }
 
 /// A statement that could not be kept.
-pub(super) fn not_remembered(text: &str) -> String {
-    format!("could not remember: {text} (see ~/.recoup/logs/hooks.log)")
+pub(super) fn not_remembered(text: &str, why: &Error) -> String {
+    format!("could not remember: {text} ({})", said(why))
+}
+
+/// An error as a person is told it, in a line that has more to say.
+fn said(error: &Error) -> String {
+    shortened(&readable_line(&secrets::redact(&error.to_string())), LONGEST).into_owned()
 }
 
 /// A statement was kept later than its notice said; what gave way to it was not known then.
@@ -53,15 +67,22 @@ pub(super) fn learned(learned: &Learned) -> Option<String> {
 
 /// Something was inferred, and does not count yet.
 pub(super) fn candidate(note: &Note) -> String {
-    format!("may be worth knowing: {}", note.text)
+    format!("may be worth knowing: {} (recoup memory promote {})", note.text, note.id)
 }
 
 /// Statements wait that would have been lost with the context.
-pub(super) fn preserved(statements: usize) -> Option<String> {
-    match statements {
-        0 => None,
-        1 => Some("kept 1 statement from before the compaction as a candidate".to_owned()),
-        n => Some(format!("kept {n} statements from before the compaction as candidates")),
+pub(super) fn preserved(notes: &[Note]) -> Option<String> {
+    match notes {
+        [] => None,
+        [note] => Some(format!(
+            "kept from before the compaction as a candidate: {} (recoup memory promote {})",
+            note.text, note.id
+        )),
+        notes => Some(format!(
+            "kept {} statements from before the compaction as candidates \
+             (recoup memory list --status candidate)",
+            notes.len()
+        )),
     }
 }
 

@@ -2,8 +2,12 @@
 //! memory could not be written at that moment.
 
 use recoup_core::Result;
+use recoup_core::memory::classify::Saying;
+use recoup_core::memory::transcript::bounded;
 use recoup_core::memory::{NoteKind, Recorded, Source, Statement, Turn};
 use serde::{Deserialize, Serialize};
+
+use super::wire;
 
 /// A statement of the user's, as a job has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,19 @@ pub struct Said {
 }
 
 impl Said {
+    /// What was found in a prompt; it only waits where nobody was there to say it.
+    pub(super) fn new(saying: &Saying, tentative: bool) -> Self {
+        Self {
+            kind: saying.kind,
+            text: saying.text.clone(),
+            quote: Some(saying.quote.clone()),
+            universal: saying.universal,
+            paths: saying.paths.clone(),
+            topic: saying.topic.clone(),
+            tentative,
+        }
+    }
+
     pub(super) fn statement(&self, turn: &Turn<'_>) -> Statement {
         let Self { kind, text, quote, universal, paths, topic, tentative } = self.clone();
         Statement {
@@ -35,6 +52,12 @@ impl Said {
             ..Statement::new(kind, text, Source::User, turn.scope_for(universal))
         }
     }
+}
+
+/// Stands for the words of a prompt, without its private parts: the same whether a hook or
+/// the transcript tells them, and not readable.
+pub(super) fn print(prompt: &str) -> String {
+    wire::print(&bounded(prompt.trim()))
 }
 
 /// Remembers what was said. What must not be kept is passed over.

@@ -12,6 +12,7 @@ mod places;
 mod private;
 mod queued;
 mod recorded;
+mod untold;
 pub(crate) mod worker;
 
 use std::fs;

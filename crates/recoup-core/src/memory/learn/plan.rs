@@ -1,62 +1,91 @@
 //! Where work stands, as an agent's own list of what is to be done shows it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::memory::Checkpoint;
+use crate::memory::private::without_private;
 use crate::memory::transcript::{Action, Ended, Entry, Plan, Step, steps};
+use crate::secrets;
+
+/// No list is longer; what was added first gives way.
+const MOST: usize = 200;
+
+/// What is to be done, as far as a transcript was read. It is kept until the next look at
+/// it: what was added long ago is marked as done by its number alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tasks(Vec<Task>);
 
 /// One thing that is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Task {
     id: String,
     text: String,
     done: bool,
 }
 
-/// What is done and what remains; none where there is no list. Sub-agents have lists of
-/// their own, which are nobody's plan.
-pub fn progress(entries: &[Entry]) -> Option<Checkpoint> {
-    let mut tasks: Vec<Task> = Vec::new();
-    let mut known = false;
-    for step in steps(entries).iter().filter(|step| step.agent.is_none() && worked(step)) {
-        let Action::Plan(plan) = &step.call.action else { continue };
-        known = true;
-        apply(plan, step, &mut tasks);
+impl Tasks {
+    /// Reads on; the first `known` entries were there before. Whether anything about the list
+    /// is new. Sub-agents have lists of their own, which are nobody's plan.
+    pub fn read_on(&mut self, entries: &[Entry], known: usize) -> bool {
+        let mut is_new = false;
+        let own = |step: &&Step<'_>| step.agent.is_none() && step.until >= known && worked(step);
+        for step in steps(entries).iter().filter(own) {
+            if let Action::Plan(plan) = &step.call.action {
+                is_new |= self.apply(plan, step);
+            }
+        }
+        let more = self.0.len().saturating_sub(MOST);
+        self.0.drain(..more);
+        is_new
     }
-    let texts = |done: bool| {
-        let these = tasks.iter().filter(|task| task.done == done);
-        these.map(|task| task.text.clone()).collect::<Vec<_>>()
-    };
-    known.then(|| Checkpoint {
-        completed: texts(true),
-        remaining: texts(false),
-        ..Checkpoint::default()
-    })
+
+    /// What is done and what remains.
+    pub fn progress(&self) -> Checkpoint {
+        let texts = |done: bool| {
+            let these = self.0.iter().filter(|task| task.done == done);
+            these.map(|task| task.text.clone()).collect::<Vec<_>>()
+        };
+        Checkpoint { completed: texts(true), remaining: texts(false), ..Checkpoint::default() }
+    }
+
+    fn apply(&mut self, plan: &Plan, step: &Step<'_>) -> bool {
+        match plan {
+            Plan::Whole(all) => {
+                let task = |(text, done): &(String, bool)| Task::new(String::new(), text, *done);
+                self.0 = all.iter().map(task).collect();
+                true
+            }
+            // Its outcome says its number; it is read when that is there.
+            Plan::Add(text) => step.outcome.is_some_and(|outcome| {
+                let id = number(&outcome.output);
+                let id = id.unwrap_or_else(|| (self.0.len() + 1).to_string());
+                self.0.retain(|task| task.id != id);
+                self.0.push(Task::new(id, text, false));
+                true
+            }),
+            Plan::Mark { id, done } => {
+                let is_known = self.0.iter().any(|task| task.id == *id);
+                match done {
+                    Some(done) => {
+                        self.0.iter_mut().filter(|it| it.id == *id).for_each(|it| it.done = *done);
+                    }
+                    None => self.0.retain(|task| task.id != *id),
+                }
+                is_known
+            }
+        }
+    }
+}
+
+impl Task {
+    /// Without what must not be kept.
+    fn new(id: String, text: &str, done: bool) -> Self {
+        Self { id, text: secrets::redact(&without_private(text)).into_owned(), done }
+    }
 }
 
 fn worked(step: &Step<'_>) -> bool {
     step.outcome.is_none_or(|outcome| outcome.ended == Ended::Succeeded)
-}
-
-fn apply(plan: &Plan, step: &Step<'_>, tasks: &mut Vec<Task>) {
-    match plan {
-        Plan::Whole(all) => {
-            tasks.clear();
-            tasks.extend(all.iter().map(|(text, done)| Task {
-                id: String::new(),
-                text: text.clone(),
-                done: *done,
-            }));
-        }
-        Plan::Add(text) => {
-            let id = step.outcome.and_then(|outcome| number(&outcome.output));
-            let id = id.unwrap_or_else(|| (tasks.len() + 1).to_string());
-            tasks.push(Task { id, text: text.clone(), done: false });
-        }
-        Plan::Mark { id, done: Some(done) } => {
-            for task in tasks.iter_mut().filter(|task| task.id == *id) {
-                task.done = *done;
-            }
-        }
-        Plan::Mark { id, done: None } => tasks.retain(|task| task.id != *id),
-    }
 }
 
 /// The first number of a text: `Task #3 created`.

@@ -89,9 +89,7 @@ pub(in crate::memory) fn knows_any(
 fn take(connection: &Connection, scope: &NoteScope, rule: &Rule, now: Timestamp) -> Result<Note> {
     refile(connection, scope, rule)?;
     let statement = checked(&rule.statement(scope))?;
-    let details =
-        Details { topic: statement.topic.clone(), tokens: estimate(&statement.text), now };
-    let recorded: Recorded = keep::record(connection, &statement, &details)?;
+    let recorded: Recorded = keep::record(connection, &statement, &Details::of(&statement, now))?;
     Ok(recorded.note().clone())
 }
 

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::Turn;
+use crate::base::clock::Timestamp;
 use crate::base::text::shortened;
 use crate::database::fault;
 use crate::error::{Error, Result};
@@ -13,6 +14,10 @@ use crate::secrets;
 
 /// As much of a text as an event keeps.
 const LONGEST: usize = 300;
+
+/// A prompt that waits until the agent is done has two times: when it was typed, and when it
+/// was read.
+const NEARLY_MS: i64 = 60 * 60 * 1000;
 
 words! {
     /// What can happen. What the user typed is never part of it.
@@ -114,6 +119,25 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 // A fork has the calls of the session that it comes from.
                 let values = params![call, what.as_str(), self.occasion.scope.to_string()];
+                select.query_row(values, |_| Ok(())).optional()
+            })
+            .map(|found| found.is_some())
+            .map_err(noting)
+    }
+
+    /// Whether a prompt is known by its `print`: one was told of at that time, or nearly, in
+    /// this session, wherever it was then, or in this project: a fork has the prompts of the
+    /// session that it comes from.
+    pub fn was_prompted(&self, print: &str, at: Option<Timestamp>) -> Result<bool> {
+        const SQL: &str = "SELECT 1 FROM events WHERE what = ?1 AND subject = ?2
+                           AND (scope = ?3 OR session = ?4)
+                           AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
+        let (what, it) = (Happened::Prompted.as_str(), self.occasion);
+        let (scope, at) = (it.scope.to_string(), at.map(Timestamp::as_millis));
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| {
+                let values = params![what, print, scope, it.session, at, NEARLY_MS];
                 select.query_row(values, |_| Ok(())).optional()
             })
             .map(|found| found.is_some())

@@ -38,6 +38,8 @@ pub struct Turn<'a> {
     pub(super) connection: &'a Connection,
     pub(super) occasion: &'a Occasion,
     pub(super) now: Timestamp,
+    /// Whether that was before now.
+    pub(super) late: bool,
 }
 
 impl Memory {
@@ -53,7 +55,7 @@ impl Memory {
             if privacy::silence(connection, &occasion.scope, now)?.is_some() {
                 return Ok(None);
             }
-            act(&Turn { connection, occasion, now }).map(Some)
+            act(&Turn { connection, occasion, now, late: false }).map(Some)
         })
     }
 }
@@ -62,7 +64,12 @@ impl Turn<'_> {
     /// The same for something that happened then, and is only told now.
     #[must_use]
     pub fn at(&self, then: Timestamp) -> Self {
-        Self { now: then.min(self.now), ..*self }
+        Self { now: then.min(self.now), late: self.late || then < self.now, ..*self }
+    }
+
+    /// Which program told us.
+    pub fn client(&self) -> Client {
+        self.occasion.client
     }
 
     /// The conversation.
@@ -101,7 +108,8 @@ impl Turn<'_> {
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let session = Some(self.occasion.session.clone());
         let statement = checked(&Statement { session, ..statement.clone() })?;
-        keep::record(self.connection, &statement, &Details::of(&statement, self.now))
+        let details = Details { late: self.late, ..Details::of(&statement, self.now) };
+        keep::record(self.connection, &statement, &details)
     }
 
     /// The same; none where it must not be kept. Any other fault is one.

@@ -112,14 +112,14 @@ enum Taken<T> {
     /// The user does not want that now.
     Silent,
     /// It could not be.
-    Failed,
+    Failed(Error),
 }
 
 impl<T> Taken<T> {
     fn done(self) -> Option<T> {
         match self {
             Self::Done(it) => Some(it),
-            Self::Silent | Self::Failed => None,
+            Self::Silent | Self::Failed(_) => None,
         }
     }
 }
@@ -169,7 +169,7 @@ impl<'a> Here<'a> {
             Ok(None) => Taken::Silent,
             Err(error) => {
                 self.fault("nothing was written down", &error);
-                Taken::Failed
+                Taken::Failed(error)
             }
         }
     }
@@ -257,7 +257,9 @@ impl<'a> Here<'a> {
     /// A transcript is to be read on.
     fn read_on_in(&self, transcript: &Path, why: Why) {
         let transcript = self.around.cwd.join(transcript);
-        self.later(job::JobKind::Sweep { transcript, why });
+        // An agent says what a sub-agent is told.
+        let by_person = why != Why::SubAgent && !prompt::is_tentative(self);
+        self.later(job::JobKind::Sweep { transcript, why, by_person });
     }
 
     fn place(&self) -> Place<'_> {

@@ -8,7 +8,7 @@ use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::private::without_private;
 use recoup_core::memory::{About, Happened, NoteId, Recorded, Turn};
-use recoup_core::{Result, secrets};
+use recoup_core::{Error, Result, secrets};
 
 use super::{Here, Taken};
 use crate::hooks::event::Prompt;
@@ -26,6 +26,8 @@ struct Heard {
     said: Vec<Said>,
     /// Stands for the prompt, which counts once.
     once: Option<String>,
+    /// Stands for its words, by which it is known in the transcript.
+    print: String,
     /// Whether a person sees what we answer.
     has_reader: bool,
 }
@@ -47,7 +49,7 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
             ask_model(here, &heard.reading, &came.recorded);
             came.reply()
         }
-        Taken::Failed => keep_for_later(here, heard),
+        Taken::Failed(error) => keep_for_later(here, heard, &error),
         Taken::Silent => Reply::default(),
     }
 }
@@ -60,11 +62,12 @@ fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
     let session = &here.occasion.session;
     let print = |turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text));
     let once = prompt.turn.as_ref().map(print);
-    Heard { text, reading, said, once, has_reader: here.has_reader() }
+    let print = said::print(&text);
+    Heard { text, reading, said, once, print, has_reader: here.has_reader() }
 }
 
 fn take_in(here: &Here<'_>, turn: &Turn<'_>, heard: &Heard, found: &[Candidate]) -> Result<Came> {
-    let of = About { call: heard.once.as_deref(), ..About::default() };
+    let of = About { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
     if !turn.happened(Happened::Prompted, of)? {
         return Ok(Came::default());
     }
@@ -95,14 +98,18 @@ impl Came {
 
 /// Memory can't be written at the moment: the worker does that as soon as it can be. The
 /// person is told, also where even that can't be noted down.
-fn keep_for_later(here: &Here<'_>, heard: Heard) -> Reply {
+fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
     let mut reply = Reply::default();
-    let Heard { said, once, .. } = heard;
+    let Heard { said, once, print, .. } = heard;
     let Some(text) = said.first().map(|said| said.text.clone()) else { return reply };
     // Whether it is silent now may be known all the same.
-    let silent = here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some());
-    let kept = !silent && here.later(JobKind::Remember { at: SystemClock.now(), once, said });
-    reply.notice(&if kept { notice::later(&text) } else { notice::not_remembered(&text) });
+    if here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some()) {
+        return reply;
+    }
+    let what = JobKind::Remember { at: SystemClock.now(), once, print: Some(print), said };
+    let kept = what.waits(why) && here.later(what);
+    let line = if kept { notice::later(&text, why) } else { notice::not_remembered(&text, why) };
+    reply.notice(&line);
     reply
 }
 
@@ -133,7 +140,7 @@ fn without_secrets(said: Said) -> Said {
     Said { text: clean(said.text), quote: said.quote.map(clean), ..said }
 }
 
-fn is_tentative(here: &Here<'_>) -> bool {
+pub(super) fn is_tentative(here: &Here<'_>) -> bool {
     !here.has_person() && !(here.around.keeps_headless)()
 }
 
@@ -143,16 +150,7 @@ fn sayings(here: &Here<'_>, found: &[Saying]) -> Vec<Said> {
         return Vec::new();
     }
     let tentative = is_tentative(here);
-    let said = |saying: &Saying| Said {
-        kind: saying.kind,
-        text: saying.text.clone(),
-        quote: Some(saying.quote.clone()),
-        universal: saying.universal,
-        paths: saying.paths.clone(),
-        topic: saying.topic.clone(),
-        tentative,
-    };
-    found.iter().map(said).collect()
+    found.iter().map(|saying| Said::new(saying, tentative)).collect()
 }
 
 /// Notes about the same thing as a text, with what they need no lock for.

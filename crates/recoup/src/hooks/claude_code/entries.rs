@@ -78,10 +78,14 @@ fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<Ent
 }
 
 /// What was typed of a text in the user's place; none where the client says it itself.
-pub(super) fn typed(text: &str) -> Option<Cow<'_, str>> {
+pub(in crate::hooks) fn typed(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
     let machine = CLIENT_SAYS.iter().chain([&INTERRUPTED]).any(|start| text.starts_with(start));
-    (!machine).then(|| without_added(text))
+    // What was typed is the same whether something was added or not.
+    (!machine).then(|| match without_added(text) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    })
 }
 
 /// A prompt without an origin is a person's, or a script's that stands for one.

@@ -1,6 +1,6 @@
 //! Claude Code: its wire formats.
 
-mod entries;
+pub(super) mod entries;
 pub(super) mod fork;
 mod outcome;
 pub(super) mod reply;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::outcome;
+use crate::hooks::claude_code::entries::typed;
 use crate::hooks::wire::{self, Text};
 
 #[derive(Deserialize)]
@@ -79,7 +80,7 @@ fn event(payload: &Payload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "user_message" => {
             let Text(text) = serde_json::from_str(payload.message?.get()).ok()?;
-            EntryKind::prompt(&text)
+            EntryKind::prompt(&typed(&text)?)
         }
         "turn_aborted" => Some(EntryKind::Interruption),
         "sub_agent_activity" => {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::transcript::patch;
+use crate::hooks::claude_code::entries::typed;
 use crate::hooks::claude_code::wire::{Payload, common};
 use crate::hooks::event::{Event, EventKind, Prompt, Stop};
 use crate::hooks::wire::{self, lenient};
@@ -63,8 +64,12 @@ const NAME: &str = "notify";
 /// The end of a turn; none for other notices.
 pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
     let turn = notice.turn_id;
-    let prompt = |text| Prompt { text, turn: turn.clone() };
-    let prompts = notice.input_messages.unwrap_or_default().into_iter().map(prompt).collect();
+    // As a hook hears it: else the same prompt would be another.
+    let prompt = |text: &String| {
+        let text = typed(text)?.into_owned();
+        Some(Prompt { text, turn: turn.clone() })
+    };
+    let prompts = notice.input_messages.iter().flatten().filter_map(prompt).collect();
     if notice.kind.as_deref() != Some("agent-turn-complete") {
         return None;
     }

@@ -17,7 +17,7 @@ impl Worker<'_> {
         &self,
         occasion: &Occasion,
         at: Timestamp,
-        once: Option<&str>,
+        of: About<'_>,
         said: &[Said],
     ) -> Result<()> {
         if self.memory.was_silent(&occasion.scope, at)? {
@@ -25,7 +25,7 @@ impl Worker<'_> {
         }
         let done = self.memory.turn(occasion, |turn| {
             let then = turn.at(at);
-            if then.happened(Happened::Prompted, About { call: once, ..About::default() })? {
+            if then.happened(Happened::Prompted, of)? {
                 for recorded in said::record(&then, said)? {
                     tell(turn, notice::changed(&recorded))?;
                 }

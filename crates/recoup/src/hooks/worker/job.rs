@@ -104,6 +104,10 @@ pub enum JobKind {
         transcript: PathBuf,
         /// Why now.
         why: Why,
+        /// Whether what stands there as typed was said by a person. Nobody where a job of an
+        /// older version does not say.
+        #[serde(default)]
+        by_person: bool,
     },
     /// Remember what the user said while memory could not be written.
     Remember {
@@ -111,6 +115,9 @@ pub enum JobKind {
         at: Timestamp,
         /// Stands for the prompt, which counts once.
         once: Option<String>,
+        /// Stands for its words, by which it is known in the transcript.
+        #[serde(default)]
+        print: Option<String>,
         /// What was said.
         said: Vec<Said>,
     },
@@ -139,7 +146,7 @@ pub enum Asked {
 impl JobKind {
     /// Whether it is done another time, after that went wrong. What else is left would come
     /// again and again.
-    pub(super) fn waits(&self, error: &Error) -> bool {
+    pub(in crate::hooks) fn waits(&self, error: &Error) -> bool {
         use ErrorKind::{Full, Io, Locked, ReadOnly};
         matches!(self, Self::Remember { .. })
             && matches!(error.kind(), Locked | Full | ReadOnly | Io)

@@ -3,11 +3,14 @@
 //! that, and brings memory up to date.
 
 pub(crate) mod backlog;
+mod extract;
 pub(crate) mod forget;
 mod heard;
 pub mod job;
+mod progress;
 pub mod queue;
 mod sweep;
+mod untold;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,13 +21,14 @@ use std::time::Duration;
 
 use recoup_core::Result;
 use recoup_core::base::project::Project;
-use recoup_core::memory::Memory;
 use recoup_core::memory::judge::Judge;
+use recoup_core::memory::{About, Memory};
 use recoup_core::secrets::Values;
 
 use crate::process::detached;
 use job::{Job, JobKind, Why};
 use queue::{Left, Queue};
+use sweep::Reason;
 
 /// A worker that is not done by then ends, and what it was doing is begun again.
 pub(crate) const LONGEST: Duration = Duration::from_mins(3);
@@ -130,11 +134,13 @@ impl Worker<'_> {
     fn carry_out(&self, job: &Job) -> Result<()> {
         let occasion = job.from.occasion()?;
         match &job.what {
-            JobKind::Sweep { transcript, why } => {
-                self.sweep(&occasion, job.from.place(), transcript, *why)
+            JobKind::Sweep { transcript, why, by_person } => {
+                let reason = Reason { why: *why, by_person: *by_person };
+                self.sweep(&occasion, job.from.place(), transcript, reason)
             }
-            JobKind::Remember { at, once, said } => {
-                self.remember(&occasion, *at, once.as_deref(), said)
+            JobKind::Remember { at, once, print, said } => {
+                let of = About { call: once.as_deref(), subject: print.as_deref(), detail: None };
+                self.remember(&occasion, *at, of, said)
             }
             JobKind::Judge { asked } => self.hear(&occasion, asked),
         }

@@ -6,18 +6,15 @@ use std::path::Path;
 
 use recoup_core::Result;
 use recoup_core::base::digest::Digest;
-use recoup_core::memory::classify::classify;
-use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Tail};
+use recoup_core::memory::learn::Learned;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::trouble::{Sort, troubles};
-use recoup_core::memory::learn::{Learned, plan};
-use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome, steps};
-use recoup_core::memory::{
-    About, Happened, NoteScope, Occasion, Recorded, Source, Statement, Turn,
-};
+use recoup_core::memory::transcript::{Action, Call, Entry, EntryKind, steps};
+use recoup_core::memory::{About, Happened, NoteScope, Occasion, Turn};
 
 use super::Worker;
 use super::job::Why;
+use super::untold;
 use crate::hooks::mark::Mark;
 use crate::hooks::notice;
 use crate::hooks::outcome;
@@ -27,6 +24,36 @@ use crate::hooks::transcript::{Excerpt, Transcript};
 /// So many entries are looked at, at once.
 const MOST: usize = 400;
 
+/// Why a transcript is read, and whether a person has typed what stands there as typed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reason {
+    pub(super) why: Why,
+    pub(super) by_person: bool,
+}
+
+/// What is new in a transcript: read once, for all who want to know.
+pub(super) struct News {
+    /// What may be known, in its order.
+    pub(super) entries: Vec<Entry>,
+    /// So many of them, the first ones, were read before.
+    pub(super) known: usize,
+    /// The name of the transcript.
+    pub(super) name: String,
+    /// Up to where it was read before, if that is so.
+    before: Option<String>,
+    /// Up to where it is now.
+    mark: String,
+    /// Whether it was read from the start, and not from where the last look has ended.
+    pub(super) afresh: bool,
+}
+
+impl News {
+    /// What was not read before.
+    pub(super) fn latest(&self) -> &[Entry] {
+        &self.entries[self.known..]
+    }
+}
+
 impl Worker<'_> {
     /// Takes in what is new in a transcript.
     pub(super) fn sweep(
@@ -34,57 +61,73 @@ impl Worker<'_> {
         occasion: &Occasion,
         place: Place<'_>,
         path: &Path,
-        why: Why,
+        reason: Reason,
     ) -> Result<()> {
         let Some(transcript) = Transcript::open(path, occasion.client)? else { return Ok(()) };
-        let name = path.display().to_string();
-        let mut excerpt = match self.mark(&name)? {
-            Some(mark) => transcript.onward(&mark, MOST)?,
-            None => transcript.last(MOST)?,
-        };
-        let new = self.audible(&occasion.scope, excerpt.entries.split_off(excerpt.known))?;
-        let mut entries = self.audible(&occasion.scope, excerpt.entries)?;
-        let known = entries.len();
-        entries.extend(new);
+        let news = self.news(&occasion.scope, &transcript, path)?;
+        // What a sub-agent has to do, and what it was told, is another's business.
+        let is_own = reason.why != Why::SubAgent;
         self.memory.turn(occasion, |turn| {
-            for line in take_in(turn, &entries, known, place)?.iter().filter_map(notice::learned) {
+            let learned = take_in(turn, &news, place)?;
+            for line in learned.iter().filter_map(notice::learned) {
                 turn.tell(&line)?;
             }
-            Ok(())
+            if is_own { untold::take_in(turn, news.latest(), reason.by_person) } else { Ok(()) }
         })?;
+        if is_own {
+            self.preserve(occasion, &transcript, &news, reason.why == Why::Compaction)?;
+            self.save_progress(&occasion.scope, &news)?;
+        }
         // Also where nothing is kept at the moment: nobody catches up on that later.
-        self.memory.sweep(&name, &excerpt.mark.to_string())?;
-        match why {
-            // What a sub-agent has to do, and what it was told, is another's business.
+        self.memory.sweep(&news.name, &news.mark)?;
+        match reason.why {
             Why::SubAgent => Ok(()),
-            Why::Compaction => {
-                self.preserve(occasion, &transcript, &format!("{name} before compaction"))
-            }
-            Why::Stop | Why::End => {
-                self.save_progress(occasion, &transcript)?;
-                self.extract(occasion, &transcript, &format!("{name} for a model"))
-            }
+            Why::Compaction => self.extract_later(&news).map(drop),
+            Why::Stop | Why::End => self.extract(occasion, &news),
         }
     }
 
-    /// What would be lost with the context: statements that nobody was sure about, since
-    /// the last compaction, wait for evidence.
-    fn preserve(&self, occasion: &Occasion, transcript: &Transcript, name: &str) -> Result<()> {
-        let excerpt = self.new_in(transcript, name)?;
-        let entries = self.audible(&occasion.scope, excerpt.entries)?;
-        self.memory.turn(occasion, |turn| preserve(turn, &entries))?;
-        self.memory.sweep(name, &excerpt.mark.to_string())
+    fn news(&self, scope: &NoteScope, transcript: &Transcript, path: &Path) -> Result<News> {
+        let name = path.display().to_string();
+        let before = self.memory.swept(&name)?;
+        let mut excerpt = match before.as_deref().and_then(|mark| mark.parse().ok()) {
+            Some(mark) => transcript.onward(&mark, MOST)?,
+            None => Excerpt { anew: true, ..transcript.last(MOST)? },
+        };
+        let new = self.audible(scope, excerpt.entries.split_off(excerpt.known))?;
+        let mut entries = self.audible(scope, excerpt.entries)?;
+        let known = entries.len();
+        entries.extend(new);
+        let (mark, afresh) = (excerpt.mark.to_string(), excerpt.anew);
+        Ok(News { entries, known, name, before, mark, afresh })
     }
 
-    fn new_in(&self, transcript: &Transcript, name: &str) -> Result<Excerpt> {
-        match self.mark(name)? {
-            Some(mark) => transcript.since(&mark, MOST),
-            None => transcript.last(MOST),
+    /// What would be lost with the context: statements that nobody was sure about, since the
+    /// last compaction, wait for evidence. Until then it is only noted from where on there may
+    /// be any, so that nothing else is read again.
+    fn preserve(
+        &self,
+        occasion: &Occasion,
+        transcript: &Transcript,
+        news: &News,
+        is_compacted: bool,
+    ) -> Result<()> {
+        let name = format!("{} before compaction", news.name);
+        let from = self.memory.swept(&name)?;
+        let is_up_to_date = news.afresh || from == news.before;
+        if !is_compacted {
+            let is_clear = is_up_to_date && !untold::is_in_doubt(news.latest());
+            return if is_clear { self.memory.sweep(&name, &news.mark) } else { Ok(()) };
         }
-    }
-
-    fn mark(&self, name: &str) -> Result<Option<Mark>> {
-        Ok(self.memory.swept(name)?.and_then(|mark| mark.parse().ok()))
+        let earlier = match from.and_then(|mark| mark.parse::<Mark>().ok()) {
+            _ if is_up_to_date => None,
+            Some(mark) => Some(transcript.since(&mark, MOST)?),
+            None => Some(transcript.last(MOST)?),
+        };
+        let earlier = earlier.map(|it| self.audible(&occasion.scope, it.entries)).transpose()?;
+        let entries = earlier.as_deref().unwrap_or(news.latest());
+        self.memory.turn(occasion, |turn| untold::preserve(turn, entries))?;
+        self.memory.sweep(&name, &news.mark)
     }
 
     /// Without what happened while nothing was to be kept, and without what the
@@ -121,59 +164,21 @@ impl Worker<'_> {
         }
         entry
     }
-
-    /// Where work stands, if the agent has a list of what is to be done.
-    fn save_progress(&self, occasion: &Occasion, transcript: &Transcript) -> Result<()> {
-        let entries = self.audible(&occasion.scope, transcript.last(MOST)?.entries)?;
-        match plan::progress(&entries) {
-            None => Ok(()),
-            Some(done) if done.remaining.is_empty() => {
-                self.memory.drop_checkpoint(&occasion.scope).map(drop)
-            }
-            Some(progress) => self.memory.save_checkpoint(&occasion.scope, &progress).map(drop),
-        }
-    }
-
-    /// Asks a model what the end of a session has taught, when enough is new since it was
-    /// asked last.
-    fn extract(&self, occasion: &Occasion, transcript: &Transcript, name: &str) -> Result<()> {
-        let Some(judge) = self.judge else { return Ok(()) };
-        let excerpt = self.new_in(transcript, name)?;
-        let entries = self.audible(&occasion.scope, excerpt.entries)?;
-        if entries.len() < FEWEST_TURNS {
-            return Ok(());
-        }
-        self.memory.sweep(name, &excerpt.mark.to_string())?;
-        if self.memory.silence(&occasion.scope)?.is_some() {
-            return Ok(());
-        }
-        let last = &entries[entries.len().saturating_sub(MOST_TURNS)..];
-        let said: Vec<(Speaker, String)> = last.iter().filter_map(said).collect();
-        let turns = said.iter().map(|(speaker, text)| (*speaker, text.as_str()));
-        let Some(tail) = Tail::new(turns, self.hidden) else { return Ok(()) };
-        let learnings = judge.learn(&tail)?;
-        self.memory
-            .turn(occasion, |turn| learnings.iter().try_for_each(|it| keep(turn, it)))
-            .map(drop)
-    }
 }
 
-/// Everything that hooks may have missed, and that did not end among the first `known`
-/// entries. What hooks told us is known by the name of its call, and counts once.
-fn take_in(
-    turn: &Turn<'_>,
-    entries: &[Entry],
-    known: usize,
-    place: Place<'_>,
-) -> Result<Vec<Learned>> {
+/// Everything that hooks may have missed, and that did not end among what was
+/// read before. What hooks told us is known by the name of its call, and counts once.
+fn take_in(turn: &Turn<'_>, news: &News, place: Place<'_>) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
+    let News { entries, known, .. } = news;
+    let known = *known;
     for step in steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
             let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
             learned.extend(outcome::learn(&then, step.call, outcome, place)?);
         }
     }
-    for entry in &entries[known..] {
+    for entry in news.latest() {
         if let EntryKind::Words(words) = &entry.what {
             turn.cited(words, &citations(words))?;
         }
@@ -191,58 +196,4 @@ fn take_in(
         }
     }
     Ok(learned)
-}
-
-/// Statements that nobody was sure about wait for evidence.
-fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
-    let mut preserved = 0;
-    for entry in entries.iter().filter(|entry| entry.agent.is_none()) {
-        let EntryKind::Prompt(prompt) = &entry.what else { continue };
-        for saying in classify(prompt).doubtful {
-            let scope = turn.scope_for(saying.universal);
-            let statement = Statement {
-                quote: Some(saying.quote),
-                topic: saying.topic,
-                paths: saying.paths,
-                tentative: true,
-                ..Statement::new(saying.kind, saying.text, Source::User, scope)
-            };
-            if let Some(Recorded::Stored { .. }) = turn.try_record(&statement)? {
-                preserved += 1;
-            }
-        }
-    }
-    notice::preserved(preserved).map_or(Ok(()), |line| turn.tell(&line))
-}
-
-/// What a model learned is a candidate, like all that was only inferred.
-fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
-    let scope = turn.scope_for(false);
-    let statement = Statement::new(learning.kind, learning.text.clone(), learning.source, scope);
-    match turn.try_record(&statement)? {
-        Some(Recorded::Stored { note, .. }) => turn.tell(&notice::candidate(&note)),
-        Some(Recorded::Confirmed { .. }) | None => Ok(()),
-    }
-}
-
-/// One entry as a model is told it.
-fn said(entry: &Entry) -> Option<(Speaker, String)> {
-    match &entry.what {
-        EntryKind::Prompt(text) => Some((Speaker::User, text.clone())),
-        EntryKind::Words(text) => Some((Speaker::Agent, text.clone())),
-        EntryKind::Call(call) => Some((Speaker::Agent, format!("$ {}", call.command()?))),
-        EntryKind::Outcome(outcome) => Some((Speaker::Tool, ended(outcome))),
-        _ => None,
-    }
-}
-
-fn ended(outcome: &Outcome) -> String {
-    let how = match outcome.ended {
-        Ended::Succeeded => "worked",
-        Ended::Failed { .. } => "failed",
-        Ended::Refused => "was refused",
-        Ended::Denied => "was denied by the user",
-        Ended::Interrupted => "was stopped by the user",
-    };
-    format!("({how}) {}", outcome.output)
 }

@@ -29,6 +29,22 @@ fn what_a_person_says_once_is_in_the_next_session() {
     assert_eq!(in_a_new_session(&client, SAID), 1);
 }
 
+/// The client fires no event for it: its transcript alone has it.
+#[test]
+#[ignore = "needs the real Claude Code: cargo xtask test --full"]
+fn what_a_person_says_while_the_agent_works_is_in_the_next_session() {
+    let script = Script::default().on("get to work", Answer::bash("sleep 8"));
+    let client = Client::new(&Hook::Recoup, script);
+    let mut terminal = client.sit_down();
+    terminal.enter("get to work", || !client.fields("PreToolUse", "cwd").is_empty());
+    terminal.enter(RULE, || !client.fields("Stop", "cwd").is_empty());
+    terminal.leave();
+    settled(&client.home);
+    assert_eq!(client.fields("UserPromptSubmit", "prompt"), ["get to work"]);
+    assert_eq!(client.asked().iter().filter(|it| it.count(RULE) > 0).count(), 1, "it was read");
+    assert_eq!(in_a_new_session(&client, SAID), 1);
+}
+
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
 fn what_a_script_says_is_a_rule_only_where_that_is_wanted() {

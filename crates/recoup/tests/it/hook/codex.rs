@@ -46,6 +46,47 @@ fn what_is_said_is_remembered_once_though_notify_tells_it_again() {
 }
 
 #[test]
+fn a_prompt_counts_once_whatever_stands_around_it() {
+    let home = Home::new();
+    tell(&home, "UserPromptSubmit", json!({"prompt": "never use var\n"}));
+    let messages = ["never use var\n<system-reminder>be brief</system-reminder>\n"];
+    for messages in [json!(["never use var\n"]), json!(messages)] {
+        let changes = json!({"cwd": home.project(), "input-messages": messages});
+        let notice = changed(fixture("codex", "notify"), changes).to_string();
+        home.run(&["hook", "--client", "codex", &notice]).expect(0);
+    }
+    let notes = home.run(&["memory", "list", "--json"]).expect(0).json();
+    assert_eq!(notes[0]["evidence"], 1);
+    assert_eq!(happened(&home, "prompted").len(), 1);
+}
+
+/// A line of a rollout that a person typed.
+fn typed(text: &str) -> String {
+    let payload = json!({"type": "user_message", "message": text});
+    format!("{}\n", json!({"type": "event_msg", "payload": payload}))
+}
+
+#[test]
+fn what_is_said_while_the_agent_works_is_found_in_the_rollout() {
+    let home = Home::new();
+    tell(&home, "UserPromptSubmit", json!({"prompt": "never use var"}));
+    let rollout = home.path("rollout-x.jsonl");
+    fs::write(&rollout, typed("never use var\n") + &typed("never push to main")).unwrap();
+    tell(&home, "Stop", json!({"transcript_path": rollout})).is_silent();
+    settled(&home);
+    assert_eq!(remembered(&home, "active"), ["never push to main", "never use var"]);
+    assert_eq!(happened(&home, "prompted").len(), 2);
+
+    let by_agent = home.path("rollout-y.jsonl");
+    let meta = json!({"type": "session_meta",
+                      "payload": {"id": "x", "source": {"subagent": {"thread_spawn": {}}}}});
+    fs::write(&by_agent, format!("{meta}\n") + &typed("never use eval")).unwrap();
+    tell(&home, "Stop", json!({"session_id": "y", "transcript_path": by_agent})).is_silent();
+    settled(&home);
+    assert_eq!(remembered(&home, "candidate"), ["never use eval"]);
+}
+
+#[test]
 fn notify_alone_tells_what_was_said_and_a_script_is_no_person() {
     let home = Home::new();
     let changes = json!({"cwd": home.project(), "input-messages": ["from now on use pnpm"]});

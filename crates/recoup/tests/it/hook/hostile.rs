@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -138,6 +138,40 @@ fn a_locked_database_is_not_waited_for_and_rules_are_given_all_the_same() {
     assert_eq!(remembered(&home, "active"), ["use yarn"]);
     let told = talk.says("and now something else, please").notice;
     assert_eq!(told, "recoup: remembered: use yarn, instead of: use pnpm");
+}
+
+#[test]
+fn a_person_is_told_why_something_could_not_be_remembered() {
+    let home = Home::new();
+    fs::create_dir_all(home.recoup().join("memory.db")).unwrap();
+    let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
+    let database = home.recoup().join("memory.db").display().to_string();
+    assert!(notice.starts_with("recoup: will remember: use yarn (as soon as"), "{notice}");
+    assert!(notice.contains("can be written") && notice.contains(&database), "{notice}");
+
+    let home = Home::new();
+    fs::create_dir(home.recoup()).unwrap();
+    fs::set_permissions(home.recoup(), fs::Permissions::from_mode(0o500)).unwrap();
+    let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
+    fs::set_permissions(home.recoup(), fs::Permissions::from_mode(0o700)).unwrap();
+    // A user who may do everything could write it.
+    if remembered(&home, "active").is_empty() {
+        assert!(notice.starts_with("recoup: could not remember: use yarn ("), "{notice}");
+        assert!(notice.contains(home.recoup().to_str().unwrap()), "{notice}");
+    }
+}
+
+#[test]
+fn a_log_that_is_a_pipe_is_not_waited_for() {
+    let home = Home::new();
+    fs::create_dir_all(home.recoup().join("logs")).unwrap();
+    let log = home.recoup().join("logs/hooks.log");
+    let done = Command::new("mkfifo").arg(&log).status().unwrap();
+    assert!(done.success());
+    let began = Instant::now();
+    let output = hook(home.command(&["hook"]), b"no JSON").expect(0);
+    assert_eq!((output.text().as_str(), output.stderr.as_str()), ("", ""));
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
 }
 
 #[test]

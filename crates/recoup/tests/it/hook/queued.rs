@@ -163,7 +163,8 @@ fn a_job_that_no_worker_would_read_is_refused() {
     };
     let queue = Queue::of(&home.recoup(), &project);
     let put = |text: String| {
-        let what = JobKind::Remember { at: SystemClock.now(), once: None, said: vec![said(text)] };
+        let (at, said) = (SystemClock.now(), vec![said(text)]);
+        let what = JobKind::Remember { at, once: None, print: None, said };
         queue.put(&Job::new(from.clone(), what), &SystemClock)
     };
     put("x".repeat(200 * 1024)).unwrap();

@@ -30,9 +30,9 @@ pub(super) fn jobs(queue: &Path) -> Vec<PathBuf> {
 #[track_caller]
 pub(crate) fn settled(home: &Home) {
     let began = Instant::now();
+    // A worker that comes while we hold the lock would leave: nobody takes it while jobs wait.
     let is_quiet = |queue: &PathBuf| {
-        let lock = FileLock::try_acquire(&queue.join("lock")).unwrap();
-        lock.is_some() && jobs(queue).is_empty()
+        jobs(queue).is_empty() && FileLock::try_acquire(&queue.join("lock")).unwrap().is_some()
     };
     while !queues(home).iter().all(is_quiet) {
         assert!(began.elapsed() < PATIENCE, "{}", log(home));
@@ -100,9 +100,15 @@ fn what_the_user_does_not_allow_is_found_in_the_transcript_once() {
     assert_eq!(happened(&home, "denied").len(), 2, "{:?}", events(&home));
     assert_eq!(remembered(&home, "candidate"), ["don't run `docker system prune` without asking"]);
     let told = talk.says("and now something else, please");
+    let candidates = ["memory", "list", "--status", "candidate", "--json"];
+    let candidates = home.run(&candidates).expect(0).json();
+    let id = candidates[0]["id"].as_str().unwrap();
     assert_eq!(
         told.notice,
-        "recoup: may be worth knowing: don't run `docker system prune` without asking"
+        format!(
+            "recoup: may be worth knowing: don't run `docker system prune` without asking \
+             (recoup memory promote {id})"
+        )
     );
     assert_eq!(talk.says("and another thing").notice, "");
 }
@@ -250,6 +256,86 @@ fn what_remains_to_be_done_is_told_to_the_next_session_until_it_is_done() {
     stops(&Talk::new(&home, "one"), &transcript);
     settled(&home);
     Talk::new(&home, "three").tell("SessionStart-startup").is_silent();
+}
+
+/// Appends to a transcript, and comes to the end of an answer.
+fn goes_on(talk: &Talk<'_>, transcript: &Path, lines: &str) {
+    let mut file = fs::OpenOptions::new().append(true).open(transcript).unwrap();
+    file.write_all(lines.as_bytes()).unwrap();
+    stops(talk, transcript);
+    settled(talk.home);
+}
+
+#[test]
+fn what_was_read_once_is_not_read_again_and_what_is_to_be_done_is_known_all_the_same() {
+    let home = Home::new();
+    let create = |id: &str, subject: &str, number: u8| {
+        let text = format!("Task #{number} created successfully: {subject}");
+        called(id, "TaskCreate", &json!({"subject": subject}), &text, false)
+    };
+    let request = json!({"type": "api-request", "body": "x".repeat(500_000)});
+    let requests = format!("{request}\n").repeat(4);
+    let first = create("a", "Write the \"parser\"", 1);
+    let transcript = home.write("transcript.jsonl", "");
+    let talk = Talk::new(&home, "one");
+    goes_on(&talk, &transcript, &(first.clone() + &requests));
+    // Whoever reads that again is noticed.
+    let other = first.replace("Write the", "Xrite xhe");
+    let file = fs::OpenOptions::new().write(true).open(&transcript).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, other.as_bytes(), 0).unwrap();
+    goes_on(&talk, &transcript, &create("b", "Test the parser", 2));
+    let begun = Talk::new(&home, "two").tell("SessionStart-startup").context;
+    assert!(begun.contains("Remains: Write the \"parser\"\n"), "{begun}");
+    assert!(begun.contains("Remains: Test the parser\n"), "{begun}");
+    let done = |call: &str, number: &str| {
+        let input = json!({"taskId": number, "status": "completed"});
+        called(call, "TaskUpdate", &input, "Updated task", false)
+    };
+    goes_on(&talk, &transcript, &done("c", "1"));
+    let begun = Talk::new(&home, "three").tell("SessionStart-startup").context;
+    assert!(begun.contains("Done: Write the \"parser\"\n"), "{begun}");
+    assert!(begun.contains("Remains: Test the parser\n"), "{begun}");
+
+    add(&home, &["Write the \"parser\""]);
+    let notes = home.run(&["memory", "list", "--json"]).expect(0).json();
+    home.run(&["memory", "forget", "--yes", notes[0]["id"].as_str().unwrap()]).expect(0);
+    for text in ["Write the", "parser\\\""] {
+        assert!(!super::is_kept(&home, text), "{text}");
+    }
+}
+
+#[test]
+fn a_worker_works_without_settings_that_it_can_read() {
+    let failed = called("a", "Bash", &json!({"command": "make deploy"}), "Exit code 2\nno", true);
+    for place in ["project/recoup.toml", ".recoup/config.toml"] {
+        let home = Home::new();
+        fs::create_dir(home.recoup()).unwrap();
+        fs::write(home.path(place), "some_new_key = 1\n").unwrap();
+        let transcript = home.write("transcript.jsonl", &failed);
+        stops(&Talk::new(&home, "one"), &transcript);
+        settled(&home);
+        assert_eq!(happened(&home, "failed").len(), 1, "{place}: {}", log(&home));
+        assert!(log(&home).contains("some_new_key"), "{place}: {}", log(&home));
+    }
+}
+
+#[test]
+fn a_worker_ends_though_something_in_the_queue_can_not_be_removed() {
+    let home = Home::new();
+    let talk = Talk::new(&home, "one");
+    let transcript = home.write("transcript.jsonl", "");
+    stops(&talk, &transcript);
+    settled(&home);
+    let queue = &queues(&home)[0];
+    fs::create_dir(queue.join("e.3.json")).unwrap();
+    fs::create_dir(queue.join("f.0.json")).unwrap();
+    stops(&talk, &transcript);
+    let began = Instant::now();
+    while !processes(&home).is_empty() {
+        assert!(began.elapsed() < PATIENCE, "somebody stays: {:?}", processes(&home));
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(log(&home).len() < 10_000, "{}", log(&home).len());
 }
 
 #[test]
