@@ -30,7 +30,7 @@ fn queued(text: &str, at: &str) -> Value {
 }
 
 fn transcript(home: &Home, name: &str, lines: &[Value]) -> PathBuf {
-    home.write(name, lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+    home.write(name, lines.iter().map(|line| line.to_string() + "\n").collect::<String>())
 }
 
 #[test]
