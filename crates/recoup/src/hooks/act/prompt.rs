@@ -28,8 +28,8 @@ struct Heard {
     once: Option<String>,
     /// Stands for its words, by which it is known in the transcript.
     print: String,
-    /// Whether a person sees what we answer.
-    has_reader: bool,
+    /// Whether a person said it.
+    has_person: bool,
 }
 
 /// What came of a prompt.
@@ -45,12 +45,12 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let heard = hear(here, prompt);
     let found = fitting(here, &heard.text);
     match here.take_in(|turn| take_in(here, turn, &heard, &found)) {
-        Taken::Done(came) => {
+        Taken::Done(Some(came)) => {
             ask_model(here, &heard.reading, &came.recorded);
             came.reply()
         }
         Taken::Failed(error) => keep_for_later(here, heard, &error),
-        Taken::Silent => Reply::default(),
+        Taken::Done(None) | Taken::Silent => Reply::default(),
     }
 }
 
@@ -63,25 +63,32 @@ fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
     let print = |turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text));
     let once = prompt.turn.as_ref().map(print);
     let print = said::print(&text);
-    Heard { text, reading, said, once, print, has_reader: here.has_reader() }
+    Heard { text, reading, said, once, print, has_person: here.has_person() }
 }
 
-fn take_in(here: &Here<'_>, turn: &Turn<'_>, heard: &Heard, found: &[Candidate]) -> Result<Came> {
+/// None where another event has told of the same prompt.
+fn take_in(
+    here: &Here<'_>,
+    turn: &Turn<'_>,
+    heard: &Heard,
+    found: &[Candidate],
+) -> Result<Option<Came>> {
     let of = About { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
     if !turn.happened(Happened::Prompted, of)? {
-        return Ok(Came::default());
+        return Ok(None);
     }
     if heard.reading.re_ask {
         turn.reasked(&heard.text)?;
     }
     let recorded = said::record(turn, &heard.said)?;
-    if !here.event.heard {
-        tell_later(here, turn, &recorded)?;
-        return Ok(Came { recorded, ..Came::default() });
+    let mut came = Came { recorded, ..Came::default() };
+    if here.event.heard {
+        came.block = still_fitting(here, turn, found, &came.recorded)?;
+        came.told = if heard.has_person { turn.told()? } else { Vec::new() };
+    } else if heard.has_person {
+        tell_later(turn, &came.recorded)?;
     }
-    let block = still_fitting(here, turn, found, &recorded)?;
-    let told = if heard.has_reader { turn.told()? } else { Vec::new() };
-    Ok(Came { told, recorded, block })
+    Ok(Some(came))
 }
 
 impl Came {
@@ -114,10 +121,7 @@ fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
 }
 
 /// What was kept is told at the next event whose answer a person sees.
-fn tell_later(here: &Here<'_>, turn: &Turn<'_>, recorded: &[Recorded]) -> Result<()> {
-    if !here.has_person() {
-        return Ok(());
-    }
+fn tell_later(turn: &Turn<'_>, recorded: &[Recorded]) -> Result<()> {
     recorded.iter().filter_map(notice::remembered).try_for_each(|line| turn.tell(&line))
 }
 

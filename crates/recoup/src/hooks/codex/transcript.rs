@@ -166,8 +166,8 @@ impl Arguments {
 
 /// `bash -lc LINE` is that line; anything else is put together as one would type it.
 fn joined(words: &[&str]) -> Option<String> {
-    if let [shell, "-lc" | "-c", line] = words
-        && ["bash", "sh", "zsh"].iter().any(|name| shell.ends_with(name))
+    if let [program, "-lc" | "-c", line] = words
+        && is_shell(program)
     {
         return Some((*line).to_owned());
     }
@@ -178,6 +178,12 @@ fn joined(words: &[&str]) -> Option<String> {
         if plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
     });
     (!words.is_empty()).then(|| quoted.collect::<Vec<_>>().join(" "))
+}
+
+/// By the name of its file: `publish` is none.
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next();
+    name.is_some_and(|name| ["bash", "sh", "zsh"].contains(&name))
 }
 
 fn function(name: &str, arguments: &str) -> Action {

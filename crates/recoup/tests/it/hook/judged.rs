@@ -111,6 +111,8 @@ fn what_nobody_was_sure_about_is_remembered_if_the_model_is() {
     let server = finding(&["pnpm"]);
     let prompt = "add a field for the owner to the form\nfrom now on use pnpm instead of npm";
     assert_eq!(says_to(&home, &server, "one", prompt), "");
+    // A hook that is installed twice tells of a prompt twice.
+    assert_eq!(says_to(&home, &server, "one", prompt), "");
     assert_eq!(asked(&server.question()), ["from now on use pnpm instead of npm"]);
     assert_eq!(remembered(&home, "active"), ["from now on use pnpm instead of npm"]);
 }

@@ -84,6 +84,8 @@ fn a_command_as_a_list_is_a_line() {
         "call c shell Shell(\"git commit -m 'it'\\\\''s done'\")\n"
     );
     assert_eq!(call(json!(["/bin/zsh", "-lc", "ls | wc"])), "call c shell Shell(\"ls | wc\")\n");
+    let publish = call(json!(["./publish", "-c", "prod"]));
+    assert_eq!(publish, "call c shell Shell(\"./publish -c prod\")\n", "it is no shell");
     assert_eq!(call(json!([])), "call c shell Other\n");
 }
 
