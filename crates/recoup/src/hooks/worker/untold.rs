@@ -1,5 +1,5 @@
-//! What the user said and no hook has told of. A client fires none for what is typed while the
-//! agent works, and a hook may fail; the transcript has it all the same.
+//! What the user said and no hook has told of. Not every version of a client fires one for what
+//! is typed while the agent works, and a hook may fail; the transcript has it all the same.
 
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};

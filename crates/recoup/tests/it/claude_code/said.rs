@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::client::{Client, KEY};
 use super::hooks::Hook;
 use super::{RULE, client_with_the_rule};
@@ -29,20 +31,37 @@ fn what_a_person_says_once_is_in_the_next_session() {
     assert_eq!(in_a_new_session(&client, SAID), 1);
 }
 
-/// The client fires no event for it: its transcript alone has it.
+/// Not every version tells a hook of that; the transcript has it in any case.
 #[test]
 #[ignore = "needs the real Claude Code: cargo xtask test --full"]
-fn what_a_person_says_while_the_agent_works_is_in_the_next_session() {
-    let script = Script::default().on("get to work", Answer::bash("sleep 8"));
-    let client = Client::new(&Hook::Recoup, script);
-    let mut terminal = client.sit_down();
-    terminal.enter("get to work", || !client.fields("PreToolUse", "cwd").is_empty());
-    terminal.enter(RULE, || !client.fields("Stop", "cwd").is_empty());
-    terminal.leave();
-    settled(&client.home);
-    assert_eq!(client.fields("UserPromptSubmit", "prompt"), ["get to work"]);
-    assert_eq!(client.asked().iter().filter(|it| it.count(RULE) > 0).count(), 1, "it was read");
-    assert_eq!(in_a_new_session(&client, SAID), 1);
+fn what_a_person_says_while_the_agent_works_is_remembered_once() {
+    for is_told in [true, false] {
+        let script = Script::default().on("get to work", Answer::bash("sleep 8"));
+        let client = Client::new(&Hook::Recoup, script);
+        if !is_told {
+            tell_of_no_prompt(&client);
+        }
+        let mut terminal = client.sit_down();
+        terminal.enter("get to work", || !client.fields("PreToolUse", "cwd").is_empty());
+        terminal.enter(RULE, || !client.fields("Stop", "cwd").is_empty());
+        terminal.leave();
+        settled(&client.home);
+        let told = client.fields("UserPromptSubmit", "prompt");
+        assert_eq!(told, if is_told { vec!["get to work", RULE] } else { Vec::new() });
+        let read = client.asked().iter().filter(|it| it.count(RULE) > 0).count();
+        assert_eq!(read, 1, "within the same answer");
+        let notes = client.home.run(&["memory", "list", "--json"]).expect(0).json();
+        assert_eq!(notes[0]["evidence"], 1, "{is_told}: {notes}");
+        assert_eq!(in_a_new_session(&client, SAID), 1, "{is_told}");
+    }
+}
+
+/// Takes the hooks for prompts out of the client's settings.
+fn tell_of_no_prompt(client: &Client) {
+    let file = client.home.path(".claude/settings.json");
+    let mut settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    settings["hooks"].as_object_mut().unwrap().remove("UserPromptSubmit").unwrap();
+    fs::write(&file, settings.to_string()).unwrap();
 }
 
 #[test]

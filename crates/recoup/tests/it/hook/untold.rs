@@ -1,4 +1,4 @@
-//! What the user says while the agent works: the client fires no hook for it, and writes it
+//! What the user says while the agent works: the client may fire no hook for it, and writes it
 //! into the transcript.
 
 use std::path::PathBuf;

@@ -311,15 +311,17 @@ fn what_was_read_once_is_not_read_again_and_what_is_to_be_done_is_known_all_the_
 #[test]
 fn a_worker_works_without_settings_that_it_can_read() {
     let failed = called("a", "Bash", &json!({"command": "make deploy"}), "Exit code 2\nno", true);
-    for place in ["project/recoup.toml", ".recoup/config.toml"] {
+    let places: [fn(&Home) -> PathBuf; 2] =
+        [|home| home.project().join("recoup.toml"), |home| home.recoup().join("config.toml")];
+    for place in places {
         let home = Home::new();
         fs::create_dir(home.recoup()).unwrap();
-        fs::write(home.path(place), "some_new_key = 1\n").unwrap();
+        fs::write(place(&home), "some_new_key = 1\n").unwrap();
         let transcript = home.write("transcript.jsonl", &failed);
         stops(&Talk::new(&home, "one"), &transcript);
         settled(&home);
-        assert_eq!(happened(&home, "failed").len(), 1, "{place}: {}", log(&home));
-        assert!(log(&home).contains("some_new_key"), "{place}: {}", log(&home));
+        assert_eq!(happened(&home, "failed").len(), 1, "{}", log(&home));
+        assert!(log(&home).contains("some_new_key"), "{}", log(&home));
     }
 }
 
