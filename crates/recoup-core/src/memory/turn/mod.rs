@@ -66,12 +66,7 @@ impl Turn<'_> {
     /// The same for something that happened then, and is only told now.
     #[must_use]
     pub fn at(&self, then: Timestamp) -> Self {
-        Self { now: then.min(self.now), late: self.late || then < self.now, ..*self }
-    }
-
-    /// Which program told us.
-    pub fn client(&self) -> Client {
-        self.occasion.client
+        Self { now: then.min(self.now), ..*self }
     }
 
     /// Which program told us.
