@@ -60,13 +60,14 @@ impl Ours<'_> {
         changed.map_or(Ok(()), |name| Err(format!("“{name}” would be another")))
     }
 
-    /// The lines of a list without those that are ours.
+    /// The lines of a list without those that are ours, and without their ends.
     fn other_lines(self, list: &[u8]) -> impl Iterator<Item = &[u8]> {
         let is_ours = move |line: &&[u8]| {
             let line = line.trim_ascii_end();
             self.holds.iter().any(|held| matches!(held, Held::Line(it) if it.as_bytes() == line))
         };
         let lines = list.strip_suffix(b"\n").unwrap_or(list).split(|byte| *byte == b'\n');
+        let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         lines.filter(move |line| !list.is_empty() && !is_ours(line))
     }
 
