@@ -127,12 +127,17 @@ impl Settling<'_> {
     }
 }
 
-/// Removes what those who died while they wrote have left. `recoup init` may be writing beside
-/// us, under another lock.
+/// Removes what those who died while they wrote have left. Directories with files of ours are
+/// ours to write to; in others `recoup init` may be writing, under another lock.
 fn sweep(place: &Place) {
-    let files = place.files.keys().map(|name| place.dir.join(name));
-    let dirs = files.chain(place.spliced.keys().cloned()).map(|it| fsx::parent(&it).to_owned());
-    dirs.collect::<BTreeSet<_>>().iter().for_each(|dir| fsx::sweep_temporaries(dir));
+    let dir_of = |path: PathBuf| fsx::parent(&path).to_owned();
+    let own: BTreeSet<_> = place.files.keys().map(|name| dir_of(place.dir.join(name))).collect();
+    for left in own.iter().flat_map(|dir| fsx::temporaries_in(dir)) {
+        // What can't be removed is in nobody's way.
+        let _ = fsx::remove(&left);
+    }
+    let others: BTreeSet<_> = place.spliced.keys().cloned().map(dir_of).collect();
+    others.difference(&own).for_each(|dir| fsx::sweep_temporaries(dir));
 }
 
 /// The register knows what we make before it is there.
