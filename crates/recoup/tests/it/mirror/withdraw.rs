@@ -1,6 +1,7 @@
 //! Everything out again.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -103,7 +104,7 @@ fn whoever_is_killed_in_between_leaves_nothing_that_is_not_known() {
     let scene = Scene::in_git(&[RULES, SKILLS]);
     on_testing(&scene);
     // In git's own directory others may be writing: what is left there goes a minute later.
-    let is_left = |path: &String| path.contains("/.git/info/.recoup-");
+    let is_left = |path: &Path| path.to_string_lossy().contains("/.git/info/.recoup-");
     let all = || {
         let mut all = [tree(&scene.home.path(".claude")), tree(&scene.home.project())].concat();
         all.retain(|path| !is_left(path));
