@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
+use tokio::task::spawn_blocking;
 
 use super::Desk;
 
@@ -26,8 +27,12 @@ impl Upkeep {
         tokio::spawn(async move {
             let Ok(turn) = desk.turns.unasked().await else { return };
             let settling = desk.clone();
-            let settle = move || settling.surroundings()?.memory().settle_daily();
-            if !matches!(desk.threads.work(turn, settle).await, Some(Ok(_))) {
+            // Not by those who work for clients: the next one would find them busy.
+            let settled = spawn_blocking(move || {
+                let _turn = turn;
+                settling.surroundings()?.memory().settle_daily()
+            });
+            if !matches!(settled.await, Ok(Ok(_))) {
                 desk.upkeep.give_back(now, last);
             }
         });
