@@ -55,17 +55,31 @@ enum Start {
     Script(&'static str),
 }
 
-/// Every client that tests drive.
-pub(crate) const ALL: [Client; 5] = [
+/// Claude Code since it is no longer a script.
+const CLAUDE_CODE: Start =
+    Start::Native { within: "node_modules/@anthropic-ai", package: "claude-code-", file: "claude" };
+
+/// Every client that tests drive. Older versions have the version in the program's name, so that
+/// all are on one PATH.
+pub(crate) const ALL: [Client; 8] = [
+    Client { name: "claude-code", program: "claude", wanted: Wanted::Locked, start: CLAUDE_CODE },
     Client {
-        name: "claude-code",
-        program: "claude",
+        name: "claude-code-2.1.100",
+        program: "claude-2.1.100",
+        wanted: Wanted::Alone,
+        start: Start::Script("node_modules/@anthropic-ai/claude-code/cli.js"),
+    },
+    Client {
+        name: "claude-code-2.1.138",
+        program: "claude-2.1.138",
         wanted: Wanted::Locked,
-        start: Start::Native {
-            within: "node_modules/@anthropic-ai",
-            package: "claude-code-",
-            file: "claude",
-        },
+        start: CLAUDE_CODE,
+    },
+    Client {
+        name: "claude-code-2.1.139",
+        program: "claude-2.1.139",
+        wanted: Wanted::Locked,
+        start: CLAUDE_CODE,
     },
     Client {
         name: "codex",

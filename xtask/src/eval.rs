@@ -13,9 +13,16 @@ use crate::workspace;
 /// evaluation refuses any other file.
 const FROZEN_PROMPTS: &str = "631fdefbe71d1c651f52c20dabccebf5572a36bfa5b458fe1607c9aea53dbe76";
 
+/// The same for `corpora/classify/short-frozen.jsonl`.
+const FROZEN_SHORT: Option<&str> =
+    Some("4d89b9220646ca71df24e98082e1bb55eadd47a8ee5bf3f2d17e6e8c8ecc71a9");
+
+/// The SHA-256 of `corpora/secrets/frozen.jsonl`, for the same reason.
+const FROZEN_SECRETS: &str = "6f15d0e675dc10ca384c483ae3827dcedbad0d73f26320ad1a262944bfa4a802";
+
 pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
     let (example, options): (_, Vec<String>) = match subject {
-        Subject::Secrets => ("eval_secrets", Vec::new()),
+        Subject::Secrets => ("eval_secrets", vec![format!("--sha256={FROZEN_SECRETS}")]),
         Subject::Retrieval { verbose: false } => ("eval_retrieval", Vec::new()),
         Subject::Retrieval { verbose: true } => ("eval_retrieval", vec!["--verbose".into()]),
         Subject::Classify(which) => ("eval_classify", classify(*which)),
@@ -35,10 +42,11 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
 }
 
 fn classify(which: Prompts) -> Vec<String> {
-    let hash = format!("--sha256={FROZEN_PROMPTS}");
+    let mut frozen = vec![format!("--sha256={FROZEN_PROMPTS}")];
+    frozen.extend(FROZEN_SHORT.map(|hash| format!("--short-sha256={hash}")));
     match which {
-        Prompts::Both => vec![hash],
-        Prompts::BothWithErrors => vec![hash, "--errors".into()],
+        Prompts::Both => frozen,
+        Prompts::BothWithErrors => [frozen, vec!["--errors".into()]].concat(),
         Prompts::Working => vec!["--working".into()],
     }
 }

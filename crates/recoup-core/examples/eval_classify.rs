@@ -1,6 +1,7 @@
 //! `cargo xtask eval classify`: how well prompts are read. The working half by models
 //! that have not seen the prompt in question, with every error; the frozen half by the
-//! weights that are shipped, its errors only with `--errors`.
+//! weights that are shipped, its errors only with `--errors`. Short prompts are read by the
+//! shipped weights, to see what becomes a rule at once.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a report for the terminal")]
 #![allow(clippy::disallowed_methods, reason = "a measurement of time")]
 
@@ -14,6 +15,7 @@ use std::time::Instant;
 
 use corpus::figures::{Figures, Tally};
 use corpus::judge::{self, Fault};
+use corpus::short;
 use corpus::{Prompt, train};
 use recoup_core::memory::classify::{Reading, classify, classify_with};
 use sha2::{Digest, Sha256};
@@ -34,26 +36,48 @@ fn main() -> ExitCode {
         .map(|(at, it)| classify_with(&it.text, &models[at % FOLDS]))
         .collect();
     report(&working, &readings, true);
-    if !has("--working") {
-        let hash = arguments.iter().find_map(|it| it.strip_prefix("--sha256=")).unwrap_or("");
-        match frozen(hash) {
-            Ok(prompts) => {
-                println!("\n# Frozen half\n");
-                let readings: Vec<Reading> = prompts.iter().map(|it| classify(&it.text)).collect();
-                report(&prompts, &readings, has("--errors"));
-            }
-            Err(problem) => {
-                eprintln!("{problem}");
-                return ExitCode::FAILURE;
-            }
-        }
+    println!("\n# Short prompts, working half\n");
+    let short = std::fs::read_to_string(corpus::path("short-working.jsonl")).unwrap_or_default();
+    report_short(&short, true);
+    if has("--working") {
+        return ExitCode::SUCCESS;
     }
-    ExitCode::SUCCESS
+    let hash = |name: &str| arguments.iter().find_map(|it| it.strip_prefix(name));
+    let read = frozen("frozen.jsonl", hash("--sha256=").unwrap_or("")).and_then(|prompts| {
+        println!("\n# Frozen half\n");
+        let prompts = corpus::parse(&prompts);
+        let readings: Vec<Reading> = prompts.iter().map(|it| classify(&it.text)).collect();
+        report(&prompts, &readings, has("--errors"));
+        let Some(hash) = hash("--short-sha256=") else { return Ok(()) };
+        println!("\n# Short prompts, frozen half\n");
+        report_short(&frozen("short-frozen.jsonl", hash)?, has("--errors"));
+        Ok(())
+    });
+    read.map_or_else(
+        |problem| {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }
 
-/// The frozen half, if it is what it was when it was frozen.
-fn frozen(hash: &str) -> Result<Vec<Prompt>, String> {
-    let path = corpus::path("frozen.jsonl");
+/// Prints how many prompts become a rule at once, and how many wait to be said again.
+fn report_short(prompts: &str, errors: bool) {
+    let figures = short::measure(prompts);
+    println!("{:22}{:>8}{:>8}{:>11}{:>8}", "", "prompts", "active", "candidate", "active");
+    for (name, tally) in [("to last", figures.durable), ("for this moment", figures.passing)] {
+        let (all, active, candidate) = (tally.all, tally.active, tally.candidate);
+        println!("{name:22}{all:>8}{active:>8}{candidate:>11}{:>8.3}", tally.active_share());
+    }
+    for text in figures.errors.iter().filter(|_| errors) {
+        println!("    {}", text.replace('\n', "\n    "));
+    }
+}
+
+/// A frozen half, if it is what it was when it was frozen.
+fn frozen(name: &str, hash: &str) -> Result<String, String> {
+    let path = corpus::path(name);
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut found = String::new();
     for byte in Sha256::digest(&bytes) {
@@ -61,11 +85,11 @@ fn frozen(hash: &str) -> Result<Vec<Prompt>, String> {
     }
     if found != hash {
         return Err(format!(
-            "{} is not the frozen half: its SHA-256 is {found}, and xtask/src/eval.rs has {hash}. It must not be changed: take it from git.",
+            "{} is not what was frozen: its SHA-256 is {found}, and xtask/src/eval.rs has {hash}. It must not be changed: take it from git.",
             path.display()
         ));
     }
-    Ok(corpus::parse(&String::from_utf8_lossy(&bytes)))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn report(prompts: &[Prompt], readings: &[Reading], errors: bool) {

@@ -32,17 +32,23 @@ const NPM: &str = "put() { mkdir -p ${1%/*}; printf '#!/bin/sh\necho 9.9.9\n' > 
       put node_modules/opencode-linux-any/bin/opencode; \
       put node_modules/@openai/codex/bin/codex.js; \
       put node_modules/@google/gemini-cli/bundle/gemini.js;; \
-    pack) cd $5; put package/dist/bundle/cli.js; tar czf one.tgz package; echo one.tgz;; \
+    pack) cd $5; put package/dist/bundle/cli.js; put package/cli.js; tar czf one.tgz package; echo one.tgz;; \
     *) exit 1;; esac";
 
 /// The folders and programs of the clients.
-const CLIENTS: [(&str, &str); 5] = [
+const CLIENTS: [(&str, &str); 8] = [
     ("claude-code", "claude"),
+    ("claude-code-2.1.100", "claude-2.1.100"),
+    ("claude-code-2.1.138", "claude-2.1.138"),
+    ("claude-code-2.1.139", "claude-2.1.139"),
     ("codex", "codex"),
     ("gemini", "gemini"),
     ("opencode", "opencode"),
     ("pi", "pi"),
 ];
+
+/// The clients that are unpacked without what they depend on.
+const ALONE: [&str; 2] = ["claude-code-2.1.100", "pi"];
 
 /// "Installs" a Node.js that answers; what it runs as npm is the machine's own script.
 const PYTHON: &str = "[ $1 = --version ] && echo Python 3; \
@@ -210,7 +216,7 @@ fn a_client_of_another_version_or_a_broken_one_is_replaced() {
     assert!(machine.full_tools().0);
     for (name, program) in CLIENTS {
         let folder = machine.tools_dir().join(name);
-        let list = if name == "pi" { "packages.txt" } else { "package-lock.json" };
+        let list = if ALONE.contains(&name) { "packages.txt" } else { "package-lock.json" };
         fs::write(folder.join(list), "{}").expect("of another day");
         let (success, said) = machine.full_tools();
         assert!(success && said.contains(&format!("installing {name} ")), "{said}");
@@ -242,7 +248,7 @@ fn a_client_that_can_not_be_had_fails_and_says_what_is_missing() {
 #[test]
 fn lock_files_name_a_digest_for_every_package_and_no_registry() {
     let clients = files::workspace().join("xtask/clients");
-    for (name, _) in CLIENTS.iter().filter(|(name, _)| *name != "pi") {
+    for (name, _) in CLIENTS.iter().filter(|(name, _)| !ALONE.contains(name)) {
         let lock = files::read(&clients.join(name).join("package-lock.json"));
         let count = |part: &str| lock.matches(part).count();
         assert!(count("\"node_modules/") > 1, "{lock}");

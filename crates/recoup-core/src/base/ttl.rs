@@ -99,27 +99,56 @@ impl Ttl {
         }
     }
 
-    /// Reads `off`, `forever`, a number of milliseconds, or a number with a unit
-    /// (`ms s m h d w mo y`). `place` names where the text was given, for the error.
+    /// Reads `off`, `forever`, a number of milliseconds, or numbers with units
+    /// (`ms s m h d w mo y`, the larger before the smaller: `1h30m`). `place` names where the
+    /// text was given, for the error. For other programs' files; what people type is read by
+    /// [`Ttl::parse_with_unit`].
     ///
     /// ```
     /// use recoup_core::base::ttl::Ttl;
     ///
-    /// assert_eq!(Ttl::parse("--ttl", "1.5d")?, Ttl::hours(36));
-    /// assert!(Ttl::parse("--ttl", "1h30m").is_err());
+    /// assert_eq!(Ttl::parse("cache.ttl", "1.5d")?, Ttl::hours(36));
+    /// assert_eq!(Ttl::parse("cache.ttl", "60000")?, Ttl::seconds(60));
     /// # Ok::<(), recoup_core::Error>(())
     /// ```
     pub fn parse(place: &str, text: &str) -> Result<Self> {
+        Self::read(text).ok_or_else(|| refused(place, &Value::from(text).to_string()))
+    }
+
+    /// The same without bare numbers, apart from 0: who types `30` may mean seconds or minutes,
+    /// and hardly ever milliseconds.
+    ///
+    /// ```
+    /// use recoup_core::base::ttl::Ttl;
+    ///
+    /// assert_eq!(Ttl::parse_with_unit("--ttl", "1h30m")?, Ttl::seconds(5400));
+    /// assert!(Ttl::parse_with_unit("--ttl", "30").is_err());
+    /// # Ok::<(), recoup_core::Error>(())
+    /// ```
+    pub fn parse_with_unit(place: &str, text: &str) -> Result<Self> {
+        let word = text.trim();
+        if is_bare(word) {
+            let is_zero = word.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+            return if is_zero { Ok(Self::Off) } else { Err(unitless(place, word)) };
+        }
+        Self::read(text).ok_or_else(|| {
+            let given = Value::from(text).to_string();
+            Error::usage(format!(
+                "{place}: expected off, forever or a duration such as 30s, 12h or 1h30m (got {})",
+                shortened(&given, MAX_SHOWN)
+            ))
+        })
+    }
+
+    fn read(text: &str) -> Option<Self> {
         let word = text.trim();
         if word.eq_ignore_ascii_case("off") {
-            return Ok(Self::Off);
+            return Some(Self::Off);
         }
         if word.eq_ignore_ascii_case("forever") {
-            return Ok(Self::Forever);
+            return Some(Self::Forever);
         }
-        duration(word)
-            .and_then(Self::from_millis)
-            .ok_or_else(|| refused(place, &Value::from(text).to_string()))
+        duration(word).and_then(Self::from_millis)
     }
 
     /// A number of milliseconds, cut to whole ones.
@@ -141,6 +170,19 @@ impl Ttl {
         };
         ttl.ok_or_else(|| refused(place, &value.to_string()))
     }
+
+    /// A string as [`Ttl::parse_with_unit`] reads it, or the number 0.
+    pub fn from_json_with_unit(place: &str, value: &Value) -> Result<Self> {
+        match value {
+            Value::String(text) => Self::parse_with_unit(place, text),
+            Value::Number(number) if number.as_f64() == Some(0.0) => Ok(Self::Off),
+            Value::Number(number) if is_bare(&number.to_string()) => {
+                Err(unitless(place, &number.to_string()))
+            }
+            // Never a duration; the words of the error are the same.
+            _ => Self::parse_with_unit(place, &value.to_string()),
+        }
+    }
 }
 
 /// The shortest exact form, which parses back to the same value: `off`, `30d`, `1500ms`.
@@ -157,18 +199,42 @@ impl fmt::Display for Ttl {
     }
 }
 
-/// `\d+(\.\d+)?` and a unit or none, in milliseconds.
+/// `\d+(\.\d+)?` and a unit or none, in milliseconds; or several with units, each smaller than
+/// the one before.
 fn duration(text: &str) -> Option<u64> {
+    let (mut sum, mut rest, mut above) = (0_u64, text, u64::MAX);
+    loop {
+        let (whole, fraction, behind) = split_number(rest)?;
+        let unit = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (unit, next) = behind.split_at(unit);
+        // A number without a unit stands alone.
+        let size = if unit.is_empty() && rest.len() < text.len() { None } else { unit_size(unit) };
+        let size = size.filter(|size| *size < above)?;
+        let whole = whole.bytes().try_fold(0_u64, |sum, digit| {
+            sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        })?;
+        let part = whole.checked_mul(size)?.checked_add(fraction_of(size, fraction))?;
+        sum = sum.checked_add(part)?;
+        if next.is_empty() {
+            return Some(sum);
+        }
+        (rest, above) = (next, size);
+    }
+}
+
+/// Digits, digits behind a point if there is one, and what follows.
+fn split_number(text: &str) -> Option<(&str, &str, &str)> {
     let (whole, rest) = split_digits(text)?;
-    let (fraction, unit) = match rest.strip_prefix('.') {
+    let (fraction, rest) = match rest.strip_prefix('.') {
         Some(rest) => split_digits(rest)?,
         None => ("", rest),
     };
-    let size = unit_size(unit)?;
-    let whole = whole
-        .bytes()
-        .try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))?;
-    whole.checked_mul(size)?.checked_add(fraction_of(size, fraction))
+    Some((whole, fraction, rest))
+}
+
+/// True for a number and nothing behind it.
+fn is_bare(text: &str) -> bool {
+    split_number(text).is_some_and(|(_, _, rest)| rest.is_empty())
 }
 
 /// The leading ASCII digits, at least one, and what follows them.
@@ -200,6 +266,14 @@ fn whole_millis(millis: f64) -> Option<u64> {
         reason = "in range, and cutting is what is asked for"
     )]
     (0.0..too_many).contains(&millis).then_some(millis as u64)
+}
+
+fn unitless(place: &str, number: &str) -> Error {
+    let number = shortened(number, MAX_SHOWN);
+    Error::usage(format!(
+        "{place}: {number} has no unit: write {number}s for seconds, {number}m for minutes or \
+         {number}ms for milliseconds"
+    ))
 }
 
 /// `given` is JSON, or as near to it as the value comes.

@@ -25,6 +25,14 @@ impl Limits {
     /// What a store must do to keep them.
     pub(super) fn plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
         let Self { max_entries, max_bytes } = self;
-        EvictionPlan { now, scope: scope.clone(), kind, keep: None, max_entries, max_bytes }
+        EvictionPlan {
+            now,
+            scope: scope.clone(),
+            kind,
+            keep: None,
+            max_entries,
+            max_bytes,
+            thorough: false,
+        }
     }
 }

@@ -195,18 +195,27 @@ impl Cache {
 
     /// Permission to fill `id`, whoever else is at it; its sources are taken now.
     pub fn permit(&self, id: &Id, view: &View, sources: &[String]) -> Result<Permit> {
-        let watched = Watched::take(view, sources, self.clock().now())?;
+        let watched = self.watch(view, sources)?;
         Ok(Permit::new(self.clone(), id.clone(), watched))
     }
 
     /// This moment and the state of `sources`, to come back to with
     /// [`Permit::since`] when the work is done by another process.
     pub fn since(&self, view: &View, sources: &[String]) -> Result<Since> {
-        let now = self.clock().now();
         match sources {
-            [] => Ok(Since::moment(now)),
-            sources => Ok(Watched::take(view, sources, now)?.since()),
+            [] => Ok(Since::moment(self.clock().now())),
+            sources => Ok(self.watch(view, sources)?.since()),
         }
+    }
+
+    /// Takes the state of `sources` as it is now.
+    pub(super) fn watch(&self, view: &View, sources: &[String]) -> Result<Watched> {
+        Watched::take(view, sources, self.inner.options.sources, self.clock().now())
+    }
+
+    /// Returns those of `paths` that are there and can be watched.
+    pub fn watchable(&self, view: &View, paths: &[String]) -> Vec<String> {
+        Watched::present(view, paths, self.inner.options.sources)
     }
 
     fn judge(&self, record: Arc<Record>, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
@@ -217,9 +226,7 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return Peek::Miss(Reason::Failure);
         }
-        if let Some(reason) =
-            sources::changed(&header.sources, request.view, self.inner.options.freshness)
-        {
+        if let Some(reason) = sources::changed(&header.sources, request.view, &self.inner.options) {
             return Peek::Miss(reason);
         }
         let serve = match self.freshness(header, request, asked) {

@@ -28,22 +28,22 @@ use crate::entry::{Happening, Head};
 use crate::error::Result;
 use crate::key::{Id, Kind, Scope};
 use crate::ledger::Ledger;
-use crate::store::{Claims, Filter, Flow, Info, Store, ThreadClaims, Visit};
+use crate::store::{Claims, Evicted, Filter, Info, Store, ThreadClaims, Usage, Visit};
 
 pub use crate::base::ttl::Ttl;
+pub use crate::store::Selection;
 pub use compute::{Computed, How};
 pub use explain::{
     Cause, Difference, Differs, Explanation, Nearest, RuleChanges, Side, Verdict, WordPlace,
     Wording,
 };
 pub use flight::Patience;
-pub use housekeeping::Selection;
 pub use limits::Limits;
 pub use lookup::{Mode, Request};
 pub use named::{Named, Naming, joined, listed};
 pub use outcome::{Outcome, Peek, Reason};
 pub use permit::{Filled, Permit, Refusal};
-pub use sources::{Change, Changed, Freshness, Since, View, Watched};
+pub use sources::{Change, Changed, Freshness, Since, SourceLimits, View, Watched};
 pub use stats::Stats;
 pub use verify::{Damaged, Verified};
 
@@ -62,6 +62,8 @@ pub struct Options {
     pub limits: Limits,
     /// What counts as a change of a source.
     pub freshness: Freshness,
+    /// How much may be watched for one entry.
+    pub sources: SourceLimits,
     /// How long a caller waits for another who works on the same entry; then it
     /// works by itself.
     pub wait: Duration,
@@ -73,6 +75,7 @@ impl Default for Options {
             enabled: true,
             limits: Limits::default(),
             freshness: Freshness::default(),
+            sources: SourceLimits::default(),
             wait: Duration::from_mins(5),
         }
     }
@@ -135,18 +138,16 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Removes everything in a scope; says how much that was.
+    /// Removes everything that a scope holds when this begins; says how much that was.
     pub fn clear(&self, scope: &Scope) -> Result<usize> {
-        let (mut ids, mut known) = (Vec::new(), BTreeMap::<Kind, Vec<Id>>::new());
-        self.scan(scope, &mut |id, head| {
-            ids.push(id.clone());
-            if let Ok(head) = head {
-                known.entry(head.header.kind).or_default().push(id.clone());
+        let mut named = BTreeMap::<Kind, Vec<Id>>::new();
+        let removed = self.store().clear(scope, &mut |id, kind| {
+            let ids = named.entry(kind).or_default();
+            if ids.len() < Evicted::NAMED {
+                ids.push(id);
             }
-            Flow::Continue(())
         })?;
-        let removed = self.store().remove(&ids)?;
-        for (kind, ids) in known {
+        for (kind, ids) in named {
             self.note_gone(kind, &ids, Happening::Deleted);
         }
         Ok(removed)
@@ -154,12 +155,17 @@ impl Cache {
 
     /// Shows the head of each entry in a scope.
     pub fn scan(&self, scope: &Scope, visit: &mut Visit<'_>) -> Result<()> {
-        self.scan_all(Some(scope), visit)
+        self.store().scan(&Filter::of_scope(scope), visit)
     }
 
-    /// The same for one scope or for all.
-    pub fn scan_all(&self, scope: Option<&Scope>, visit: &mut Visit<'_>) -> Result<()> {
-        self.store().scan(&Filter { scope: scope.cloned(), kind: None }, visit)
+    /// Shows the head of each entry that a filter lets through.
+    pub fn scan_filtered(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+        self.store().scan(filter, visit)
+    }
+
+    /// How much a scope holds.
+    pub fn usage(&self, scope: &Scope) -> Result<Usage> {
+        self.store().usage(scope)
     }
 
     /// What the store is.

@@ -185,7 +185,7 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
         return Ok(Filled::Off);
     }
     let grace = grace_of(&draft, ttl, cache)?;
-    if let Some(reason) = watched.changed(cache.inner.options.freshness) {
+    if let Some(reason) = watched.changed(&cache.inner.options) {
         return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
     }
     if let Some(rule) = admit::secret_in(id, &draft)? {
@@ -210,6 +210,9 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
     cache.note_stored(id, header);
     let plan = EvictionPlan { keep: Some(id.key.clone()), ..limits.plan(&id.scope, kind, now) };
     let evicted = cache.store().evict(&plan)?;
+    if evicted.lost_all {
+        cache.store().put(id, &record)?;
+    }
     cache.note_evicted(&plan, &evicted);
     Ok(Filled::Stored(evicted))
 }

@@ -6,7 +6,6 @@ use super::Cache;
 use crate::entry::{Happening, Tally};
 use crate::error::Result;
 use crate::key::Scope;
-use crate::ledger::Ledger;
 use crate::store::Usage;
 
 /// What a scope holds, and what it was good for.
@@ -69,11 +68,11 @@ impl Cache {
         }
     }
 
-    /// The same after a write, where it must cost nothing when there is nothing.
-    /// What can't be folded now stays noted for the next time.
+    /// The same after a write, where it must cost nothing when there is nothing, and little
+    /// when there is much: the rest, and what can't be folded now, stays noted for the next time.
     pub(super) fn fold_ledger_if_due(&self) {
-        if self.inner.ledger.as_ref().is_some_and(Ledger::is_due) {
-            let _ = self.fold_ledger();
+        if let Some(ledger) = self.inner.ledger.as_ref().filter(|ledger| ledger.is_due()) {
+            let _ = ledger.fold_slice(|batch| self.store().fold(batch));
         }
     }
 }

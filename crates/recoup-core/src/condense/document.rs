@@ -50,6 +50,14 @@ impl<'a> Document<'a> {
         Ok(Self { root: Some(root), shape })
     }
 
+    /// The whole input, if it is an agent's result and no tool's report.
+    pub(super) fn own_result(&self) -> Option<&'a str> {
+        match &self.shape {
+            Shape::Object(_) => self.root.map(RawValue::get),
+            Shape::Report(_) => None,
+        }
+    }
+
     /// What is at the end of a dotted path. Names come before names with dots in
     /// them; in a list a number counts from 0.
     pub(super) fn at(&self, path: &str) -> Option<&'a RawValue> {

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::strategy::Strategy;
 use super::tokens::Tokenizer;
-use super::{Options, condense};
+use super::{Options, condense_or_keep};
 use crate::error::Result;
 
 /// Tokens before, and after each strategy.
@@ -21,7 +21,8 @@ impl Estimate {
         let document = Document::read(input)?;
         let tokenizer = Tokenizer::load();
         let after = |strategy| {
-            let condensed = condense(&document, &Options { strategy, ..Options::default() });
+            let options = Options { strategy, ..Options::default() };
+            let condensed = condense_or_keep(&document, &options);
             (strategy, tokenizer.count(&condensed.to_json()))
         };
         Ok(Self {
@@ -32,7 +33,7 @@ impl Estimate {
     }
 
     /// How many of a hundred tokens are saved, rounded down; below 0 where the
-    /// result is larger than the input.
+    /// result is larger than the input, as that of a tiny report may be.
     pub fn saved_pct(&self, tokens: usize) -> i64 {
         let as_int = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (before, after) = (as_int(self.original), as_int(tokens));

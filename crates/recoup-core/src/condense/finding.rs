@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -12,7 +13,7 @@ use super::severity::Severity;
 /// How many characters of a message are kept.
 const MESSAGE_MOST: usize = 100;
 
-/// What a list of findings holds. What is missing shows as a stand-in.
+/// One item of a list of findings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Finding<'a> {
     pub(super) id: Option<Field<'a>>,
@@ -115,25 +116,19 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// As it stands in `top_findings`.
+/// As it stands in `top_findings`: with the fields that the input gives, and no others.
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Shown<'f> {
-            id: Field<'f>,
-            severity: Field<'f>,
-            file: Field<'f>,
-            line: Field<'f>,
-            message: &'f str,
+        let Self { id, severity, file, line, message } = self;
+        let mut fields = serializer.serialize_map(None)?;
+        for (name, value) in [("id", id), ("severity", severity), ("file", file), ("line", line)] {
+            if let Some(value) = value.as_ref().filter(|value| !value.text().is_empty()) {
+                fields.serialize_entry(name, value)?;
+            }
         }
-        let unknown = || Field::from("unknown");
-        let shown = Shown {
-            id: self.id.clone().unwrap_or_else(unknown),
-            severity: self.severity.clone().unwrap_or_else(|| Field::from("medium")),
-            file: self.file.clone().unwrap_or_else(unknown),
-            line: self.line.clone().unwrap_or(Field::Number(0)),
-            message: cut(self.message.as_deref().unwrap_or_default(), MESSAGE_MOST),
-        };
-        shown.serialize(serializer)
+        if let Some(message) = message.as_deref().filter(|message| !message.is_empty()) {
+            fields.serialize_entry("message", cut(message, MESSAGE_MOST))?;
+        }
+        fields.end()
     }
 }

@@ -1,5 +1,6 @@
-//! JSON laid out as all our commands print it: two spaces for each level, every number and the
-//! order of fields as they were written.
+//! JSON laid out: for people with two spaces for each level, as all our commands print it, for
+//! programs and agents without white space. Every number and the order of fields stay as they were
+//! written.
 
 use std::borrow::Cow;
 
@@ -16,6 +17,27 @@ const DEEPEST: usize = 32;
 pub fn indented(json: &str, depth: usize) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(json).ok()?;
     Some(laid_out(json, depth, |quoted| quoted.into()))
+}
+
+/// Text that is JSON without white space. Strings lose needless escapes.
+pub(super) fn compact(json: &str) -> String {
+    compact_within(json, usize::MAX).expect("no text is longer than that")
+}
+
+/// The same, if it has at most so many bytes. Reads only as much as is needed to know.
+pub(super) fn compact_within(json: &str, most: usize) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = json.trim_ascii_start();
+    while let Some(first) = rest.chars().next() {
+        let end = if first == '"' { end_of_string(rest) } else { first.len_utf8() };
+        let (token, after) = rest.split_at(end);
+        out.push_str(&plain(token));
+        if out.len() > most {
+            return None;
+        }
+        rest = after.trim_ascii_start();
+    }
+    Some(out)
 }
 
 /// Lays out text that is JSON. Strings lose needless escapes: what is made short has none.
@@ -133,5 +155,10 @@ mod tests {
         let deeper = lines.join("\n  ").replace("a\\\"b", "\\u0061\\\"b");
         assert_eq!(indented(text, 1).unwrap(), deeper);
         assert_eq!(indented("{\"a\":", 0), None);
+        let spaced = " {\n \"\\u0061\" : [ 1.0 , {} ],\t\"b \\\" c\": true } ";
+        let short = "{\"a\":[1.0,{}],\"b \\\" c\":true}";
+        assert_eq!(compact(spaced), short);
+        assert_eq!(compact_within(spaced, short.len()).as_deref(), Some(short));
+        assert_eq!(compact_within(spaced, short.len() - 1), None);
     }
 }

@@ -1,5 +1,5 @@
-//! What a strategy makes: an object whose fields stand in the order in which
-//! they were set.
+//! A condensed result: an object whose fields stand in the order in which they were set, or the
+//! input itself where that is shorter.
 
 use serde::Serialize;
 
@@ -10,9 +10,16 @@ use super::layout;
 pub struct Condensed {
     /// Names, and values as compact JSON.
     fields: Vec<(String, String)>,
+    /// The input as compact JSON, if it takes the place of the fields.
+    input: Option<String>,
 }
 
 impl Condensed {
+    /// The input itself in place of a condensed result.
+    pub(super) fn from_input(json: String) -> Self {
+        Self { fields: Vec::new(), input: Some(json) }
+    }
+
     /// Sets a field, in place of one with the same name.
     pub(super) fn set(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         let json = serde_json::to_string(value).expect("what is made from JSON is JSON");
@@ -34,13 +41,25 @@ impl Condensed {
         }
     }
 
-    /// As it is printed: two spaces for each level, no newline at the end.
+    /// Compact JSON, for programs and agents: no white space, no newline at the end.
     pub fn to_json(&self) -> String {
+        layout::compact(&self.joined())
+    }
+
+    /// JSON for people: two spaces for each level, no newline at the end.
+    pub fn to_pretty_json(&self) -> String {
+        layout::pretty(&self.joined())
+    }
+
+    fn joined(&self) -> String {
+        if let Some(input) = &self.input {
+            return input.clone();
+        }
         let named = |(name, value): &(String, String)| {
             let name = serde_json::to_string(name).expect("text is always JSON");
             format!("{name}:{value}")
         };
         let fields: Vec<_> = self.fields.iter().map(named).collect();
-        layout::pretty(&format!("{{{}}}", fields.join(",")))
+        format!("{{{}}}", fields.join(","))
     }
 }

@@ -25,7 +25,7 @@ pub struct About {
     pub name: &'static str,
     /// What it does.
     pub description: &'static str,
-    /// How many tokens its result should have.
+    /// How many tokens its result has: the median of one real report of each known tool.
     pub target_tokens: u32,
     /// What it is good for.
     pub best_for: &'static [&'static str],
@@ -54,19 +54,19 @@ impl Strategy {
             Self::StructuredVerdict => About {
                 name: "structured_verdict",
                 description: "Extract verdict, severity counts, and top N findings",
-                target_tokens: 50,
+                target_tokens: 174,
                 best_for: &["security audits", "code reviews", "test results"],
             },
             Self::IdentifiersOnly => About {
                 name: "identifiers_only",
                 description: "Extract only file:line identifiers",
-                target_tokens: 20,
+                target_tokens: 28,
                 best_for: &["search results", "file listings", "grep output"],
             },
             Self::Summary => About {
                 name: "summary",
                 description: "Extract verdict, description, and item count",
-                target_tokens: 100,
+                target_tokens: 24,
                 best_for: &["documentation", "explanations", "reports"],
             },
         }

@@ -11,7 +11,10 @@ pub(super) fn condense(document: &Document<'_>) -> Condensed {
     let mut condensed = Condensed::default();
     condensed.set("type", "summary");
     condensed.set("verdict", &document.verdict());
-    condensed.set("description", cut(&document.description(), DESCRIPTION_MOST));
+    let description = document.description();
+    if !description.is_empty() {
+        condensed.set("description", cut(&description, DESCRIPTION_MOST));
+    }
     condensed.set("item_count", &document.item_count());
     condensed
 }

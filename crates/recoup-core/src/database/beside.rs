@@ -5,7 +5,8 @@
 //! NAME.recoup-lock           who begins it, copies it or begins it anew holds this
 //! NAME.backup-VERSION        a copy, made before older tables were changed
 //! NAME.damaged-ID/           a damaged one, with its log
-//! NAME.copy, .new, .mended   what somebody is making, or has left who was ended meanwhile
+//! NAME.mark                  how many changes it should know of
+//! NAME.copy, .new            what somebody is making, or has left who was ended meanwhile
 //! ```
 //! SQLite's own files, `-wal` and the like, may stand beside each of these.
 
@@ -20,8 +21,9 @@ const SET_ASIDE: &str = ".damaged-";
 pub(super) const COPY: &str = ".copy";
 /// A database on its way to its place.
 pub(super) const FRESH: &str = ".new";
-/// A damaged one with a sound beginning, to be read once.
-pub(super) const MENDED: &str = ".mended";
+/// Copies with a sound beginning, which earlier versions made to read a damaged one.
+const MENDED: &str = ".mended";
+const MARK: &str = ".mark";
 
 /// What SQLite puts beside a database.
 const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -33,6 +35,8 @@ pub enum Beside<'a> {
     Itself,
     /// The lock.
     Lock,
+    /// The number of changes that it should know of.
+    Mark,
     /// A copy, or SQLite's log of one; the copy's own name.
     Backup(&'a str),
     /// The directory of a damaged one; what it is told apart by.
@@ -48,6 +52,9 @@ impl<'a> Beside<'a> {
         let rest = name.strip_prefix(database)?;
         if rest == LOCK {
             return Some(Self::Lock);
+        }
+        if rest == MARK {
+            return Some(Self::Mark);
         }
         if let Some(id) = rest.strip_prefix(SET_ASIDE) {
             return Some(Self::SetAside(id));
@@ -71,6 +78,11 @@ pub fn lock_of(database: &Path) -> PathBuf {
     fsx::with_suffix(database, LOCK)
 }
 
+/// The file that says how many changes a database should know of.
+pub(crate) fn mark_of(database: &Path) -> PathBuf {
+    fsx::with_suffix(database, MARK)
+}
+
 pub(super) fn backup_of(database: &Path, version: i64) -> PathBuf {
     fsx::with_suffix(database, &format!("{BACKUP}{version}"))
 }
@@ -91,6 +103,7 @@ mod tests {
         assert_eq!(of("m.db.recoup-lock"), Some(Beside::Lock));
         assert_eq!(of("m.db.backup-12"), Some(Beside::Backup("m.db.backup-12")));
         assert_eq!(of("m.db.backup-12-wal"), Some(Beside::Backup("m.db.backup-12")));
+        assert_eq!(of("m.db.mark"), Some(Beside::Mark));
         assert_eq!(of("m.db.damaged-x"), Some(Beside::SetAside("x")));
         for unfinished in ["m.db.copy", "m.db.copy-journal", "m.db.new-wal", "m.db.mended-shm"] {
             assert_eq!(of(unfinished), Some(Beside::Unfinished), "{unfinished}");

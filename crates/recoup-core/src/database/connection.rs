@@ -151,7 +151,7 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// What only a writer needs, the tables in our version among it. With `NORMAL` an entry survives a crash of the
-/// process at once, and of the machine from the next checkpoint on.
+/// process at once, and of the machine from the next checkpoint on. See [`sync_commits`] for what can't wait.
 ///
 /// SQLite's own checkpoints are switched off: they leave the log's length as it
 /// is, and a process that lives for one write never gets to start it over.
@@ -159,12 +159,48 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> 
     connection
         .execute_batch(&format!(
             "PRAGMA synchronous = NORMAL;
+             PRAGMA secure_delete = ON;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA cache_size = -{};",
             layout.cache
         ))
         .map_err(|error| fault::explain(error, "configuring it"))?;
     layout.bring_up_to_date(connection)
+}
+
+/// From now on a commit waits until the disk has the log, or no longer does.
+pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<()> {
+    let level = if is_synced { "FULL" } else { "NORMAL" };
+    connection
+        .pragma_update(None, "synchronous", level)
+        .map_err(|error| fault::explain(error, "configuring it"))
+}
+
+/// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.
+/// SQLite does one page at each step of the statement, which must be gone through to its end.
+pub(crate) fn vacuum_pages(connection: &Connection, most: u32) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({most})"))?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Returns the value of a PRAGMA that is a number, such as `user_version`.
+pub(crate) fn pragma_number(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
+}
+
+/// Returns the first problem that SQLite finds in the whole database; `None` if it is sound.
+///
+/// `quick_check` reads every page. `integrity_check` also compares every index with its table,
+/// which takes many times as long.
+pub(crate) fn find_damage(
+    connection: &Connection,
+    check: &str,
+) -> rusqlite::Result<Option<String>> {
+    let sql = format!("PRAGMA {check}(1)");
+    let verdict: String = connection.query_row(&sql, [], |row| row.get(0))?;
+    Ok((verdict != "ok").then_some(verdict))
 }
 
 /// Folds the log back into the database and empties it, if it is due and

@@ -1,7 +1,7 @@
 //! SQLite's errors in our words.
 
 use rusqlite::ErrorCode;
-use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
+use rusqlite::ffi::{SQLITE_ERROR, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 
 use crate::error::{Error, ErrorKind};
 
@@ -26,6 +26,8 @@ fn kind(error: &rusqlite::Error) -> ErrorKind {
         {
             ErrorKind::Full
         }
+        // Our own statements fit our own tables: a table or trigger is not as we made it.
+        _ if error.sqlite_extended_error_code() == Some(SQLITE_ERROR) => ErrorKind::Corrupt,
         _ => ErrorKind::Io,
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::sidecars;
+use super::connection::{find_damage, sidecars};
 use super::layout::{Found, Layout, version_of};
 use super::{Beside, busy, fault, recover};
 use crate::base::fsx;
@@ -82,7 +82,14 @@ fn look<T>(
     }
     let version = version_of(connection)?;
     let more = also(connection).map_err(|error| fault::explain(error, "reading it"))?;
-    Ok(Some((version, more, check(connection, limit)?)))
+    let soundness = match check(connection, limit, "quick_check")? {
+        Soundness::Sound => match layout.schema_fault(connection)? {
+            Some(fault) => Soundness::Damaged(fault),
+            None => check(connection, limit, "integrity_check")?,
+        },
+        soundness => soundness,
+    };
+    Ok(Some((version, more, soundness)))
 }
 
 fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
@@ -133,8 +140,8 @@ fn escaped(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
-/// Every page, but not every index against its table: that takes many times as long.
-fn check(connection: &Connection, limit: Duration) -> Result<Soundness> {
+/// Runs [`find_damage`] and interrupts it when the time is up.
+fn check(connection: &Connection, limit: Duration, pragma: &str) -> Result<Soundness> {
     let handle = connection.get_interrupt_handle();
     let (done, waiting) = mpsc::channel::<()>();
     let watch = thread::spawn(move || {
@@ -142,12 +149,12 @@ fn check(connection: &Connection, limit: Duration) -> Result<Soundness> {
             handle.interrupt();
         }
     });
-    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    let damage = find_damage(connection, pragma);
     drop(done);
     let _ = watch.join();
-    match verdict {
-        Ok(verdict) if verdict == "ok" => Ok(Soundness::Sound),
-        Ok(verdict) => Ok(Soundness::Damaged(verdict)),
+    match damage {
+        Ok(None) => Ok(Soundness::Sound),
+        Ok(Some(damage)) => Ok(Soundness::Damaged(damage)),
         Err(error) if is_interrupt(&error) => Ok(Soundness::Unfinished),
         Err(error) => Err(fault::explain(error, "checking it")),
     }

@@ -1,16 +1,21 @@
 //! What a database of ours has in it, and which versions of that are understood.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{beside, fault, recover};
+use super::{beside, connection, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long it is waited for somebody else who makes a copy.
 const FOR_COPY: Duration = Duration::from_secs(2);
+
+/// Fills a fresh database with what can be read of a damaged one.
+pub(crate) type RescueDatabase =
+    fn(damaged: &Path, fresh: &Connection, place: &Path) -> Result<u64>;
 
 /// What is in a database.
 #[derive(Debug)]
@@ -30,6 +35,8 @@ pub(crate) struct Layout {
     pub(crate) oldest: i64,
     /// What each connection is told first.
     pub(crate) pragmas: &'static str,
+    /// Statements that set up a new file before its tables are created.
+    pub(crate) creation_pragmas: &'static str,
     /// How much of it a writer may have in memory, in KiB: as long as it fits, a change of very
     /// many rows writes each page once.
     pub(crate) cache: u32,
@@ -37,14 +44,15 @@ pub(crate) struct Layout {
     pub(crate) backs_up: bool,
     /// Makes the tables.
     pub(crate) tables: &'static [&'static str],
+    /// Makes what a sound file of this version may lack, because a large older file gets it some
+    /// time after its migration: indexes, and triggers that need them.
+    pub(crate) deferred: &'static str,
     /// Brings older tables to this version, within a transaction.
     pub(crate) migrate: fn(&Connection, from: i64) -> Result<()>,
-    /// Takes over what can still be read from a damaged one, and says how much; none
-    /// where a fresh beginning is good enough.
-    pub(crate) rescue: Option<fn(damaged: &Connection, fresh: &Connection) -> Result<u64>>,
-    /// Notes down in a fresh one that the one before was damaged, and where it is: a person
-    /// is to know.
-    pub(crate) mourn: Option<fn(fresh: &Connection, place: &Path) -> Result<()>>,
+    /// Takes over what can still be read from the damaged one, notes down in the fresh one that
+    /// it went to `place`, and returns how many rows it had; none where a fresh beginning is good
+    /// enough.
+    pub(crate) rescue: Option<RescueDatabase>,
 }
 
 /// What a file turned out to be.
@@ -98,15 +106,44 @@ impl Layout {
         }
     }
 
+    /// Says what in the schema is not as this version makes it; none where all of it is, or where
+    /// it is of another version.
+    pub(super) fn schema_fault(&self, connection: &Connection) -> Result<Option<String>> {
+        if version_of(connection)? != self.version {
+            return Ok(None);
+        }
+        let made = || {
+            let expected = Connection::open_in_memory()?;
+            expected.execute_batch(&self.tables.concat())?;
+            let required = schema_objects(&expected)?;
+            expected.execute_batch(self.deferred)?;
+            Ok((required, schema_objects(&expected)?, schema_objects(connection)?))
+        };
+        let (required, expected, found) =
+            made().map_err(|error| fault::explain(error, "reading the schema"))?;
+        let differs = expected.iter().find(|(name, made)| match found.get(*name) {
+            Some(found) => found != *made,
+            None => required.contains_key(*name),
+        });
+        // An index that somebody added does no harm; a trigger may do anything.
+        let added = found
+            .iter()
+            .find(|(name, it)| it.starts_with("CREATE TRIGGER") && !expected.contains_key(*name));
+        let fault = |(name, _): (&String, &String)| format!("{name} is not as it was made");
+        Ok(differs.or(added).map(fault))
+    }
+
     /// Makes the tables in an empty file that nobody else knows yet. All of it is
     /// in that file afterwards: the log begins with the first write.
     pub(super) fn create(&self, connection: &Connection) -> Result<()> {
-        let Self { application_id, version, .. } = self;
+        let Self { application_id, version, creation_pragmas, deferred, .. } = self;
         let tables = self.tables.concat();
         let script = format!(
-            "PRAGMA journal_mode = MEMORY;
+            "{creation_pragmas}
+             PRAGMA journal_mode = MEMORY;
              BEGIN IMMEDIATE;
              {tables}
+             {deferred}
              PRAGMA application_id = {application_id};
              PRAGMA user_version = {version};
              COMMIT;
@@ -165,9 +202,22 @@ pub(crate) fn version_of(connection: &Connection) -> Result<i64> {
     pragma(connection, "user_version")
 }
 
+/// The columns of each table, and the words of each index and trigger.
+fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+    let sql = "SELECT name, CASE type WHEN 'table' THEN
+                   (SELECT group_concat(column, ', ') FROM
+                    (SELECT concat_ws(' ', name, type, \"notnull\", pk) AS column
+                     FROM pragma_table_info(sqlite_schema.name) ORDER BY 1))
+               ELSE sql END
+               FROM sqlite_schema WHERE sql IS NOT NULL";
+    let mut select = connection.prepare(sql)?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let in_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    rows.map(|row| row.map(|(name, made)| (name, in_line(made)))).collect()
+}
+
 fn pragma(connection: &Connection, name: &str) -> Result<i64> {
-    connection
-        .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+    connection::pragma_number(connection, name)
         .map_err(|error| fault::explain(error, "reading the schema's version"))
 }
 

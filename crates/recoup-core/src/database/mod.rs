@@ -9,16 +9,20 @@ pub(crate) mod connection;
 pub(crate) mod fault;
 mod inspect;
 mod layout;
-mod mend;
+mod log;
+mod no_room;
+mod pages;
 mod pool;
 mod recover;
 
 use std::time::Duration;
 
+pub(crate) use beside::mark_of;
 pub use beside::{Beside, lock_of};
 pub(crate) use inspect::inspect;
 pub use inspect::{Inspected, Soundness, set_asides};
 pub(crate) use layout::{Layout, in_transaction, version_of};
+pub(crate) use pages::DamagedPages;
 pub(crate) use pool::{Pool, Teller};
 pub(crate) use recover::lock;
 

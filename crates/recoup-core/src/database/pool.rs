@@ -4,13 +4,14 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::connection::{self, Opened};
-use super::{Layout, Waits, busy, recover};
+use super::{Layout, Waits, busy, no_room, recover};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What is larger takes longer to take over than anybody in a hurry has.
@@ -33,6 +34,8 @@ pub(crate) struct Pool {
     readers: Mutex<Vec<Opened>>,
     /// One writer: threads queue here, where it is cheaper than in SQLite.
     writer: Mutex<Option<Opened>>,
+    /// It was damaged, and what was in it is gone.
+    begun_anew: AtomicBool,
 }
 
 impl Pool {
@@ -42,7 +45,8 @@ impl Pool {
         waits: Waits,
         teller: Arc<dyn Teller>,
     ) -> Self {
-        Self { path, layout, waits, teller, readers: Mutex::default(), writer: Mutex::default() }
+        let (readers, writer) = (Mutex::default(), Mutex::default());
+        Self { path, layout, waits, teller, readers, writer, begun_anew: AtomicBool::new(false) }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -64,7 +68,7 @@ impl Pool {
         });
         match done {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(&error, self.waits.read).map(|()| None)
+                self.heal(&error, self.waits.read).map(|_| None)
             }
             done => done.map_err(|error| self.located(error)),
         }
@@ -77,12 +81,52 @@ impl Pool {
             .map(|done| done.expect("a database that is created when missing is there"))
     }
 
+    /// The same for what must survive a power cut: the disk has it when this returns.
+    pub(crate) fn write_synced<T>(
+        &self,
+        mut act: impl FnMut(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.write(|connection| {
+            connection::sync_commits(connection, true)?;
+            let done = act(connection);
+            connection::sync_commits(connection, false)?;
+            done
+        })
+    }
+
     /// Writes, unless there is nothing to write to.
     pub(crate) fn write_existing<T: Default>(
         &self,
         act: impl FnMut(&mut Connection) -> Result<T>,
     ) -> Result<T> {
         self.write_with(act, || self.open_writer()).map(Option::unwrap_or_default)
+    }
+
+    /// Writes what removes something, unless there is nothing to write to. On a full disk, where
+    /// not even the log has room, it is done without one.
+    pub(crate) fn remove<T: Default>(
+        &self,
+        mut act: impl FnMut(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
+        let full = match self.write_existing(&mut act) {
+            Err(error) if error.kind() == ErrorKind::Full => error,
+            done => return done,
+        };
+        lock(&self.readers).clear();
+        lock(&self.writer).take();
+        let wait = self.waits.write;
+        busy::within(wait, || no_room::write_in_place(&self.path, self.layout, wait, &mut act))
+            .map_err(|_| full)
+    }
+
+    /// True if the database was begun anew since this was asked last: what was in it is gone.
+    pub(crate) fn was_begun_anew(&self) -> bool {
+        self.begun_anew.swap(false, Ordering::Relaxed)
+    }
+
+    /// Looks at all of it, and mends it or sets it aside if it is damaged. True if it was.
+    pub(crate) fn repair(&self) -> Result<bool> {
+        self.heal(&Error::new(ErrorKind::Corrupt, "found by a check"), self.waits.write)
     }
 
     fn write_with<T>(
@@ -152,8 +196,8 @@ impl Pool {
             .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
 
-    /// Sets a damaged database aside, and says so once.
-    fn heal(&self, error: &Error, wait: Duration) -> Result<()> {
+    /// Mends a damaged database or sets it aside, and says so once. False if it is sound.
+    fn heal(&self, error: &Error, wait: Duration) -> Result<bool> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
         if self.is_hurried() && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICKLY) {
@@ -162,8 +206,9 @@ impl Pool {
         }
         match busy::within(wait, || recover::set_aside(&self.path, self.layout, wait)) {
             Ok(healed) => {
+                let is_mended = healed != recover::Healed::AlreadySound;
                 self.tell(healed, error);
-                Ok(())
+                Ok(is_mended)
             }
             Err(failure) => Err(self.located(failure)),
         }
@@ -175,11 +220,20 @@ impl Pool {
     }
 
     fn tell(&self, healed: recover::Healed, error: &Error) {
-        let recover::Healed::SetAside { place, rescued } = healed else { return };
+        let (place, rescued) = match healed {
+            recover::Healed::AlreadySound => return,
+            recover::Healed::Reindexed => {
+                let outcome = format!("its indexes were damaged ({error}), and are made anew");
+                self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
+                return;
+            }
+            recover::Healed::SetAside { place, rescued } => (place, rescued),
+        };
         let fresh = match rescued {
             None => "a fresh one begins".to_owned(),
             Some(rows) => format!("{rows} rows of it are in a fresh one"),
         };
+        self.begun_anew.store(true, Ordering::Relaxed);
         let place = place.display();
         let outcome = format!("it was damaged ({error}); it is now in {place}, and {fresh}");
         self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
@@ -197,4 +251,51 @@ impl Pool {
 /// A panic elsewhere leaves the list usable: each connection in it is whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static LAYOUT: Layout = Layout {
+        name: "test",
+        elsewhere: "",
+        application_id: 1,
+        version: 1,
+        first: 1,
+        oldest: 1,
+        pragmas: "",
+        creation_pragmas: "",
+        cache: 100,
+        backs_up: false,
+        tables: &["CREATE TABLE t (n INTEGER) STRICT;"],
+        deferred: "",
+        migrate: |_, _| Ok(()),
+        rescue: None,
+    };
+
+    #[derive(Debug)]
+    struct Nobody;
+
+    impl Teller for Nobody {
+        fn tell(&self, _: &Error) {}
+    }
+
+    /// 1 is NORMAL, 2 is FULL: SQLite then syncs the log at each commit.
+    #[test]
+    fn what_must_survive_a_power_cut_is_synced_and_nothing_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        let pool = Pool::new(path, &LAYOUT, Waits::default(), Arc::new(Nobody));
+        let level = |connection: &mut Connection| {
+            connection.execute("INSERT INTO t VALUES (1)", []).unwrap();
+            Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap())
+        };
+        assert_eq!(pool.write(level).unwrap(), 1);
+        assert_eq!(pool.write_synced(level).unwrap(), 2);
+        assert_eq!(pool.write(level).unwrap(), 1);
+        let failed = pool.write_synced(|_| Err::<(), _>(Error::usage("no")));
+        assert!(failed.is_err());
+        assert_eq!(pool.write(level).unwrap(), 1, "also after a failure");
+    }
 }

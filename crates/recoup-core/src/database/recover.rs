@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::{self, FileId, sidecars};
-use super::{Layout, beside, fault, mend};
+use super::connection::{self, FileId, Opened, sidecars};
+use super::{Layout, beside, fault};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
@@ -23,6 +23,8 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 pub(super) enum Healed {
     /// Somebody else was faster, or it was no damage.
     AlreadySound,
+    /// Only its indexes were, and they are made anew.
+    Reindexed,
     /// It is now elsewhere.
     SetAside {
         /// The directory that it is in, with its log.
@@ -94,7 +96,7 @@ fn fresh_path(path: &Path) -> PathBuf {
 }
 
 /// Where a path really leads, also when nothing is there yet.
-fn behind_links(path: &Path) -> Result<PathBuf> {
+pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
     const MOST: usize = 16;
     let mut path = path.to_owned();
     for _ in 0..MOST {
@@ -127,7 +129,28 @@ pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<
     if is_sound(path, layout)? {
         return Ok(Healed::AlreadySound);
     }
+    if is_reindexed(path, layout) {
+        return Ok(Healed::Reindexed);
+    }
     begin_anew(path, layout)
+}
+
+/// Makes the indexes anew where the tables are sound; false where that is not enough.
+fn is_reindexed(path: &Path, layout: &Layout) -> bool {
+    let reindex = || {
+        let Some(Opened { connection, .. }) = connection::open(path, layout)? else {
+            return Ok(false);
+        };
+        if !passes_check(&connection, "quick_check")? || layout.schema_fault(&connection)?.is_some()
+        {
+            return Ok(false);
+        }
+        let made = connection.execute_batch("REINDEX");
+        made.map_err(|error| fault::explain(error, "making its indexes anew"))?;
+        passes_check(&connection, "integrity_check")
+    };
+    let reindexed: Result<bool> = reindex();
+    reindexed.unwrap_or(false)
 }
 
 /// An error where a damaged database is not known to be ours: then nobody moves it.
@@ -157,18 +180,11 @@ fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
         // SQLite would remove the log of an empty one.
         let is_empty = fs::metadata(path).is_ok_and(|file| file.len() == 0);
         let damaged = if is_empty { None } else { connection::open_as_it_is(path).ok() };
-        let rows = match &damaged {
-            Some(damaged) => {
-                // Whoever can still write to it waits, and then finds that it is gone.
-                let _ = damaged.execute_batch("BEGIN IMMEDIATE");
-                rescue(damaged, fresh)?
-            }
-            // What can't be read at all leaves an empty one.
-            None => mend::with_mended(path, &fresh_path(path), |mended| rescue(mended, fresh))?
-                .unwrap_or(0),
-        };
-        layout.mourn.map_or(Ok(()), |mourn| mourn(fresh, &place))?;
-        Ok((rows, damaged))
+        if let Some(damaged) = &damaged {
+            // Whoever can still write to it waits, and then finds that it is gone.
+            let _ = damaged.execute_batch("BEGIN IMMEDIATE");
+        }
+        Ok((rescue(path, fresh, &place)?, damaged))
     };
     let (rows, _still_held) = begin(path, layout, fill, aside)?;
     Ok(Healed::SetAside { place, rescued: Some(rows) })
@@ -217,7 +233,8 @@ fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
     }
     let checked = connection::open(path, layout).and_then(|opened| match opened {
         None => Ok(true),
-        Some(opened) => passes_check(&opened.connection),
+        Some(Opened { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
+            && layout.schema_fault(&connection)?.is_none()),
     });
     match checked {
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
@@ -225,9 +242,8 @@ fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
     }
 }
 
-fn passes_check(connection: &Connection) -> Result<bool> {
-    connection
-        .query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
-        .map(|verdict| verdict == "ok")
+fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
+    connection::find_damage(connection, check)
+        .map(|damage| damage.is_none())
         .map_err(|error| fault::explain(error, "checking it"))
 }

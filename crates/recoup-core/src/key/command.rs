@@ -1,5 +1,6 @@
 //! The key of a command: what is run, with what, and where. The state of its
-//! sources is no part of it: that is checked when an entry is looked up.
+//! sources, the programs' own files among them, is no part of it: that is
+//! checked when an entry is looked up.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,8 +20,9 @@ const VARIABLE: &str = "env ";
 /// What determines the output of a command, as far as we are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRecipe {
-    /// The program.
-    pub executable: Executable,
+    /// The program, then those that it is run with or starts: interpreters, and what a wrapper
+    /// such as `timeout` runs.
+    pub programs: Vec<Executable>,
     /// Its arguments, the name that it was called by first.
     pub arguments: Vec<OsString>,
     /// Where it runs: from the project's root, or absolute outside one.
@@ -29,8 +31,11 @@ pub struct CommandRecipe {
     pub environment: BTreeMap<String, Option<OsString>>,
     /// What it reads, where that counts.
     pub stdin: Option<Digest>,
-    /// The files, directories and globs that it reads, as they were given.
+    /// The files, directories and globs that it reads, as they were given, and the files among
+    /// its arguments: one that comes into being makes another command.
     pub sources: Vec<String>,
+    /// True if files that the command names are watched, too.
+    pub auto_sources: bool,
     /// Whether it is given a terminal.
     pub tty: bool,
     /// What an agent that it runs is told by us; none where it is told nothing.
@@ -46,10 +51,6 @@ pub struct Executable {
     pub path: PathBuf,
     /// The file that this leads to.
     pub target: PathBuf,
-    /// That file's length.
-    pub size: u64,
-    /// When it last changed: seconds and nanoseconds since 1970.
-    pub mtime: (i64, i64),
 }
 
 impl CommandRecipe {
@@ -66,12 +67,13 @@ impl Recipe for CommandRecipe {
 
     fn key(&self) -> Result<Key> {
         let Self {
-            executable,
+            programs,
             arguments,
             directory,
             environment,
             stdin,
             sources: _,
+            auto_sources,
             tty,
             rules,
             extra,
@@ -80,14 +82,15 @@ impl Recipe for CommandRecipe {
             (name.clone(), value.as_deref().map_or(Value::Null, lossless))
         };
         let mut inputs = json!({
-            "v": 1,
+            "v": 2,
             "kind": Self::KIND.as_str(),
-            "executable": executable.to_json(),
+            "programs": programs.iter().map(Executable::to_json).collect::<Vec<_>>(),
             "args": arguments.iter().map(|argument| lossless(argument)).collect::<Vec<_>>(),
             "cwd": lossless(directory.as_os_str()),
             "env": environment.iter().map(variable).collect::<serde_json::Map<_, _>>(),
             "stdin": stdin,
             "sources": self.sorted_sources(),
+            "auto_sources": auto_sources,
             "tty": tty,
             "extra": extra,
         });
@@ -102,18 +105,19 @@ impl Recipe for CommandRecipe {
     /// What is always there comes first; what people know a command by, last.
     fn parts(&self) -> Vec<Part> {
         let Self {
-            executable,
+            programs,
             arguments,
             directory,
             environment,
             stdin,
             sources,
+            auto_sources,
             tty,
             rules,
             extra,
         } = self;
-        let mut parts =
-            vec![executable.part(), Part::shown("directory", &as_typed(directory.as_os_str()))];
+        let directory = as_typed(directory.as_os_str());
+        let mut parts = vec![programs_part(programs), Part::shown("directory", &directory)];
         // Of a value not even the digest: it may be short, and secret.
         parts.extend(environment.iter().map(|(name, value)| {
             let state = if value.is_some() { SET } else { NOT_SET };
@@ -122,6 +126,9 @@ impl Recipe for CommandRecipe {
         parts.extend(stdin.map(|digest| Part::hidden("stdin", &digest.to_hex())));
         if !sources.is_empty() {
             parts.push(Part::shown("sources", &self.sorted_sources().join(" ")));
+        }
+        if !auto_sources {
+            parts.push(Part::hidden("auto sources", "no"));
         }
         if *tty {
             parts.push(Part::hidden("terminal", "yes"));
@@ -137,7 +144,7 @@ impl Recipe for CommandRecipe {
         match part {
             "executable" => Nature::File,
             "sources" => Nature::List(' '),
-            "stdin" | "terminal" => Nature::Hidden,
+            "stdin" | "terminal" | "auto sources" => Nature::Hidden,
             rules::PART => Nature::Rules,
             _ if part.starts_with(VARIABLE) => Nature::Switch,
             _ => Nature::Text,
@@ -147,21 +154,17 @@ impl Recipe for CommandRecipe {
 
 impl Executable {
     fn to_json(&self) -> Value {
-        let Self { path, target, size, mtime: (seconds, nanos) } = self;
-        json!({
-            "path": lossless(path.as_os_str()),
-            "target": lossless(target.as_os_str()),
-            "size": size,
-            // A string: as nanoseconds alone it would be beyond what canonical JSON carries.
-            "mtime": format!("{seconds}.{nanos:09}"),
-        })
+        let Self { path, target } = self;
+        json!({ "path": lossless(path.as_os_str()), "target": lossless(target.as_os_str()) })
     }
+}
 
-    /// People know it by its path alone.
-    fn part(&self) -> Part {
-        let preview = Some(as_typed(self.path.as_os_str()));
-        Part { preview, ..Part::hidden("executable", &self.to_json().to_string()) }
-    }
+/// People know programs by their paths alone.
+fn programs_part(programs: &[Executable]) -> Part {
+    let paths: Vec<_> = programs.iter().map(|it| as_typed(it.path.as_os_str())).collect();
+    let digested: Vec<_> = programs.iter().map(Executable::to_json).collect();
+    let part = Part::hidden("executable", &Value::from(digested).to_string());
+    Part { preview: Some(paths.join(" ")), ..part }
 }
 
 /// Text as it is; other bytes in a form that no text has.

@@ -5,13 +5,15 @@
 //! ```text
 //! DIR/open.log        lines are appended here
 //! DIR/NAME.batch      closed; on its way into the store
+//! DIR/NAME-AT.batch   the same; everything before that byte is in the store
 //! DIR/NAME.told       told; left for those who watch, and soon removed
 //! DIR/fold.lock       held by the one process that folds
 //! DIR/history/        what became of entries, for as long as there is room
 //! DIR/../watch.lock   shared by those who watch
 //! ```
-//! A batch that was handed over goes. If we die in between, the store is told
-//! again and passes over it, because it knows the batch's name; so does the history.
+//! A long batch is handed over slice by slice, under the name that its file has at that
+//! moment, and is renamed after each. One that was handed over goes. If we die in between,
+//! the store is told again and passes over it, because it knows the name; so does the history.
 
 mod follow;
 mod history;
@@ -24,6 +26,8 @@ mod rolling;
 mod segment;
 mod watchers;
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,7 +38,7 @@ use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::base::name::Name;
 use crate::entry::{Batch, Event, Happening};
-use crate::error::Result;
+use crate::error::{IoContext as _, Result};
 use crate::key::Id;
 use history::History;
 use outbox::{Lines, Outbox};
@@ -50,6 +54,9 @@ const TOLD: &str = "told";
 
 /// An open log of this length is folded at the next write, whatever is in it.
 const LONG: usize = 32 << 10;
+
+/// The store is told so much at once: about a thousand events.
+const SLICE: usize = 128 << 10;
 
 /// A directory of events that a store has not been told yet. Clones share what
 /// waits to be appended.
@@ -135,7 +142,17 @@ impl Ledger {
 
     /// Hands everything that was noted to `tell`, batch by batch; says how many
     /// events that were. When another process is at it, it is left to that one.
-    pub fn fold(&self, mut tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+    pub fn fold(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+        self.fold_bytes(usize::MAX, tell)
+    }
+
+    /// The same with the oldest slice alone, for those who have something else to do. The open
+    /// log waits until all that was closed before it has been handed over.
+    pub fn fold_slice(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+        self.fold_bytes(SLICE, tell)
+    }
+
+    fn fold_bytes(&self, most: usize, mut tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
         self.flush()?;
         let Inner { dir, .. } = &*self.inner;
         if !dir.is_dir() {
@@ -145,16 +162,30 @@ impl Ledger {
             return Ok(0);
         };
         let fresh = ids::fresh(&SystemClock);
-        segment::close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
-        let mut events = 0;
-        for (name, path) in self.inner.named(CLOSED)? {
-            let batch = Batch { name, events: read(&path)? };
-            tell(&batch)?;
-            // Counts are what matters: a history that can't be written ends here.
-            let is_left = batch.name.as_str() != fresh;
-            let _ = History::of(dir).add(&batch.name, &batch.events, is_left);
+        if most == usize::MAX || self.inner.named(CLOSED)?.is_empty() {
+            segment::close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
+        }
+        let (mut events, mut bytes) = (0, 0);
+        for (mut name, mut path) in self.inner.named(CLOSED)? {
+            loop {
+                // A slice ends with a line, and so may be a little shorter.
+                if bytes >= most / 2 {
+                    return Ok(events);
+                }
+                let slice = LedgerSlice::read(&path, &name)?;
+                let batch = Batch { name: name.clone(), events: slice.events };
+                tell(&batch)?;
+                // Counts are what matters: a history that can't be written ends here.
+                let is_left = name.as_str() != fresh;
+                let _ = History::of(dir).add(&name, &batch.events, is_left);
+                events += batch.events.len();
+                bytes += slice.len.max(1);
+                let Some(rest) = slice.rest else { break };
+                let rest_path = dir.join(format!("{rest}.{CLOSED}"));
+                fsx::rename_unsynced(&path, &rest_path)?;
+                (name, path) = (rest, rest_path);
+            }
             watchers::put_away(&path)?;
-            events += batch.events.len();
         }
         for (_, path) in self.inner.named(TOLD)? {
             watchers::remove_if_old(&path)?;
@@ -163,13 +194,15 @@ impl Ledger {
     }
 
     /// Whether a store should be told before it decides what goes: something was
-    /// served or found damaged, or much has been noted. One look at the disk. What a
-    /// process left behind when it died waits until then, or for a [`Ledger::fold`].
+    /// served or found damaged, much has been noted, or a batch is not in the store yet.
     pub fn is_due(&self) -> bool {
         let _ = self.flush();
-        let Ok(text) = fsx::read_start(&self.inner.open_log(), LONG as u64) else { return false };
+        let text = fsx::read_start(&self.inner.open_log(), LONG as u64).unwrap_or_default();
         let has = |what: Happening| memmem::find(&text, format!(" {what} ").as_bytes()).is_some();
-        text.len() >= LONG || has(Happening::Hit) || has(Happening::Corrupt)
+        text.len() >= LONG
+            || has(Happening::Hit)
+            || has(Happening::Corrupt)
+            || self.inner.named(CLOSED).is_ok_and(|left| !left.is_empty())
     }
 
     /// What became of an entry, the latest first: when it was stored, refused,
@@ -243,10 +276,34 @@ fn name_of(path: &Path) -> Option<Name> {
     Name::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
-/// A line that can't be read is passed over: it was cut off by a full disk, or
-/// somebody else wrote it. One without its end may look whole, and is not.
-fn read(path: &Path) -> Result<Vec<Event>> {
-    // Two who append at once may go a little over the limit, each by a line.
-    let text = fsx::read_start(path, segment::MAX_LEN)?;
-    Ok(line::read_all(&text).collect())
+/// A part of a closed log, from where its name says to the end of a line.
+struct LedgerSlice {
+    events: Vec<Event>,
+    /// In bytes.
+    len: usize,
+    /// The name that the log has when this part is in the store; none at its end.
+    rest: Option<Name>,
+}
+
+impl LedgerSlice {
+    /// A line that can't be read is passed over: it was cut off by a full disk, or
+    /// somebody else wrote it. One without its end may look whole, and is not.
+    fn read(path: &Path, name: &Name) -> Result<Self> {
+        let reading = || format!("reading {}", path.display());
+        let (batch, start) = match name.as_str().rsplit_once('-') {
+            Some((batch, at)) => (batch, at.parse().unwrap_or(0)),
+            None => (name.as_str(), 0),
+        };
+        let file = File::open(path).doing(reading)?;
+        // Two who append at once may go a little over the limit, each by a line.
+        let end = file.metadata().doing(reading)?.len().min(segment::MAX_LEN);
+        let mut text =
+            vec![0; SLICE.min(usize::try_from(end.saturating_sub(start)).unwrap_or(SLICE))];
+        file.read_exact_at(&mut text, start).doing(reading)?;
+        let len = memchr::memrchr(b'\n', &text).map_or(text.len(), |end| end + 1);
+        let next = start + len as u64;
+        let rest = (next < end && len > 0).then(|| format!("{batch}-{next:010}"));
+        let rest = rest.map(|rest| Name::parse("batch", &rest)).transpose()?;
+        Ok(Self { events: line::read_all(&text[..len]).collect(), len, rest })
+    }
 }

@@ -42,7 +42,7 @@ impl Memory {
         let names_topic = statement.topic.is_some();
         let statement = &Statement { tentative: true, ..checked(statement)? };
         let now = self.now();
-        self.change("remembering it", |connection| {
+        self.change_durably("remembering it", |connection| {
             for scope in [at, &statement.scope] {
                 if let Some(silence) = privacy::silence(connection, scope, now)? {
                     return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
@@ -74,7 +74,7 @@ impl Memory {
     /// way. Nothing happens where it is not any more what they were shown.
     pub fn agree(&self, to: &Suggestion) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change("agreeing to a memory", |connection| {
+        self.change_durably("agreeing to a memory", |connection| {
             let kept = keep::demand(connection, &to.note.id)?;
             let instead_of = keep::rivals(connection, &kept)?;
             let as_shown = kept.note.text == to.note.text

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::keep;
 use super::rows::Kept;
 use super::schema::LISTS;
-use super::{Note, NoteId, checkpoint, givings, rows, search};
+use super::{Note, NoteId, checkpoint, givings, rows, search, snapshot};
 use crate::base::fsx;
 use crate::database::{Beside, connection, fault, lock, version_of};
 use crate::error::{Error, Result};
@@ -94,15 +94,22 @@ pub(super) fn empty_log(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(forgetting)
 }
 
-/// The same in everything that has the database's name and a suffix of ours.
+/// The same in everything that has the database's name and a suffix of ours, and in snapshots.
 pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
     let database = name_of(path);
+    // Listed only when nobody makes a copy: what is unfinished now would be renamed meanwhile.
+    // Without the lock, unfinished copies are somebody else's, and may keep the words.
+    let alone = lock(path, FOR_OTHERS);
+    let remove_unfinished = |file: &Path| match &alone {
+        Ok(_) => fsx::remove(file).is_ok(),
+        Err(_) => false,
+    };
     for copy in siblings(path) {
         let name = name_of(&copy);
         match Beside::of(&name, &database) {
             Some(Beside::SetAside(_)) => unreached.push(copy),
-            Some(Beside::Unfinished) if remove_unfinished(path, &copy).is_err() => {
+            Some(Beside::Unfinished) if !remove_unfinished(&copy) => {
                 unreached.push(copy);
             }
             Some(Beside::Backup(itself)) if itself == name => match in_copy(&copy, ids) {
@@ -112,13 +119,21 @@ pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgot
             _ => {}
         }
     }
+    for file in snapshot::files_beside(path) {
+        let is_whole = file.extension().is_some_and(|it| it == "db");
+        if !is_whole {
+            if !remove_unfinished(&file) {
+                unreached.push(file);
+            }
+            continue;
+        }
+        // A snapshot that can't be changed is given up: there will be another.
+        match in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
+            Ok(()) => copies.push(file),
+            Err(_) => unreached.push(file),
+        }
+    }
     Forgotten { notes, copies, unreached }
-}
-
-/// Nobody needs it, unless somebody is making it now.
-fn remove_unfinished(database: &Path, file: &Path) -> Result<()> {
-    let _alone = lock(database, FOR_OTHERS)?;
-    fsx::remove(file).map(drop)
 }
 
 fn name_of(path: &Path) -> String {

@@ -2,7 +2,7 @@
 //! It is silent like what stands in `<private>` tags, and so is all that follows it. Where
 //! nothing follows, it was about what stands before it.
 
-use super::refuse::phrase::begins;
+use super::refuse::phrase::{begins, is_word};
 use super::spoken::{self, Clause};
 
 /// Written as in `refuse::phrase`, in plain letters. In most languages to keep, to store and to
@@ -70,7 +70,7 @@ const PHRASES: &[&str] = &[
     "extraoficialmente $",
     "esto es confidencial",
     // Portuguese
-    "por? favor? nao lembre|memorize|decore isso|isto|disso|que|nada",
+    "por? favor? nao lembre|lembres|memorize|decore isso|isto|disso|que|nada",
     "por? favor? nao guarde|salve|registre|anote|armazene|grave isso|isto $",
     "por? favor? nao guarde|salve|registre|anote|armazene|grave o seguinte $",
     "ca? entre nos $",
@@ -156,15 +156,47 @@ fn is_head(text: &str, part: &str) -> bool {
 
 fn hushes(clause: &Clause) -> bool {
     let words = clause.words();
-    let leads = words.iter().take_while(|word| LEADS.contains(word)).count();
-    PHRASES.iter().any(|phrase| begins(phrase, &words[leads..])) || hushes_in_run(&words.concat())
+    let is_phrase = |rest: &[&str]| PHRASES.iter().any(|phrase| begins(phrase, rest));
+    without_leads(&words).any(is_phrase) || hushes_in_run(&words.concat())
 }
 
-/// What may stand before it.
-const LEADS: &[&str] = &[
-    "and", "but", "so", "ok", "okay", "hey", "btw", "also", "und", "aber", "mais", "pero", "mas",
-    "ma",
-];
+/// True if these words, a whole prompt, are an opt-out and nothing else: then it is about what
+/// was said before.
+pub(super) fn is_opt_out(words: &[&str]) -> bool {
+    let is_phrase = |rest: &[&str]| {
+        let ending = rest.iter().rev().take_while(|word| is_word(ENDINGS, word)).count();
+        let bare = |phrase: &&&str| begins(phrase.trim_end_matches(" $"), rest);
+        PHRASES.iter().filter(bare).any(|phrase| {
+            let whole = format!("{} $", phrase.trim_end_matches(" $"));
+            (0..=ending).any(|cut| begins(&whole, &rest[..rest.len() - cut]))
+        })
+    };
+    let text = words.concat();
+    let is_alone = |run: &&str| {
+        let around = text.split_once(run);
+        around.is_some_and(|(before, behind)| {
+            before.chars().chain(behind.chars()).all(|c| RUN_PARTICLES.contains(c))
+        })
+    };
+    without_leads(words).any(is_phrase) || RUNS.iter().chain(RUNS_ALONE).any(is_alone)
+}
+
+/// The words that may stand before a phrase.
+const LEADS: &str = "and|but|so|ok|okay|hey|btw|also|no|oh|oops|sorry|wait|actually|please|hmm|und|\
+                     aber|nein|bitte|mais|non|pardon|pero|perdon|mas|ma|scusa";
+
+/// The words that may stand behind a whole opt-out: "don't remember any _of that please_".
+const ENDINGS: &str = "please|thanks|of|this|that|it|i|just|said|bitte|danke|merci|gracias|grazie";
+
+/// The same in Chinese and Japanese, on either side.
+const RUN_PARTICLES: &str = "请請这這那个個些它们吧了哦これそのをはもねくださいよ";
+
+/// Returns what remains of a clause without its leads, for each number of them: the first word
+/// of a phrase may be one, too.
+pub(super) fn without_leads<'a>(words: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
+    let leads = words.iter().take_while(|word| is_word(LEADS, word)).count();
+    (0..=leads).map(|count| &words[count..])
+}
 
 fn hushes_in_run(text: &str) -> bool {
     let behind_this = |(this, verbs): &(&str, &[&str])| {

@@ -7,22 +7,31 @@ use rusqlite::Connection;
 
 use super::db::LAYOUT;
 use super::{Status, schema};
+use crate::base::clock::Timestamp;
 use crate::database::{self, Inspected};
 use crate::error::Result;
 
-/// How many notes there are in each state.
-pub type Notes = Vec<(Status, u64)>;
+/// Counts and dates of the notes in a memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NotesFound {
+    /// How many in each state.
+    pub counts: Vec<(Status, u64)>,
+    /// When the first of them was made.
+    pub first: Option<Timestamp>,
+    /// When one was changed last.
+    pub last: Option<Timestamp>,
+}
 
 /// The version of the tables that this program writes.
 pub const VERSION: i64 = schema::VERSION;
 
 /// How the database at `path` is; none where there is nothing yet. Its pages are looked at for
 /// as long as `limit`.
-pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, Notes)>> {
+pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, NotesFound)>> {
     database::inspect(path, &LAYOUT, limit, notes)
 }
 
-fn notes(connection: &Connection) -> rusqlite::Result<Notes> {
+fn notes(connection: &Connection) -> rusqlite::Result<NotesFound> {
     let mut counts =
         connection.prepare("SELECT status, count(*) FROM notes GROUP BY status ORDER BY status")?;
     let rows = counts.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
@@ -31,5 +40,8 @@ fn notes(connection: &Connection) -> rusqlite::Result<Notes> {
     let known = counts.into_iter().filter_map(|(word, count)| {
         Some((Status::parse(&word).ok()?, count.max(0).cast_unsigned()))
     });
-    Ok(known.collect())
+    let times = "SELECT min(created), max(updated) FROM notes";
+    let (first, last) = connection.query_row(times, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let time = |millis: Option<i64>| millis.map(Timestamp::from_millis);
+    Ok(NotesFound { counts: known.collect(), first: time(first), last: time(last) })
 }

@@ -30,6 +30,8 @@ pub enum Recorded {
         note: Note,
         /// What was on its topic, and no longer counts.
         instead_of: Vec<Note>,
+        /// True if it did not count before, and does now.
+        revived: bool,
     },
 }
 
@@ -130,7 +132,7 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
         .map_err(keeping)?;
     let kept = demand(connection, &id)?;
     search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
-    testify(connection, &kept, "said", statement.session.as_deref(), details.now)?;
+    testify(connection, &kept, heard_as(statement), statement.session.as_deref(), details.now)?;
     let mut instead_of = take_its_topic(connection, &kept, details)?;
     instead_of.extend(learn::give_way(connection, &kept, details.now)?);
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
@@ -147,8 +149,9 @@ fn confirm(
                        source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
                        THEN NULL ELSE superseded_by END WHERE row = ?1";
     // Whoever is trusted less brings nothing back that somebody gave up.
-    let revived = statement.first_status() == Status::Active
-        && statement.source.trust() >= known.note.trust();
+    let counts =
+        statement.first_status() == Status::Active || is_said_again(connection, known, statement)?;
+    let revived = counts && statement.source.trust() >= known.note.trust();
     let status = if revived { Status::Active } else { known.note.status };
     let more_trusted = !statement.tentative && statement.source.trust() > known.note.trust();
     let (source, quote) = if more_trusted {
@@ -163,14 +166,33 @@ fn confirm(
             update.execute(params![known.row, now, status.as_str(), source.as_str(), quote])
         })
         .map_err(keeping)?;
-    testify(connection, known, "said", statement.session.as_deref(), details.now)?;
+    testify(connection, known, heard_as(statement), statement.session.as_deref(), details.now)?;
     let kept = demand(connection, &known.note.id)?;
     let mut instead_of = take_its_topic(connection, &kept, details)?;
     instead_of.extend(learn::give_way(connection, &kept, details.now)?);
     if revived {
         give_again(connection, known, &instead_of)?;
     }
-    Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of })
+    let revived = revived && known.note.status != Status::Active;
+    Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of, revived })
+}
+
+/// How the evidence calls it: only what a person said confirms what a person said.
+fn heard_as(statement: &Statement) -> &'static str {
+    if statement.tentative { "unattended" } else { "said" }
+}
+
+/// True if a person said something in another session that waits since, and now says it again.
+fn is_said_again(connection: &Connection, known: &Kept, statement: &Statement) -> Result<bool> {
+    if statement.tentative || known.note.status != Status::Candidate {
+        return Ok(false);
+    }
+    connection
+        .prepare_cached(
+            "SELECT 1 FROM evidence WHERE note = ?1 AND what = 'said' AND session <> ?2",
+        )
+        .and_then(|mut select| select.exists(params![known.row, statement.session]))
+        .map_err(keeping)
 }
 
 /// A note that counts takes its topic: others there give way, unless they are trusted

@@ -9,7 +9,7 @@ use super::statement::said;
 use super::turn::tell;
 use super::{Memory, NoteScope, Status, privacy, search};
 use crate::base::clock::Timestamp;
-use crate::base::project::{Origin, Project};
+use crate::base::project::{Origin, Project, ProjectId, ProjectRegistry};
 use crate::error::Result;
 
 /// What else is kept for a project. Where there is one under the new name, that stays.
@@ -36,6 +36,21 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// True if anything is remembered for the project with this id.
+    pub fn knows_project(&self, id: &ProjectId) -> Result<bool> {
+        let scope = NoteScope::Project(id.clone());
+        Ok(self.read(|connection| is_known(connection, &scope))?.unwrap_or(false))
+    }
+
+    /// Returns `found` with the id that counts for it, judged by what is remembered under its
+    /// possible ids.
+    pub fn settle_project(&self, registry: &ProjectRegistry, found: Project) -> Project {
+        // A memory that can't be read may well know the project.
+        registry.settle(found, |id| self.knows_project(id).unwrap_or(true))
+    }
+}
+
 fn is_known(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM notes WHERE scope = ?1)
                        OR EXISTS (SELECT 1 FROM checkpoints WHERE scope = ?1)";
@@ -59,7 +74,7 @@ fn announce(
         moved => format!("{moved} memories came along"),
     };
     let text = match project.origin() {
-        Origin::Remote(_) => format!("this repository has a remote now: {came}"),
+        Origin::Remote(_) => format!("this repository goes by its remote now: {came}"),
         _ => format!("this folder is a repository now: {came}"),
     };
     tell(connection, &NoteScope::Project(project.id().clone()), &text, now)

@@ -176,7 +176,7 @@ pub(super) fn set(connection: &Connection, name: &str, value: &str) -> Result<()
         .map_err(setting)
 }
 
-fn unset(connection: &Connection, name: &str) -> Result<bool> {
+pub(super) fn unset(connection: &Connection, name: &str) -> Result<bool> {
     connection
         .execute("DELETE FROM settings WHERE name = ?1", [name])
         .map(|gone| gone > 0)

@@ -1,7 +1,8 @@
 //! Notes as their rows have them.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
+use super::learn::without_quoted_error;
 use super::{Note, NoteId, NoteKind, NoteScope, Source, Status};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
@@ -31,12 +32,14 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
     let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
     let idle = row.get(15)?;
     let note = || {
+        let (kind, source) = (NoteKind::parse(&kind)?, Source::parse(&source)?);
+        let is_lesson = kind == NoteKind::Failure && source == Source::Extraction;
         Ok(Note {
             id: NoteId::parse(&id)?,
-            kind: NoteKind::parse(&kind)?,
-            text: said,
+            kind,
+            text: if is_lesson { without_quoted_error(said) } else { said },
             quote,
-            source: Source::parse(&source)?,
+            source,
             scope: NoteScope::parse(&scope)?,
             paths: Some(paths).filter(|paths| !paths.is_empty()),
             topic,
@@ -83,6 +86,34 @@ pub(super) fn many(
         all.extend(row.map_err(reading)?.ok());
     }
     Ok(all)
+}
+
+/// The rows of the latest notes that a condition finds, the latest first.
+pub(super) fn latest(
+    connection: &Connection,
+    condition: &str,
+    values: &[String],
+    most: usize,
+) -> Result<Vec<i64>> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {most}"
+    );
+    let mut statement = connection.prepare(&sql).map_err(reading)?;
+    let rows = statement.query_map(params_from_iter(values), |row| row.get(0)).map_err(reading)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(reading)
+}
+
+/// How many notes a condition finds.
+pub(super) fn count(connection: &Connection, condition: &str, values: &[String]) -> Result<u64> {
+    connection
+        .query_row(
+            &format!("SELECT count(*) FROM notes WHERE {condition}"),
+            params_from_iter(values),
+            |row| row.get::<_, i64>(0),
+        )
+        .map(|count| count.max(0).cast_unsigned())
+        .map_err(reading)
 }
 
 pub(super) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<Kept>> {

@@ -24,6 +24,9 @@ pub struct Statement {
     /// Whether nobody was there to say it: a script may have. Then it only waits for
     /// evidence, or for the user.
     pub tentative: bool,
+    /// True if it is to last, as far as anybody can tell. What the user may have meant for one
+    /// task only waits, until it is said again in another session.
+    pub lasting: bool,
 }
 
 impl Statement {
@@ -39,12 +42,13 @@ impl Statement {
             topic: None,
             session: None,
             tentative: false,
+            lasting: true,
         }
     }
 
     /// What it is at first.
     pub fn first_status(&self) -> Status {
-        if self.tentative { Status::Candidate } else { self.source.first_status() }
+        if self.tentative || !self.lasting { Status::Candidate } else { self.source.first_status() }
     }
 }
 

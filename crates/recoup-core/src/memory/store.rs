@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::db::LAYOUT;
 use super::dedup::{self, Duplicates};
 use super::forget::{self, Forgotten};
 use super::inject::estimate;
 use super::keep::{self, Details, Recorded};
+use super::log_mark::CountedChange;
 use super::privacy::{self, Silence};
 use super::private::without_private;
 use super::refuse::{Refusal, refusal};
@@ -26,6 +27,9 @@ use crate::database::{Pool, Teller, Waits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 use crate::store::{FaultLog, Info};
+
+/// Notes that are read or written in one transaction, of very many.
+const AT_ONCE: usize = 1_000;
 
 /// What is longer is no topic, in characters.
 const MOST_TOPIC: usize = 200;
@@ -58,6 +62,18 @@ impl Wanted {
         (self.scopes.is_empty() || self.scopes.contains(&note.scope))
             && (self.statuses.is_empty() || self.statuses.contains(&note.status))
     }
+
+    /// The same as a condition on rows of `notes`, and its values.
+    fn condition(&self) -> (String, Vec<String>) {
+        let one_of = |column: &str, count: usize| match count {
+            0 => "1".to_owned(),
+            count => format!("{column} IN ({})", vec!["?"; count].join(", ")),
+        };
+        let (scopes, statuses) = (self.scopes.len(), self.statuses.len());
+        let condition = format!("{} AND {}", one_of("scope", scopes), one_of("status", statuses));
+        let scopes = self.scopes.iter().map(NoteScope::to_string);
+        (condition, scopes.chain(self.statuses.iter().map(Status::to_string)).collect())
+    }
 }
 
 impl Memory {
@@ -83,7 +99,7 @@ impl Memory {
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let statement = &checked(statement)?;
         let details = Details::of(statement, self.now());
-        self.change("remembering it", |connection| {
+        self.change_durably("remembering it", |connection| {
             if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
@@ -95,25 +111,27 @@ impl Memory {
     /// From now on nothing is kept, until then if that is said.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
         let now = self.now();
-        self.change("pausing memory", |connection| privacy::pause(connection, until, now))
+        self.change_durably("pausing memory", |connection| privacy::pause(connection, until, now))
     }
 
     /// Takes a pause back; says whether there was one.
     pub fn resume(&self) -> Result<bool> {
         let now = self.now();
-        self.change("resuming memory", |connection| privacy::resume(connection, now))
+        self.change_durably("resuming memory", |connection| privacy::resume(connection, now))
     }
 
     /// From now on nothing is kept in that scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
         let now = self.now();
-        self.change("ignoring a project", |connection| privacy::ignore(connection, scope, now))
+        self.change_durably("ignoring a project", |connection| {
+            privacy::ignore(connection, scope, now)
+        })
     }
 
     /// Takes that back; says whether it was so.
     pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
         let now = self.now();
-        self.change("heeding a project", |connection| privacy::heed(connection, scope, now))
+        self.change_durably("heeding a project", |connection| privacy::heed(connection, scope, now))
     }
 
     /// Why nothing is kept in `scope` at the moment.
@@ -133,13 +151,24 @@ impl Memory {
     /// Takes in what another export has, and is not known here.
     pub fn import(&self, notes: &[Note]) -> Result<Imported> {
         let now = self.now();
-        self.change("importing memories", |connection| {
-            // Paused means everything, whatever it is about.
-            if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
-                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-            }
-            transfer::import(connection, notes, now)
-        })
+        let mut imported = Imported::default();
+        // Some at a time, so that hooks can write meanwhile. Whoever is interrupted begins again:
+        // what is here already is known then.
+        for some in notes.chunks(AT_ONCE) {
+            let part = self.change_durably("importing memories", |connection| {
+                // Paused means everything, whatever it is about.
+                if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
+                    return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
+                }
+                transfer::import(connection, some, now)
+            })?;
+            imported.added += part.added;
+            imported.known += part.known;
+        }
+        if imported.added > 0 {
+            self.change("importing memories", search::tidy)?;
+        }
+        Ok(imported)
     }
 
     /// The user has accepted `rules` of the team in `scope`, after `before`.
@@ -150,7 +179,7 @@ impl Memory {
         before: &[Rule],
     ) -> Result<team::Accepted> {
         let now = self.clock.now();
-        self.change("accepting the team's rules", |connection| {
+        self.change_durably("accepting the team's rules", |connection| {
             if let Some(silence) = privacy::silence(connection, scope, now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
@@ -193,12 +222,48 @@ impl Memory {
 
     /// The notes that are meant, the latest first.
     pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
-        let all = self.read(|connection| rows::many(connection, "1", []))?;
+        let (condition, values) = wanted.condition();
+        let all =
+            self.read(|connection| rows::many(connection, &condition, params_from_iter(&values)))?;
         let mut all = all.unwrap_or_default();
-        all.retain(|kept| wanted.means(&kept.note));
         // SQLite would sort large ones in a file, with all their words.
         all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
         Ok(all.into_iter().map(|kept| kept.note).collect())
+    }
+
+    /// Shows the latest of the notes that are meant, at most so many, as they are read. One that
+    /// goes meanwhile is not shown.
+    pub fn each_note<E: From<Error>>(
+        &self,
+        wanted: &Wanted,
+        most: usize,
+        mut show: impl FnMut(&Note) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (condition, values) = wanted.condition();
+        let rows = self.read(|connection| rows::latest(connection, &condition, &values, most))?;
+        for some in rows.unwrap_or_default().chunks(AT_ONCE) {
+            let found = self.read(|connection| {
+                let mut notes = Vec::with_capacity(some.len());
+                for row in some {
+                    // A row that can't be parsed is left out; damage to the file is an error.
+                    notes.extend(rows::many(connection, "row = ?1", [row])?);
+                }
+                Ok(notes)
+            })?;
+            for kept in found.unwrap_or_default() {
+                if wanted.means(&kept.note) {
+                    show(&kept.note)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many notes are meant.
+    pub fn count_notes(&self, wanted: &Wanted) -> Result<u64> {
+        let (condition, values) = wanted.condition();
+        let found = self.read(|connection| rows::count(connection, &condition, &values))?;
+        Ok(found.unwrap_or_default())
     }
 
     /// The notes that answer a query, the best first, and how good an answer each is.
@@ -217,7 +282,7 @@ impl Memory {
     /// Makes a note count that did not, or no longer did; says what gave way to it.
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change("bringing a memory back", |connection| {
+        self.change_durably("bringing a memory back", |connection| {
             givings::none_from_the_future(connection, now)?;
             keep::set_status(connection, id, Status::Active, what, now)
         })
@@ -226,7 +291,7 @@ impl Memory {
     /// Makes a note count no longer.
     pub fn retire(&self, id: &NoteId) -> Result<Note> {
         let now = self.now();
-        self.change("retiring a memory", |connection| {
+        self.change_durably("retiring a memory", |connection| {
             keep::set_status(connection, id, Status::Retired, "retired", now).map(|(note, _)| note)
         })
     }
@@ -234,7 +299,7 @@ impl Memory {
     /// Other words for a note; says what gave way to it, because it is about the same now.
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change("changing a memory", |connection| {
+        self.change_durably("changing a memory", |connection| {
             givings::none_from_the_future(connection, now)?;
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
@@ -255,10 +320,41 @@ impl Memory {
     /// Removes notes for good, here and in the copies that we made; says what was reached
     /// and what was not.
     pub fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
-        let notes =
-            self.change("forgetting memories", |connection| forget::forget(connection, ids))?;
+        let notes = self
+            .change_durably("forgetting memories", |connection| forget::forget(connection, ids))?;
         self.pool.write_existing(|connection| forget::empty_log(connection))?;
         Ok(forget::in_copies(self.path(), notes, ids))
+    }
+
+    /// Looks at all of the file. A damaged one is mended, or set aside and taken over; true if it
+    /// was damaged.
+    pub fn repair(&self) -> Result<bool> {
+        self.pool.repair()
+    }
+
+    /// Waits until the disk has everything that was written before. Tells the user if the log
+    /// was cut off since the last time.
+    pub fn sync(&self) -> Result<()> {
+        if self.has_notes()? {
+            self.change_durably("syncing memory", |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Syncs memory, and settles and copies it once a day. Called now and then by a worker or a
+    /// server, outside the hot paths.
+    pub fn run_maintenance(&self) -> Result<()> {
+        self.sync()?;
+        self.settle_daily()?;
+        self.snapshot_daily().map(drop)
+    }
+
+    pub(super) fn has_notes(&self) -> Result<bool> {
+        let found = self.read(|connection| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
+            connection.query_row(sql, [], |row| row.get(0)).map_err(keep::keeping)
+        })?;
+        Ok(found.unwrap_or(false))
     }
 
     pub(super) fn now(&self) -> Timestamp {
@@ -276,6 +372,23 @@ impl Memory {
             None if self.path().exists() => self.pool.read(|connection| act(connection)),
             None => Ok(None),
         }
+    }
+
+    /// A change that a person relies on: it is on the disk when this returns, and counted, so
+    /// that a log that has lost it is noticed.
+    pub(super) fn change_durably<T>(
+        &self,
+        doing: &str,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        let (done, change) = self.pool.write_synced(|connection| {
+            in_transaction(connection, doing, |connection| {
+                let change = CountedChange::count(connection, self.path(), self.now())?;
+                Ok((act(connection)?, change))
+            })
+        })?;
+        change.note();
+        Ok(done)
     }
 
     pub(super) fn change<T>(

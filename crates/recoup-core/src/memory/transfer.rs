@@ -1,13 +1,17 @@
 //! Memories as lines of JSON, to take along and to bring back: a line that says what it
 //! is, then one for each note.
 
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::{self, Arrival};
 use super::inject::estimate;
 use super::private::without_private;
-use super::refuse::refusal;
+use super::refuse::{Refusal, refusal};
 use super::rows;
 use super::statement::said;
 use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust, paths, search};
@@ -18,6 +22,9 @@ use crate::secrets;
 
 /// The form that this code writes. Newer ones are refused.
 const VERSION: u32 = 1;
+
+/// So few lines are not worth a thread.
+const FEW_LINES: usize = 500;
 
 /// More than anybody says anything; and what is counted up further must still fit.
 const MOST_EVIDENCE: u64 = 1_000_000;
@@ -91,13 +98,26 @@ pub fn parse(text: &str) -> Result<Vec<Note>> {
         }
         _ => return Err(invalid(0, "this is no export of `recoup memory export`".to_owned())),
     }
-    lines
-        .map(|(at, line)| {
-            let line: Line =
-                serde_json::from_str(line).map_err(|error| invalid(at, error.to_string()))?;
-            line.into_note().map_err(|error| invalid(at, error.to_string()))
-        })
-        .collect()
+    let note = |(at, line): &(usize, &str)| {
+        let line: Line =
+            serde_json::from_str(line).map_err(|error| invalid(*at, error.to_string()))?;
+        line.into_note().map_err(|error| invalid(*at, error.to_string()))
+    };
+    let lines: Vec<(usize, &str)> = lines.collect();
+    // Whether each may be kept takes longer than all the rest: on every core some of them.
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = lines.len().div_ceil(threads).max(FEW_LINES);
+    let parts: Vec<Result<Vec<Note>>> = thread::scope(|scope| {
+        let parts: Vec<_> = lines
+            .chunks(share)
+            .map(|some| scope.spawn(|| some.iter().map(note).collect()))
+            .collect();
+        parts
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    });
+    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Within one transaction: takes in what is not known.
@@ -125,7 +145,6 @@ pub(super) fn import(connection: &Connection, notes: &[Note], now: Timestamp) ->
     if let Some((first, last)) = rows {
         arrivals::note(connection, Arrival { at: now, first, last })?;
     }
-    search::tidy(connection)?;
     Ok(imported)
 }
 
@@ -193,17 +212,23 @@ impl Line {
         }
     }
 
+    /// A secret beside the text, which is looked at with all else that must not be kept.
     fn secret(&self) -> Option<&'static str> {
-        let words = [Some(&self.text), self.quote.as_ref(), self.topic.as_ref()];
+        let words = [self.quote.as_ref(), self.topic.as_ref()];
         words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
     }
 
     fn into_note(self) -> Result<Note> {
-        if let Some(rule) = self.secret() {
+        let refused = refusal(&self.text);
+        let in_text = match refused {
+            Some(Refusal::Secret(rule)) => Some(rule),
+            _ => None,
+        };
+        if let Some(rule) = in_text.or_else(|| self.secret()) {
             let message = format!("there is a secret in it ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        if let Some(refused) = refusal(&self.text) {
+        if let Some(refused) = refused {
             return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
         }
         if let Some(wrong) = self.paths.as_deref().and_then(|glob| paths::check(glob).err()) {

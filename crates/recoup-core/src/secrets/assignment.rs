@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use super::expression;
+use super::form::{looks_generated, looks_random};
 use super::name::{self, Name};
 use super::value::{Context, Link, Value};
 
@@ -13,13 +15,23 @@ const GAP: usize = 48;
 /// For the literals that names of credentials contain.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     // Most names have no value: that is seen soonest.
-    let range = name::extent(text, at);
-    let (link, at) = link(text, &range)?;
+    let mut range = name::extent(text, at);
+    let (link, at) = match method(text, &range) {
+        Some((name, value)) => {
+            range = name;
+            (Link::Call, value)
+        }
+        None => link(text, &range)?,
+    };
     let name = Name::read(text, range)?;
     let value = Value::read(text, at)?;
     let context = Context { text, name: &name, link };
     if context.is_credential(&value) {
         return Some(value.range);
+    }
+    if let Some(value) = wrapped(text, &value) {
+        let context = Context { text, name: &name, link: Link::Call };
+        return context.is_credential(&value).then_some(value.range);
     }
     // `password: str = "…"`: what stood behind the colon was a type.
     let at = behind_type(text, &value, link)?;
@@ -28,9 +40,36 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     context.is_credential(&value).then_some(value.range)
 }
 
+/// `password.equals("…")`: a call on what has the name, and where its argument begins.
+fn method(text: &[u8], name: &Range<usize>) -> Option<(Range<usize>, usize)> {
+    if text.get(name.end) != Some(&b'(') || !matches!(text.get(name.end + 1), Some(b'"' | b'\'')) {
+        return None;
+    }
+    // `setPassword("…")`, or a call on the name.
+    let own = Name::read(text, name.clone()).is_some();
+    let dot = text[name.clone()].iter().rposition(|&byte| byte == b'.');
+    let end = if own { name.len() } else { dot? };
+    Some((name.start..name.start + end, name.end + 1))
+}
+
+/// `[]byte("…")`, `Key.fromUtf8('…')`: a literal that is only wrapped.
+fn wrapped(text: &[u8], value: &Value) -> Option<Value> {
+    let start = value.range.start;
+    let head = text.get(start..text.len().min(start + GAP))?;
+    let open =
+        head.iter().position(|byte| b"(\n;,".contains(byte)).filter(|&at| head[at] == b'(')?;
+    let call = head[..open]
+        .iter()
+        .all(|&byte| byte.is_ascii_alphanumeric() || b"_.:[]<> ".contains(&byte));
+    let quoted = matches!(head.get(open + 1), Some(b'"' | b'\''));
+    (value.quote.is_none() && call && quoted).then(|| Value::read(text, start + open + 1))?
+}
+
 /// What connects the name with its value, and where the value begins.
 fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
     let (behind, closed) = skip_quote(text, name.end);
+    // `config["password"] = …`
+    let behind = behind + usize::from(closed && text.get(behind) == Some(&b']'));
     let at = skip_blanks(text, behind);
     if closed && let Some(linked) = spread(text, behind) {
         return Some(linked);
@@ -38,7 +77,13 @@ fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
     if closed && is_attribute(text, name) {
         return pair(text, closed, at);
     }
+    // `arn:aws:…:secret:prod/db`: a part of a name.
+    if text[..name.start].ends_with(b":") && text.get(name.end) == Some(&b':') {
+        return None;
+    }
     match text[at..] {
+        [b'=', b'=', b'=', b' ', b'"' | b'\'', ..] => Some((Link::Call, at + 4)),
+        [b'=', b'=', b' ', b'"' | b'\'', ..] => Some((Link::Call, at + 3)),
         // Comparisons, and paths of types.
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] => None,
         [b'=', b'>', ..] => Some((Link::Colon, skip_blanks(text, at + 2))),
@@ -46,7 +91,9 @@ fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
         [b'=', ..] => Some((Link::Equals, skip_blanks(text, at + 1))),
         [b':', ..] => Some((Link::Colon, skip_block(text, skip_blanks(text, at + 1)))),
         [b'>', ..] if is_tag(text, name) => Some((Link::Tag, at + 1)),
-        _ => flag(text, name, at).or_else(|| pair(text, closed, at)),
+        _ => flag(text, name, at)
+            .or_else(|| pair(text, closed, at))
+            .or_else(|| argument(text, name, closed, at)),
     }
 }
 
@@ -69,8 +116,40 @@ fn is_tag(text: &[u8], name: &Range<usize>) -> bool {
 
 /// `--password VALUE`. The dashes are part of the name.
 fn flag(text: &[u8], name: &Range<usize>, at: usize) -> Option<(Link, usize)> {
-    let dashed = text[name.clone()].starts_with(b"--");
+    let word = &text[name.clone()];
+    let dashed = word.starts_with(b"--") || word.starts_with(b"-") && word.len() > 4;
     (dashed && at > name.end).then_some((Link::Flag, at))
+}
+
+/// `define('DB_PASSWORD', '…')`, `fill('#password', '…')`, `get('#password').type('…')`.
+fn argument(text: &[u8], name: &Range<usize>, closed: bool, at: usize) -> Option<(Link, usize)> {
+    if !closed {
+        return None;
+    }
+    let quoted = |at: usize| matches!(text.get(at), Some(b'"' | b'\'')).then_some(at);
+    match text.get(at)? {
+        b',' => {
+            let value = quoted(skip_blanks(text, at + 1))?;
+            let before = &text[name.start.saturating_sub(12)..name.start];
+            let defines = before.windows(6).any(|window| window == b"define");
+            Some((if defines { Link::Colon } else { Link::Call }, value))
+        }
+        b')' => {
+            let brackets = text[at..].iter().take(4).take_while(|&&byte| byte == b')').count();
+            let rest = text.get(at + brackets..)?.strip_prefix(b".")?;
+            let method = rest
+                .iter()
+                .take(24)
+                .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+                .count();
+            let open = text.len() - rest.len() + method;
+            (text.get(open) == Some(&b'('))
+                .then(|| quoted(open + 1))
+                .flatten()
+                .map(|value| (Link::Call, value))
+        }
+        _ => None,
+    }
 }
 
 /// The name as a value: `name: DB_PASSWORD` and `value: …` on the next line.
@@ -85,7 +164,7 @@ fn pair(text: &[u8], closed: bool, at: usize) -> Option<(Link, usize)> {
     let rest = text.get(at..)?.strip_prefix(b"value").or(text.get(at..)?.strip_prefix(b"Value"))?;
     let (at, _) = skip_quote(text, text.len() - rest.len());
     let at = skip_blanks(text, at);
-    matches!(text.get(at), Some(b':' | b'=')).then(|| (Link::Colon, skip_blanks(text, at + 1)))
+    matches!(text.get(at), Some(b':' | b'=')).then(|| (Link::Pair, skip_blanks(text, at + 1)))
 }
 
 fn behind_type(text: &[u8], value: &Value, link: Link) -> Option<usize> {
@@ -134,4 +213,47 @@ fn skip_gap(text: &[u8], at: usize) -> usize {
         };
     }
     end
+}
+
+/// For the names of services: `ALGOLIA_ADMIN=…`, and a key of theirs on the same line.
+pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let name = name::extent(text, at);
+    if let Some((_, start)) = link(text, &name) {
+        let value = Value::read(text, start)?;
+        let literal = &text[value.range.clone()];
+        let generated =
+            looks_generated(literal) && literal.len() >= 20 && !expression::is_place(literal);
+        if is_service_key(literal) || generated {
+            return Some(value.range);
+        }
+    }
+    let from = at.saturating_sub(NEAR);
+    let from =
+        from + text[from..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |line| line + 1);
+    let to = text.len().min(at + NEAR);
+    let to = at + text[at..to].iter().position(|&byte| byte == b'\n').unwrap_or(to - at);
+    let line = text[from..to].to_ascii_lowercase();
+    let words: [&[u8]; 5] = [b"key", b"token", b"secret", b"admin", b"auth"];
+    if !words.iter().any(|word| line.windows(word.len()).any(|window| window == *word)) {
+        return None;
+    }
+    let mut start = from;
+    text[from..to].split(|byte| b" \t,;\"'`()/=:".contains(byte)).find_map(|word| {
+        let range = start..start + word.len();
+        start = range.end + 1;
+        is_service_key(word).then_some(range)
+    })
+}
+
+/// How far from a service's name its key may stand.
+const NEAR: usize = 160;
+
+/// 32, 40 or 64 hexadecimal digits, perhaps behind the `SK` of Twilio; or three parts as Discord
+/// has them.
+fn is_service_key(word: &[u8]) -> bool {
+    let hex = word.strip_prefix(b"SK").unwrap_or(word);
+    let digits = matches!(hex.len(), 32 | 40 | 64) && hex.iter().all(u8::is_ascii_hexdigit);
+    let parts: Vec<usize> = word.split(|&byte| byte == b'.').map(<[u8]>::len).collect();
+    let parted = matches!(parts[..], [22..=28, 5..=7, 26..=40]) && looks_random(word);
+    (digits && looks_random(hex)) || parted
 }

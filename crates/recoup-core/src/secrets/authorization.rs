@@ -22,7 +22,18 @@ pub(super) fn find_bearer(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// For the literal `basic `: the base64 of a user, a colon and a password.
 pub(super) fn find_basic(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let token = token(text, at, b"basic".len())?;
+    login_in(text, token(text, at, b"basic".len())?)
+}
+
+/// For the literal `_auth =` of an `.npmrc`, with blanks as code has them too.
+pub(super) fn find_registry_login(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let start = at + b"_auth =".len();
+    let start = start + boundary::run(text, start, 4, |byte| b" \"".contains(&byte));
+    login_in(text, start..start + boundary::run(text, start, LONGEST, is_token))
+}
+
+/// `token`, if it is the base64 of a user, a colon and a password.
+fn login_in(text: &[u8], token: Range<usize>) -> Option<Range<usize>> {
     let secret = &text[token.clone()];
     if secret.len() < 8 {
         return None;
@@ -34,6 +45,56 @@ pub(super) fn find_basic(text: &[u8], at: usize) -> Option<Range<usize>> {
         pair.iter().all(|byte| !byte.is_ascii_control()) && std::str::from_utf8(&pair).is_ok();
     let stand_in = password.is_empty() || password == b"password" || password == b"pass";
     (readable && !stand_in && !placeholder::is_placeholder(password)).then_some(token)
+}
+
+/// For the literal `authorization`: whatever scheme the header has.
+pub(super) fn find_header(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let end = at + b"authorization".len();
+    let quotes = boundary::run(text, end, 4, |byte| b"\"'\\])".contains(&byte));
+    let link = end + quotes + boundary::run(text, end + quotes, 4, |byte| byte == b' ');
+    match text.get(link)? {
+        b':' | b'=' => {}
+        b',' if quotes > 0 => {}
+        _ => return None,
+    }
+    let start = link + 1 + boundary::run(text, link + 1, 8, |byte| b" \"'\\>`".contains(&byte));
+    let rest = &text[start..text.len().min(start + LONGEST)];
+    let value = &rest[..rest.iter().position(|byte| b"\n`".contains(byte)).unwrap_or(rest.len())];
+    // A digest and a signature are as good as the password until they expire.
+    let proofs: &[&[u8]] = match value.first() {
+        Some(b'D' | b'd') => &[b"response="],
+        Some(b'A' | b'S' | b'H') => &[b"Signature=", b"signature="],
+        _ => &[],
+    };
+    for proof in proofs {
+        if let Some(place) = value.windows(proof.len()).position(|window| window == *proof) {
+            let from = start + place + proof.len();
+            let from = from + boundary::run(text, from, 2, |byte| b"\"\\".contains(&byte));
+            let len = boundary::run(text, from, 128, |byte| byte.is_ascii_hexdigit());
+            return (len >= 32).then_some(from..from + len);
+        }
+    }
+    let scheme = boundary::run(value, 0, 24, boundary::is_base64url);
+    let blanks = boundary::run(value, scheme, 4, |byte| byte == b' ');
+    // These two have rules of their own.
+    if [b"bearer".as_slice(), b"basic"].iter().any(|own| value[..scheme].eq_ignore_ascii_case(own))
+    {
+        return None;
+    }
+    let plain_scheme = scheme > 0
+        && blanks > 0
+        && value[..scheme].iter().all(|byte| !byte.is_ascii_digit() || scheme < 12);
+    let from = start + if plain_scheme { scheme + blanks } else { 0 };
+    let from = from + boundary::run(text, from, 6, |byte| b"\"'".contains(&byte));
+    let len = boundary::run(text, from, LONGEST, |byte| is_token(byte) || b":%|!".contains(&byte));
+    let token = &text[from..from + len];
+    let made = token.iter().any(u8::is_ascii_digit) && token.iter().any(u8::is_ascii_alphabetic);
+    let code = token.contains(&b'.')
+        && token.iter().all(|byte| byte.is_ascii_lowercase() || b"._".contains(byte));
+    let called = matches!(text.get(from + len), Some(b'(' | b'['));
+    let real = len >= 10 && made && !code && !called;
+    (real && !placeholder::is_placeholder(token) && !placeholder::is_dull(token))
+        .then(|| from..from + len)
 }
 
 /// The token behind a scheme of `len` bytes.

@@ -25,6 +25,16 @@ pub(super) fn ends(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|&byte| !is_word(byte))
 }
 
+/// True if the quote at `at` ends a string of JSON: something stands before it, and the end of a
+/// value behind it.
+pub(super) fn closes_string(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let ends = matches!(text.get(at + 1), None | Some(b'}' | b']' | b',' | b':' | b'\n' | b'\r'));
+    let inside =
+        before.is_some_and(|byte| !byte.is_ascii_whitespace() && !b"\\=\"".contains(&byte));
+    text[at] == b'"' && inside && ends
+}
+
 /// How many bytes from `at` on are `wanted`, at most `most`.
 pub(super) fn run(text: &[u8], at: usize, most: usize, wanted: fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();

@@ -2,14 +2,18 @@
 //! types, and places where the secret is rather than the secret itself.
 
 use super::boundary::is_word;
-use super::value::looks_random;
+use super::form::looks_random;
 use super::words;
 
 /// Paths, addresses and places in a vault: where a secret is, not what it is.
 pub(super) fn is_place(literal: &[u8]) -> bool {
     let path = literal.starts_with(b"/")
         && literal.iter().all(|&byte| is_word(byte) || b"/.-".contains(&byte));
-    words::starts(words::PLACES, literal)
+    // `"auth-token": "^6.0.0"`: the version of a package.
+    let version = literal.contains(&b'.')
+        && literal.iter().all(|byte| byte.is_ascii_digit() || b"^~>=<.* |v".contains(byte));
+    version
+        || words::starts(words::PLACES, literal)
         || words::ends(words::FILES, literal)
         || path && !literal.split(|&byte| byte == b'/').any(looks_random)
 }
@@ -50,6 +54,10 @@ pub(super) fn is_last_on_line(behind: &[u8]) -> bool {
 /// `String`, `SecretStr`, `u8`, `int64`, `varchar`.
 pub(super) fn is_type(literal: &[u8]) -> bool {
     let name = literal.trim_ascii_start();
+    // `String!)`, as a query language has it.
+    let name = name.trim_ascii_end();
+    let end = name.iter().rposition(|byte| !b"!)]".contains(byte)).map_or(0, |at| at + 1);
+    let name = &name[..end];
     let name = &name[name.iter().take_while(|&&byte| byte == b'_').count()..];
     let letters = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let sized =

@@ -1,5 +1,6 @@
 //! What must not be kept: texts with secrets in them. [`scan`] says whether
-//! and where there is one, [`redact`] takes them out.
+//! and where there is one, [`redact`] takes them out, and a [`RedactedCommand`]
+//! is a command line without them.
 //!
 //! A pre-filter made at compile time passes over the text once; only where it
 //! sees a rule's literal is that rule looked at, and only there. So clean text
@@ -8,22 +9,37 @@
 mod assignment;
 mod authorization;
 mod boundary;
+mod call;
+mod command;
+mod cookie;
 mod expression;
+mod form;
 mod jwt;
 mod name;
 mod pem;
 mod placeholder;
 mod plain;
 mod prefilter;
+mod prose;
+mod prose_pair;
+mod prose_run;
+mod prose_words;
 mod redact;
 mod rule;
 mod rules;
 mod scan;
+mod shell_word;
+mod slot;
+mod token_run;
+mod told_word;
 mod url;
 mod value;
 mod values;
 mod words;
 
+pub use command::RedactedCommand;
+pub use form::looks_like_credential;
+pub(crate) use placeholder::REDACTED;
 pub use plain::detect;
 pub use redact::{redact, redact_bytes};
 pub use rule::Rule;

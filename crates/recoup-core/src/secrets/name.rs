@@ -15,15 +15,22 @@ const LONGEST: usize = 64;
 pub(super) enum Strength {
     /// A credential: any literal behind it is one.
     Sure,
-    /// `token` or `pass`: the value must look like a credential itself.
+    /// `token`: the value must look like a credential itself.
     Maybe,
+    /// `pass`: the value must look like a password.
+    Chosen,
+    /// `SUBSCRIPTION_KEY`: the value must be a generator's.
+    Generated,
 }
 
 impl Strength {
     fn of(plain: &[u8]) -> Option<Self> {
         let sure = words::ends(words::SURE, plain).then_some(Self::Sure);
         let maybe = || words::ends(words::MAYBE, plain).then_some(Self::Maybe);
-        sure.or_else(maybe).filter(|_| !words::ends(words::NEVER, plain))
+        let chosen = || words::ends(words::CHOSEN, plain).then_some(Self::Chosen);
+        let generated = || words::ends(words::GENERATED, plain).then_some(Self::Generated);
+        let strength = sure.or_else(maybe).or_else(chosen).or_else(generated);
+        strength.filter(|_| !words::ends(words::NEVER, plain))
     }
 }
 
@@ -45,6 +52,9 @@ impl Name {
         }
         let plain = plain(&text[range.clone()]);
         let strength = Strength::of(&plain)?;
+        if plain.ends_with(SHORTEST) && !stands_alone(text, &range) {
+            return None;
+        }
         Some(Self { range, strength, plain })
     }
 
@@ -55,6 +65,21 @@ impl Name {
         let longer = variable && value.ends_with(&self.plain);
         !value.is_empty() && (longer || self.plain.ends_with(&value))
     }
+}
+
+/// Two letters are found in any noise, and at the end of other words.
+const SHORTEST: &[u8] = b"pw";
+
+/// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
+/// before the name.
+fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
+    let last = text[name.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next();
+    let is_last = last.is_some_and(|word| {
+        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        word[..letters].eq_ignore_ascii_case(SHORTEST)
+    });
+    let before = name.start.checked_sub(1).map_or(b' ', |at| text[at]);
+    is_last && (before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
 }
 
 /// Where the name around `at` begins and ends.

@@ -3,8 +3,16 @@
 
 use super::words;
 
-/// How a redacted secret begins; its rule and a `]` follow.
-pub(super) const MARK: &[u8] = b"[redacted: ";
+/// The start of a redacted secret; its rule and a `]` follow.
+pub(crate) const REDACTED: &str = "[redacted: ";
+
+/// A redacted secret in a command: one word, whatever rule it broke.
+pub(super) const HIDDEN: &str = "[hidden]";
+
+/// True for what begins with a mark of ours.
+pub(super) fn is_marked(value: &[u8]) -> bool {
+    value.starts_with(b"[redacted") || value.starts_with(HIDDEN.as_bytes())
+}
 
 /// Whether `value` stands for something else, or for nothing.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
@@ -24,7 +32,7 @@ fn is_masked(value: &[u8]) -> bool {
 
 /// What documentation writes in place of a password.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
-    words::has(words::STAND_INS, value)
+    words::has(words::STAND_INS, value) || value.ends_with(b"EXAMPLE")
 }
 
 /// How a credential is called, rather than one.
@@ -36,7 +44,8 @@ pub(super) fn is_label(word: &[u8]) -> bool {
 fn is_template(value: &[u8]) -> bool {
     let wrapped = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
     let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
-    let marks: [&[u8]; 9] = [b"{}", b"${", b"$(", b"{{", b"#{", b"%(", b"<%", b"%{", MARK];
+    let marks: [&[u8]; 9] =
+        [b"{}", b"${", b"$(", b"{{", b"#{", b"%(", b"<%", b"%{", REDACTED.as_bytes()];
     wrapped(b"<", b">")
         || wrapped(b"{", b"}")
         || wrapped(b"[", b"]")
@@ -68,14 +77,27 @@ fn is_keyword(value: &[u8]) -> bool {
 
 /// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
 fn asks_to_be_replaced(value: &[u8]) -> bool {
-    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change");
+    // `changeit` with a number is what many make of Java's default.
+    let numbered = || {
+        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        value[..letters].eq_ignore_ascii_case(b"changeit")
+            && value[letters..].iter().all(u8::is_ascii_digit)
+    };
+    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered();
     parts(value).any(|word| words::has(words::REQUESTS, word)) || is_constant(value) || change()
+}
+
+/// A word that holds sentences together.
+pub(super) fn is_glue(word: &[u8]) -> bool {
+    words::has(words::GLUE, word)
 }
 
 /// A text for people rather than a secret with blanks in it.
 pub(super) fn is_prose(value: &[u8]) -> bool {
     let many = value.trim_ascii().contains(&b' ');
-    many && parts(value).any(|word| words::has(words::GLUE, word) || is_label(word))
+    let foreign =
+        value.iter().any(|byte| !byte.is_ascii()) && !value.iter().any(u8::is_ascii_digit);
+    many && (foreign || parts(value).any(|word| words::has(words::GLUE, word) || is_label(word)))
 }
 
 /// An unquoted word that more words follow: `password: hashed with argon2`.

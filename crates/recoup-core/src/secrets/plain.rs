@@ -22,6 +22,17 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let [first, behind @ ..] = rest {
+        if let Some((character, after)) = unicode_escape(rest) {
+            rest = after;
+            match character {
+                '\u{1b}' => rest = behind_colour(rest),
+                _ if character.is_ascii() || !character.is_whitespace() => {
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                _ => out.push(b' '),
+            }
+            continue;
+        }
         let (byte, after) = match first {
             b'\\' => unescaped(behind),
             byte => (Some(*byte), behind),
@@ -38,16 +49,22 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
 
 const ESCAPE: u8 = 0x1b;
 
-/// What stands behind a backslash, and what follows it. Characters beyond ASCII
-/// are in no secret, and become a blank.
+/// The character of `\uXXXX`, or of the two that make a surrogate pair, and what follows it. Half
+/// a pair is a blank.
+fn unicode_escape(text: &[u8]) -> Option<(char, &[u8])> {
+    let unit = |text: &[u8]| text.strip_prefix(b"\\u").and_then(|hex| code(hex.get(..4)?));
+    let first = unit(text)?;
+    let rest = &text[6..];
+    if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, unit(rest)) {
+        let both = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        return Some((char::from_u32(both)?, &text[12..]));
+    }
+    Some((char::from_u32(first).unwrap_or(' '), rest))
+}
+
+/// The byte that stands behind a backslash, and what follows it.
 fn unescaped(text: &[u8]) -> (Option<u8>, &[u8]) {
     match text {
-        [b'u', hex @ ..] if hex.len() >= 4 => match code(&hex[..4]) {
-            Some(code) => {
-                (Some(u8::try_from(code).ok().filter(u8::is_ascii).unwrap_or(b' ')), &hex[4..])
-            }
-            None => (Some(b'\\'), text),
-        },
         [b'x', high, low, rest @ ..] if code(&[*high, *low]).is_some() => {
             let byte = code(&[*high, *low]).and_then(|code| u8::try_from(code).ok());
             (byte, rest)
@@ -62,6 +79,9 @@ fn unescaped(text: &[u8]) -> (Option<u8>, &[u8]) {
 }
 
 fn code(hex: &[u8]) -> Option<u32> {
+    if !hex.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
     u32::from_str_radix(str::from_utf8(hex).ok()?, 16).ok()
 }
 

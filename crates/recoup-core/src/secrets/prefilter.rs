@@ -58,14 +58,15 @@ fn near(text: &[u8], at: usize, from: usize) -> Option<usize> {
     before.or_else(|| is_literal(text, at).then_some(at))
 }
 
-/// The rules whose literals stand at `at`, by their number in the table.
-pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = usize> {
+/// The rules whose literals stand at `at`, by their number in the table, each with the length
+/// of its literal.
+pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = (usize, usize)> {
     let bucket = group(text, at).map_or(0, bucket);
     let range = usize::from(BUCKETS[bucket])..usize::from(BUCKETS[bucket + 1]);
     LITERALS[range]
         .iter()
         .filter(move |literal| stands(literal, text, at))
-        .map(|literal| usize::from(literal.rule))
+        .map(|literal| (usize::from(literal.rule), literal.text.len()))
 }
 
 fn is_literal(text: &[u8], at: usize) -> bool {
@@ -141,6 +142,7 @@ const fn count() -> usize {
     total
 }
 
+#[expect(clippy::large_stack_arrays, reason = "made by the compiler, on no stack of ours")]
 const fn sorted() -> [Literal; COUNT] {
     let mut all = [Literal { text: b"", rule: 0 }; COUNT];
     let (mut len, mut number, mut family) = (0, 0, 0);

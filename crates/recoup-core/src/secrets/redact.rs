@@ -8,7 +8,16 @@ use super::scan::{Finding, scan_all};
 
 /// `text` without its secrets; the same text if it has none.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    match redact_bytes(text.as_bytes()) {
+    text_of(text, redact_bytes(text.as_bytes()))
+}
+
+/// The same with one mark for all rules.
+pub(super) fn redact_as<'a>(text: &'a str, mark: &[u8]) -> Cow<'a, str> {
+    text_of(text, repeat(text.as_bytes(), Some(mark)))
+}
+
+fn text_of<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
+    match clean {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(bytes) => {
             let text = String::from_utf8(bytes);
@@ -19,16 +28,20 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// The same for text of any encoding.
 pub fn redact_bytes(text: &[u8]) -> Cow<'_, [u8]> {
-    let Some(mut clean) = pass(text) else { return Cow::Borrowed(text) };
+    repeat(text, None)
+}
+
+fn repeat<'a>(text: &'a [u8], mark: Option<&[u8]>) -> Cow<'a, [u8]> {
+    let Some(mut clean) = pass(text, mark) else { return Cow::Borrowed(text) };
     // What stood beside a secret may read differently now that it is gone. Each
     // round takes away something that was there at first, so this ends.
-    while let Some(cleaner) = pass(&clean) {
+    while let Some(cleaner) = pass(&clean, mark) {
         clean = cleaner;
     }
     Cow::Owned(clean)
 }
 
-fn pass(text: &[u8]) -> Option<Vec<u8>> {
+fn pass(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
     let mut findings = scan_all(text).peekable();
     findings.peek()?;
     let mut clean = Vec::with_capacity(text.len());
@@ -36,9 +49,13 @@ fn pass(text: &[u8]) -> Option<Vec<u8>> {
     for Finding { rule, range } in findings {
         let range = whole_characters(text, range);
         clean.extend_from_slice(&text[kept..range.start.max(kept)]);
-        clean.extend_from_slice(placeholder::MARK);
-        clean.extend_from_slice(rule.as_bytes());
-        clean.push(b']');
+        if let Some(mark) = mark {
+            clean.extend_from_slice(mark);
+        } else {
+            clean.extend_from_slice(placeholder::REDACTED.as_bytes());
+            clean.extend_from_slice(rule.as_bytes());
+            clean.push(b']');
+        }
         kept = range.end.max(kept);
     }
     clean.extend_from_slice(&text[kept..]);

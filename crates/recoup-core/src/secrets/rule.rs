@@ -6,6 +6,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::slot::CredentialSlot;
+
 /// A rule of the table: its name is what people read, never what it found.
 pub struct Rule {
     pub(super) name: &'static str,
@@ -25,6 +27,8 @@ pub(super) enum Shape {
     /// Code, where the surroundings decide. It gets the text and where the
     /// literal begins, and returns where the secret is.
     Code(fn(&[u8], usize) -> Option<Range<usize>>),
+    /// Places in the command line of a program, whose name is the literal.
+    Slots(&'static [CredentialSlot]),
 }
 
 /// One text that must be found, and one like it that must not.
@@ -63,6 +67,17 @@ impl Rule {
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
         Self { name, literals, shape: Shape::Code(code), proof: Proof { secret, harmless } }
+    }
+
+    /// A rule for passwords in the command lines of these programs.
+    pub(super) const fn slots(
+        name: &'static str,
+        programs: &'static [&'static str],
+        slots: &'static [CredentialSlot],
+        [secret, harmless]: [&'static str; 2],
+    ) -> Self {
+        let shape = Shape::Slots(slots);
+        Self { name, literals: programs, shape, proof: Proof { secret, harmless } }
     }
 
     /// What the rule is called in findings and in redacted text.

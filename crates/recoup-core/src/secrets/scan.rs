@@ -11,6 +11,8 @@ use super::placeholder;
 use super::prefilter;
 use super::rule::{Rule, Shape};
 use super::rules;
+use super::slot;
+use super::token_run;
 
 /// How far behind its literal a pattern may look. The longest secrets that
 /// patterns describe are a few hundred bytes; what is longer is cut there.
@@ -32,46 +34,92 @@ pub struct Findings<'a> {
     at: usize,
     /// Where the last finding ended.
     free: usize,
+    encoded: EncodedSearch,
+}
+
+/// How far a text was searched for encoded secrets.
+#[derive(Clone)]
+enum EncodedSearch {
+    /// Nothing is decoded: this is decoded text.
+    Off,
+    /// From here on.
+    From(usize),
+    /// The next one is known.
+    Found(Finding),
 }
 
 /// The first secret in `text`, if there is one.
 pub fn scan(text: &[u8]) -> Option<Finding> {
-    scan_all(text).next()
+    scan_literals(text)
+        .or_else(|| token_run::next(text, 0).map(|(rule, range)| Finding { rule, range }))
 }
 
 /// All secrets in `text`.
 pub fn scan_all(text: &[u8]) -> Findings<'_> {
-    Findings { text, at: 0, free: 0 }
+    Findings { text, at: 0, free: 0, encoded: EncodedSearch::From(0) }
+}
+
+/// The first secret that is not encoded.
+pub(super) fn scan_literals(text: &[u8]) -> Option<Finding> {
+    Findings { text, at: 0, free: 0, encoded: EncodedSearch::Off }.next()
 }
 
 impl Iterator for Findings<'_> {
     type Item = Finding;
 
     fn next(&mut self) -> Option<Finding> {
+        self.decode();
         while let Some(at) = prefilter::next(self.text, self.at) {
-            let found = self.look(at);
-            match found {
+            match self.look(at) {
                 None => self.at = at + 1,
                 Some(finding) => {
+                    if let EncodedSearch::Found(encoded) = &self.encoded
+                        && encoded.range.start < finding.range.end
+                    {
+                        break;
+                    }
                     self.free = finding.range.end;
                     self.at = self.free.max(at + 1);
                     return Some(finding);
                 }
             }
         }
-        self.at = self.text.len();
-        None
+        let EncodedSearch::Found(finding) =
+            std::mem::replace(&mut self.encoded, EncodedSearch::Off)
+        else {
+            self.at = self.text.len();
+            return None;
+        };
+        self.encoded = EncodedSearch::From(finding.range.end);
+        self.free = finding.range.end;
+        self.at = self.free;
+        Some(finding)
     }
 }
 
 impl Findings<'_> {
+    /// Looks for the next encoded secret behind the last finding.
+    fn decode(&mut self) {
+        let from = match &self.encoded {
+            EncodedSearch::From(from) => self.free.max(*from),
+            EncodedSearch::Found(finding) if finding.range.start < self.free => {
+                self.free.max(finding.range.end)
+            }
+            EncodedSearch::Off | EncodedSearch::Found(_) => return,
+        };
+        self.encoded = match token_run::next(self.text, from) {
+            None => EncodedSearch::Off,
+            Some((rule, range)) => EncodedSearch::Found(Finding { rule, range }),
+        };
+    }
+
     /// What the rules at `at` find, if it does not begin inside the last finding.
     fn look(&self, at: usize) -> Option<Finding> {
-        prefilter::rules_at(self.text, at).find_map(|number| {
+        prefilter::rules_at(self.text, at).find_map(|(number, len)| {
             let rule = rules::by_number(number);
-            let range = find(rule, number, self.text, at)?;
+            let range = find(rule, number, self.text, at, len)?;
             // A mark of ours is never a secret, or redacting would not end.
-            let mark = self.text[range.start..].starts_with(placeholder::MARK);
+            let mark = placeholder::is_marked(&self.text[range.clone()]);
             (range.start >= self.free && !mark).then_some(Finding { rule: rule.name, range })
         })
     }
@@ -84,9 +132,10 @@ impl std::fmt::Debug for Findings<'_> {
     }
 }
 
-fn find(rule: &Rule, number: usize, text: &[u8], at: usize) -> Option<Range<usize>> {
+fn find(rule: &Rule, number: usize, text: &[u8], at: usize, len: usize) -> Option<Range<usize>> {
     let (pattern, start) = match rule.shape {
         Shape::Code(code) => return code(text, at),
+        Shape::Slots(slots) => return slot::find(slots, text, at, len),
         Shape::Pattern(pattern) => (pattern, boundary::begins(text, at).then_some(at)?),
         Shape::Inner(pattern, before) => (pattern, token_start(text, at, before)),
     };

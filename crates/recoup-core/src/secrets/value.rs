@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::boundary::is_word;
 use super::expression::{has_digit, in_arguments, is_code, is_last_on_line, is_place, is_type};
+use super::form::{self, PasswordLikeness, looks_generated, looks_random};
 use super::name::{Name, Strength};
 use super::placeholder;
 
@@ -23,6 +24,10 @@ pub(super) enum Link {
     Tag,
     /// `=` behind a type: what is not quoted there is code.
     Typed,
+    /// The value of a pair that has the name in its other half.
+    Pair,
+    /// An argument of the same call, or of one on the name: `password.equals("…")`.
+    Call,
 }
 
 /// A value as it stands in the text, without its quotes.
@@ -91,7 +96,19 @@ impl Context<'_> {
     pub(super) fn is_credential(&self, value: &Value) -> bool {
         let literal = &self.text[value.range.clone()];
         let literal = &literal[..literal.len().min(ENOUGH)];
-        if literal.len() < 3 || placeholder::is_placeholder(literal) || is_place(literal) {
+        // A label of a form, in a script that no password is typed in.
+        let foreign = !literal.iter().any(u8::is_ascii_alphanumeric);
+        if literal.len() < 3 || foreign || placeholder::is_placeholder(literal) || is_place(literal)
+        {
+            return false;
+        }
+        // `docker build --secret id=npm,src=.npmrc` says where the secret is.
+        let mounted = self.name.plain == b"secret"
+            && self.text[self.name.range.clone()].starts_with(b"--")
+            && [b"id=".as_slice(), b"type=", b"src=", b"source="]
+                .iter()
+                .any(|option| literal.starts_with(option));
+        if mounted {
             return false;
         }
         let label = placeholder::is_label(literal)
@@ -107,10 +124,48 @@ impl Context<'_> {
             // In a shell, a command whose output is the value.
             Some(b'`') if literal.contains(&b' ') => false,
             Some(_) => !is_between_quotes(literal) && !placeholder::is_prose(literal),
-            None if self.link == Link::Typed => false,
+            None if matches!(self.link, Link::Typed | Link::Call) => false,
             None => self.is_bare_literal(value.range.end, literal),
         };
-        plausible && (self.name.strength == Strength::Sure || looks_random(literal))
+        plausible && self.is_strong_enough(literal)
+    }
+
+    /// True if the value looks as its name demands.
+    fn is_strong_enough(&self, literal: &[u8]) -> bool {
+        if self.link == Link::Call {
+            let generated = looks_generated(literal);
+            let chosen = match (self.name.strength, form::chosen(literal)) {
+                (Strength::Generated, _) | (_, PasswordLikeness::No) => false,
+                (Strength::Sure, PasswordLikeness::Perhaps) => {
+                    literal.len() >= 6 && !form::is_identifier(literal)
+                }
+                (_, chosen) => chosen == PasswordLikeness::Clearly,
+            };
+            return generated || chosen;
+        }
+        match self.name.strength {
+            Strength::Sure => true,
+            Strength::Maybe => looks_random(literal),
+            Strength::Chosen => {
+                let number = literal.len() >= 8 && literal.iter().all(u8::is_ascii_digit);
+                form::chosen(literal) > PasswordLikeness::No || looks_random(literal) || number
+            }
+            // `deploy --key=V`
+            Strength::Generated
+                if self.link == Link::Equals
+                    && self.name.plain == b"key"
+                    && self.text[self.name.range.clone()].starts_with(b"--") =>
+            {
+                let chosen = literal.len() >= 8 && form::chosen(literal) > PasswordLikeness::No;
+                (chosen || looks_random(literal)) && !form::is_identifier(literal)
+            }
+            Strength::Generated => {
+                let long =
+                    literal.len() >= 32 && !literal.contains(&b'-') && self.name.plain.len() > 4;
+                looks_generated(literal) && literal.len() >= 20
+                    || long && form::is_hex(literal) && looks_random(literal)
+            }
+        }
     }
 
     /// `secret: db-credentials` names an object that holds the secret.
@@ -127,30 +182,46 @@ impl Context<'_> {
         let number = literal.iter().all(|byte| byte.is_ascii_digit() || b".-+_".contains(byte))
             || literal.starts_with(b"0x") && literal.len() < 20;
         if number {
-            return literal.len() >= 4 && self.name.strength == Strength::Sure;
+            let least = if self.name.strength == Strength::Sure { 4 } else { 8 };
+            return literal.len() >= least && !literal.starts_with(b"0x");
         }
         let typed = self.link == Link::Colon && behind.starts_with(b" =");
         let untagged = self.link == Link::Tag && !behind.starts_with(b"</");
-        let code = self.link != Link::Tag && is_code(literal, behind);
+        // `ninth.Cl0udberry` in settings is no member of anything.
+        let settings = self.link == Link::Equals && self.is_tight()
+            || self.link == Link::Colon && self.is_tight_key() && is_last_on_line(behind);
+        let dotted = settings
+            && literal.iter().all(|&byte| is_word(byte) || byte == b'.' || byte == b'-')
+            && (has_digit(literal) || self.is_option(behind));
+        let code = self.link != Link::Tag && !dotted && is_code(literal, behind);
         if typed || untagged || code {
             return false;
         }
         if !literal.iter().all(|&byte| is_word(byte) || byte == b'-')
             || has_digit(literal) && !is_type(literal)
         {
-            return !placeholder::is_sentence(literal, behind);
+            let typed = self.link == Link::Colon && is_type(literal);
+            return !typed && !placeholder::is_sentence(literal, behind);
         }
         match self.link {
-            Link::Equals => self.is_tight() && !in_arguments(behind),
+            Link::Equals => self.is_tight() && (self.is_option(behind) || !in_arguments(behind)),
             Link::Colon => self.is_tight_key() && is_last_on_line(behind) && !is_type(literal),
+            Link::Pair => is_last_on_line(behind) && !is_type(literal),
             Link::Tag => true,
-            Link::Flag | Link::Typed => false,
+            Link::Flag | Link::Typed | Link::Call => false,
         }
     }
 
     /// `password=word`, as shells, URLs and settings have it; code has blanks.
     fn is_tight(&self) -> bool {
         self.text.get(self.name.range.end) == Some(&b'=')
+            || self.text[self.name.range.clone()].starts_with(b"--")
+    }
+
+    /// `user=ada,password=word,uid=1`: options without blanks between them.
+    fn is_option(&self, behind: &[u8]) -> bool {
+        let before = self.name.range.start.checked_sub(1).map(|at| self.text[at]);
+        before == Some(b',') && matches!(behind, [b',', next, ..] if *next != b' ')
     }
 
     /// `password: word`, as YAML has it: nothing before the name but its indent.
@@ -165,12 +236,4 @@ impl Context<'_> {
 /// What was taken for a value stands between two strings: `has("password=") && has("…`.
 fn is_between_quotes(literal: &[u8]) -> bool {
     matches!(literal, [b')' | b']' | b'}' | b',' | b';' | b' ' | b'\\', ..])
-}
-
-/// At least 16 characters of two kinds, and varied: what generators make.
-pub(super) fn looks_random(literal: &[u8]) -> bool {
-    let digits = literal.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = literal.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let token = literal.iter().all(|&byte| is_word(byte) || b"-.+/=~:".contains(&byte));
-    token && literal.len() >= 16 && digits >= 2 && letters >= 4 && !placeholder::is_dull(literal)
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::name::Name;
+use super::name::{Name, Strength};
 use super::placeholder::{self, is_placeholder};
 use super::words;
 
@@ -43,7 +43,10 @@ impl Values {
         N: AsRef<[u8]>,
         V: Into<Vec<u8>>,
     {
-        let named = |name: &[u8]| Name::read(name, 0..name.len()).is_some() && !is_directory(name);
+        let named = |name: &[u8]| {
+            let strength = Name::read(name, 0..name.len()).map(|name| name.strength);
+            strength.is_some_and(|strength| strength != Strength::Generated) && !is_directory(name)
+        };
         let credentials = variables.into_iter().filter(|(name, _)| named(name.as_ref()));
         Self(credentials.filter_map(|(_, value)| Value::telling(value.into())).collect())
     }
@@ -66,7 +69,7 @@ impl Values {
 
     /// `text` without them.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mark = [placeholder::MARK, RULE.as_bytes(), b"]"].concat();
+        let mark = [placeholder::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
         let values = self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok());
         values.fold(Cow::Borrowed(text), |text, value| value.replaced(text, &mark))

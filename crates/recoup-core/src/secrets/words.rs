@@ -11,13 +11,24 @@ pub(super) const SURE: &[&str] = &[
     "apitoken", "bottoken", "secrettoken", "sessiontoken", "bearertoken", "usertoken",
     "deploytoken", "personaltoken", "githubtoken", "ghtoken", "gitlabtoken", "npmtoken",
     "slacktoken", "servicetoken", "oauthtoken", "bearer", "userpass", "dbpass", "mysqlpass",
-    "smtppass", "mailpass", "adminpass", "rootpass", "ftppass",
+    "smtppass", "mailpass", "adminpass", "rootpass", "ftppass", "kennwort", "contrasena", "senha",
+    "requirepass", "masterauth", "pswd",
 ];
+
+/// Ends of names after which a value counts if it looks like a password that somebody chose.
+#[rustfmt::skip]
+pub(super) const CHOSEN: &[&str] = &[
+    "pass", "passcode", "credential", "mdp", "pw", "wifikey", "wpakey", "psk", "presharedkey",
+];
+
+/// Ends of names after which a value counts if a generator made it.
+#[rustfmt::skip]
+pub(super) const GENERATED: &[&str] = &["key", "salt", "signature", "sessionid", "sid", "cookie", "auth", "jwt"];
 
 /// Ends of names after which a value counts only if it looks like a credential.
 #[rustfmt::skip]
 pub(super) const MAYBE: &[&str] = &[
-    "token", "pass", "credential", "credentials", "passcode",
+    "token", "credentials",
 ];
 
 /// Names that end like a credential's and hold something else.
@@ -26,7 +37,39 @@ pub(super) const NEVER: &[&str] = &[
     "pagetoken", "nexttoken", "continuationtoken", "csrftoken", "xsrftoken", "padtoken",
     "synctoken", "cursortoken", "bypass", "compass", "encompass", "trespass", "idempotencytoken",
     "clientrequesttoken", "updatepassword", "resetpassword", "forgotpassword", "showpassword",
-    "hidepassword", "requirepassword",
+    "hidepassword", "requirepassword", "publickey", "pubkey", "primarykey", "foreignkey",
+    "partitionkey", "sortkey", "cachekey", "restorekey", "idempotencykey", "hashkey", "objectkey", "sitekey",
+    "publishablekey", "routingkey", "dedupkey", "translationkey", "metakey", "querykey",
+    "uniquekey", "hostkey", "storagekey", "rowkey", "sitemapkey", "monkey", "hotkey", "turnkey",
+    "s3key", "filekey", "messagekey", "devicekey",
+];
+
+/// Parts of a cookie's name that stand for a login.
+#[rustfmt::skip]
+pub(super) const SESSIONS: &[&str] = &[
+    "sess", "sid", "auth", "token", "jwt", "remember", "login", "identity", "userid", "access",
+];
+
+/// Names of algorithms, formats, types and products that have a number behind them.
+#[rustfmt::skip]
+pub(super) const NUMBERED: &[&str] = &[
+    "sha", "md", "base", "argon", "pbkdf", "bcrypt", "scrypt", "ed", "x", "aes", "rsa", "rs", "hs",
+    "es", "ps", "utf", "iso", "oauth", "auth", "http", "ipv", "log", "pkcs", "secp", "p", "int",
+    "uint", "float", "u", "i", "f", "h", "mp", "gpt", "ecma", "es", "python", "node", "java", "php",
+    "postgres", "postgresql", "mysql", "windows", "ubuntu", "debian", "arm", "amd", "win", "tls",
+    "ssl", "web", "gb", "latin", "cp", "crc", "blake", "ripemd", "chacha", "poly", "keccak", "v",
+    "step", "phase", "level", "part", "chapter", "test", "user", "step", "version", "issue", "pr",
+    "ticket", "rfc", "cve", "line", "totp", "k", "s", "ec", "m", "t", "c", "r", "g", "b", "d", "a",
+    "k8s", "db", "srv", "host", "server", "web", "app", "port", "foo", "bar", "password", "secret",
+];
+
+/// Services whose keys have no form of their own: their name stands near.
+#[rustfmt::skip]
+pub(super) const VENDORS: &[&str] = &[
+    "algolia", "okta_", "okta ", "iscord", "adafruit", "asana", "bitly", "bittrex", "browserstack",
+    "udinary", "dropbox", "fastly", "nnhub", "kraken", "kucoin", "lastfm",
+    "mailjet", "mixpanel", "nytimes", "opsgenie", "nweathermap", "rapidapi", "rollbar", "ndbird", "snyk",
+    "spotify", "squarespace", "sumologic", "trello", "twitch", "twitter", "upstash", "virustotal", "zoho", "twilio",
 ];
 
 /// How credentials are called.
@@ -34,7 +77,8 @@ pub(super) const NEVER: &[&str] = &[
 pub(super) const CREDENTIALS: &[&str] = &[
     "password", "passwords", "passwd", "pass", "pwd", "passphrase", "passwort", "secret",
     "secrets", "token", "tokens", "key", "keys", "apikey", "credential", "credentials", "creds",
-    "bearer", "auth",
+    "bearer", "auth", "passwort", "kennwort", "contraseña", "contrasena", "senha", "mdp", "clave",
+    "passcode", "pin", "username",
 ];
 
 /// What documentation writes in place of a password.
@@ -80,7 +124,7 @@ pub(super) const REQUESTS: &[&str] = &[
     "your", "yours", "placeholder", "example", "replace", "insert", "dummy", "changeme",
     "redacted", "todo", "fixme", "xxx", "xxxx", "xxxxx", "xxxxxx", "xxxxxxxx", "sample", "fake",
     "required", "nullable", "goes", "here", "notreal", "mock", "censored", "yourpassword",
-    "yoursecret", "yourtoken", "yourapikey", "mypassword", "mysecret", "mytoken", "myapikey",
+    "yoursecret", "yourtoken", "yourapikey",
 ];
 
 /// Words that hold sentences together, or labels of forms.

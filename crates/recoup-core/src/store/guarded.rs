@@ -8,7 +8,7 @@ use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit};
 use crate::base::clock::Clock;
 use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 /// `inner`, while it answers.
 #[derive(Debug)]
@@ -100,6 +100,10 @@ impl Store for Guarded {
 
     fn remove(&self, ids: &[Id]) -> Result<usize> {
         self.ask(|store| store.remove(ids))
+    }
+
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.ask(|store| store.clear(scope, gone))
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {

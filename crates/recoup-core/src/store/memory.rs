@@ -7,13 +7,14 @@ use foldhash::fast::RandomState;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
+use super::plan::{clear_by_scan, scan_refined};
 use super::sums::Sums;
 use super::tallies::Tallies;
 use super::{Cause, Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Timestamp;
 use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
 use crate::error::Result;
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 /// Records in memory, the least recently used ones giving way.
 #[derive(Debug)]
@@ -91,6 +92,10 @@ impl Store for Memory {
         Ok(ids.iter().filter(|id| self.records.remove(*id).is_some()).count())
     }
 
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        clear_by_scan(self, scope, gone)
+    }
+
     fn fold(&self, batch: &Batch) -> Result<()> {
         let sums = Sums::of(batch);
         if !self.tallies.lock().unwrap_or_else(PoisonError::into_inner).add(batch, &sums) {
@@ -114,12 +119,14 @@ impl Store for Memory {
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        for (id, record) in self.matching(filter) {
-            if visit(&id, Ok(&record.head)).is_break() {
-                break;
+        scan_refined(filter, visit, |filter, visit| {
+            for (id, record) in self.matching(filter) {
+                if visit(&id, Ok(&record.head)).is_break() {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
@@ -129,7 +136,8 @@ impl Store for Memory {
         for (id, record) in self.matching(&Filter::default()).iter().filter(|(_, r)| is_dead(r)) {
             self.drop_one(id, &record.head, Cause::Dead, &mut evicted);
         }
-        let filter = Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind) };
+        let filter =
+            Filter { scope: Some(plan.scope.clone()), kind: Some(plan.kind), ..Filter::default() };
         let mut alive = self.matching(&filter);
         alive.sort_unstable_by_key(|(_, record)| record.head.last_used);
         let mut entries = alive.len() as u64;
@@ -150,7 +158,7 @@ impl Store for Memory {
     }
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {
-        let filter = Filter { scope: Some(scope.clone()), kind: None };
+        let filter = Filter::of_scope(scope);
         let found = self.matching(&filter);
         let sizes = found.iter().map(|(_, record)| stored_bytes(&record.head));
         let bytes = sizes.fold(0, u64::saturating_add);

@@ -14,6 +14,7 @@ mod memory;
 mod nearest;
 mod plan;
 pub mod redis;
+mod selection;
 pub mod sqlite;
 mod sums;
 mod tallies;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 pub use breaker::{Pausing, pausing};
 pub use claims::{Claim, Claims, FileClaims, Held, ThreadClaims};
@@ -37,6 +38,7 @@ pub use memory::Memory;
 pub use nearest::Probe;
 pub use plan::{Cause, Evicted, EvictionPlan, Filter, Gone, Limit, Usage};
 pub use redis::Redis;
+pub use selection::Selection;
 pub use sqlite::Sqlite;
 pub use tiered::Tiered;
 pub use url::{StoreUrl, Surroundings, without_credentials};
@@ -67,6 +69,10 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Removes records; says how many there were.
     fn remove(&self, ids: &[Id]) -> Result<usize>;
 
+    /// Removes everything that a scope holds when this begins; says how many records that were.
+    /// `gone` hears of each whose key and kind could be read. Others may write meanwhile.
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize>;
+
     /// Takes in what happened to records: counts it, moves those that were served
     /// to the end of the queue for eviction, and drops those that were found
     /// damaged. A batch that it has seen changes nothing.
@@ -75,8 +81,8 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// What was folded in, for one scope or for all. Counts of more than a year ago go.
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>>;
 
-    /// Shows the head of each record that the filter lets through, in no
-    /// particular order, without reading bodies.
+    /// Shows the head of each record that the filter lets through, without reading bodies; in
+    /// no particular order, unless the filter asks for the newest.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()>;
 
     /// Carries out a plan: what is dead goes first, then what was used least recently.

@@ -111,7 +111,8 @@ impl<K: Ord, V> Eq for Ranked<K, V> {}
 pub(super) fn by_scan(store: &dyn Store, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
     let sketch = Sketch::of(probe.parts);
     let mut best = Best::new(probe.most);
-    let filter = Filter { scope: Some(probe.scope.clone()), kind: Some(probe.kind) };
+    let filter =
+        Filter { scope: Some(probe.scope.clone()), kind: Some(probe.kind), ..Filter::default() };
     store.scan(&filter, &mut |id, head| {
         if let Ok(head) = head {
             let in_common = sketch.in_common(Sketch::of(&head.header.parts).as_bytes());

@@ -8,11 +8,12 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::plan::scan_refined;
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Probe, Store, Usage, Visit};
 use crate::base::clock::Clock;
 use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 /// A larger body stays in the back. Those up to this are fetched before the front
 /// is changed, so that nobody waits there for the back.
@@ -229,6 +230,15 @@ impl Store for Tiered {
         Ok(most)
     }
 
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        let mut most = 0;
+        self.in_both(|store| {
+            most = store.clear(scope, gone)?.max(most);
+            Ok(())
+        })?;
+        Ok(most)
+    }
+
     fn fold(&self, batch: &Batch) -> Result<()> {
         self.in_both(|store| store.fold(batch))
     }
@@ -240,22 +250,30 @@ impl Store for Tiered {
     /// The back is the whole, but for what another machine removed there: the front
     /// still serves that for a while, so it is shown, and can be removed.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        let (mut seen, mut flow) = (HashSet::new(), Flow::Continue(()));
-        self.back.scan(filter, &mut |id, head| {
-            seen.insert(id.clone());
-            flow = visit(id, head);
-            flow
-        })?;
-        if flow.is_break() {
-            return Ok(());
+        let in_both = |filter: &Filter, visit: &mut Visit<'_>| {
+            let (mut seen, mut flow) = (HashSet::new(), Flow::Continue(()));
+            self.back.scan(filter, &mut |id, head| {
+                seen.insert(id.clone());
+                flow = visit(id, head);
+                flow
+            })?;
+            if flow.is_break() {
+                return Ok(());
+            }
+            let near = self.front.scan(filter, &mut |id, head| {
+                if seen.contains(id) { Flow::Continue(()) } else { visit(id, head) }
+            });
+            if let Err(error) = near {
+                self.note(&self.front, &error);
+            }
+            Ok(())
+        };
+        // Two lists of the newest are not one; all else holds in each tier by itself.
+        if filter.newest.is_some() {
+            scan_refined(filter, visit, in_both)
+        } else {
+            in_both(filter, visit)
         }
-        let near = self.front.scan(filter, &mut |id, head| {
-            if seen.contains(id) { Flow::Continue(()) } else { visit(id, head) }
-        });
-        if let Err(error) = near {
-            self.note(&self.front, &error);
-        }
-        Ok(())
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {

@@ -3,13 +3,14 @@
 
 mod budget;
 mod laws;
+mod length;
 mod misread;
 mod odd;
 mod preserve;
 mod reports;
 mod strategies;
 
-use recoup_core::condense::{Document, Options, Strategy, condense};
+use recoup_core::condense::{Document, Options, Strategy, condense, condense_or_keep};
 use serde_json::Value;
 
 /// What a strategy prints for this input.
@@ -18,7 +19,12 @@ fn printed(strategy: Strategy, input: impl AsRef<[u8]>) -> String {
 }
 
 fn with(options: &Options, input: impl AsRef<[u8]>) -> String {
-    condense(&Document::read(input.as_ref()).unwrap(), options).to_json()
+    condense(&Document::read(input.as_ref()).unwrap(), options).to_pretty_json()
+}
+
+/// The condensed result or the input itself, as agents get it.
+fn kept(options: &Options, input: impl AsRef<[u8]>) -> String {
+    condense_or_keep(&Document::read(input.as_ref()).unwrap(), options).to_json()
 }
 
 fn verdict(input: impl AsRef<[u8]>) -> Value {

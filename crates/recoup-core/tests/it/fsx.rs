@@ -54,13 +54,21 @@ fn a_directory_of_the_users_keeps_its_mode() {
 }
 
 #[test]
-fn a_directory_of_our_own_is_closed_to_others() {
+fn a_directory_that_was_there_keeps_its_mode_and_is_refused_if_others_can_write_to_it() {
     let dir = tempdir().unwrap();
-    for open in [0o755, 0o770, 0o701, 0o777] {
+    for open in [0o755, 0o750, 0o701, 0o700] {
         set_mode(dir.path(), open);
         fsx::ensure_private_dir(dir.path()).unwrap();
-        assert_eq!(mode(dir.path()), 0o700, "{open:o}");
+        assert_eq!(mode(dir.path()), open, "{open:o}");
     }
+    for open in [0o770, 0o777, 0o702, 0o1777] {
+        set_mode(dir.path(), open);
+        let error = fsx::ensure_private_dir(dir.path()).unwrap_err().to_string();
+        assert!(error.contains(&format!("its mode is {open:o}")), "{error}");
+        assert!(error.contains(&format!("chmod go-w {}", dir.path().display())), "{error}");
+        assert_eq!(mode(dir.path()), open, "{open:o}");
+    }
+    set_mode(dir.path(), 0o755);
     let new = dir.path().join("new");
     fsx::ensure_private_dir(&new).unwrap();
     assert_eq!(mode(&new), 0o700);

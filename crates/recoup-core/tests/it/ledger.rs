@@ -7,6 +7,7 @@ mod following;
 mod history;
 mod hit_log;
 mod lines;
+mod slices;
 mod together;
 
 use std::fs;

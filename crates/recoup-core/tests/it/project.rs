@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod claims;
 mod config;
 mod remote;
 
@@ -48,7 +49,9 @@ impl Scene {
     /// A repository with one commit, made by `git`.
     fn repository(&self, name: &str) -> PathBuf {
         self.git(&["init", "-q", name]);
-        self.git(&["-C", name, "commit", "-q", "--allow-empty", "-m", "first"]);
+        fs::write(self.path(name).join("file"), name).unwrap();
+        self.git(&["-C", name, "add", "."]);
+        self.git(&["-C", name, "commit", "-q", "-m", "first"]);
         self.path(name)
     }
 
@@ -81,8 +84,9 @@ fn find(start: &Path) -> Project {
     Project::find(start).unwrap()
 }
 
+/// The id that a repository claims.
 fn id(start: &Path) -> ProjectId {
-    find(start).id().clone()
+    find(start).claimed_id()
 }
 
 /// A configuration whose only remote has this URL.
@@ -328,7 +332,7 @@ fn origin_names_the_project_else_the_only_remote() {
 #[test]
 fn an_id_never_changes_from_one_release_to_the_next() {
     let project = project_with("git@github.com:owner/repo.git");
-    assert_eq!(project.id().as_str(), "e9e7282199e8e873b716370dd15d1fc8");
+    assert_eq!(project.claimed_id().as_str(), "e9e7282199e8e873b716370dd15d1fc8");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod redact;
 use recoup_core::secrets::{Rule, rules, scan, scan_all};
 
 use corpus::fill::fill;
+use corpus::labelled::{self, LabelledReport};
 use corpus::rates::{self, LEAST_REFUSED, MOST_REFUSED};
 
 #[test]
@@ -154,6 +155,51 @@ fn hardly_any_clean_text_of_the_corpus_is_refused() {
 }
 
 #[test]
+fn the_texts_of_the_working_half_are_judged_as_they_are_labelled() {
+    let report = LabelledReport::of(&labelled::working());
+    let (secrets, clean) = (report.total(true), report.total(false));
+    assert!(secrets.texts >= 250 && clean.texts >= 250, "{report:#?}");
+    assert!(secrets.share() >= 0.98 && clean.share() >= 0.99, "{:#?}", report.wrong);
+}
+
+#[test]
+fn what_the_original_refuses_is_refused() {
+    assert!(scan(br#"{"secret": "mypassword"}"#).is_some());
+}
+
+#[test]
+fn errors_and_code_about_passwords_are_left_alone() {
+    for text in [
+        "invalid password for user bob",
+        "fn verify_password(hash: &str",
+        "ERROR 1045: Access denied for user 'root'@'localhost' (using password: YES)",
+        "password authentication failed for user \"app\"",
+        "The token is expired.",
+        "docker run -u 1000 -p 8080:80 nginx",
+        "mysql -u root -p shop",
+        "curl -u \"$USER:$PASS\" https://x",
+        "password: \"Mot de passe\"",
+        "The key is to keep it simple.",
+        "linux / macOS14",
+        "\"auth-token\": \"^6.0.0\"",
+    ] {
+        assert_eq!(scan(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn secrets_behind_base64_are_found_and_redacted_whole() {
+    // postgres://app:s3cretPw9@db/shop
+    let encoded = "cG9zdGdyZXM6Ly9hcHA6czNjcmV0UHc5QGRiL3Nob3A=";
+    let text = format!("data:\n  uri: {encoded}\n  user: YXBw\n");
+    let found = scan(text.as_bytes()).expect("an encoded password");
+    assert_eq!(&text[found.range], encoded);
+    assert!(!recoup_core::secrets::redact(&text).contains("cG9zdGdyZXM6"));
+    // The quick brown fox jumps over the lazy dog
+    assert_eq!(scan(b"data: VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZw=="), None);
+}
+
+#[test]
 fn a_literal_is_seen_at_every_offset_and_in_either_case() {
     let token = fill("ghp_{a36}", 0);
     for offset in 0..9 {
@@ -190,5 +236,84 @@ fn a_finding_never_shows_the_secret() {
         }
         let shown = format!("{:?}", scan_all(sample.text.as_bytes()));
         assert!(!shown.contains("secret123"), "{shown}");
+    }
+}
+
+#[test]
+fn passwords_in_less_common_commands_are_found() {
+    for text in [
+        "docker login r.io --password-stdin <<< Hunter22x",
+        "docker login r.io --password-stdin <<<'Hunter 22x'",
+        "cryptsetup open /dev/sda2 root <<< \"wobbly table\"",
+        "deploy --key=Hunter22x",
+        "deploy --key=9f8b7c6d5e4f3a2b1c0d",
+        "curl -uadmin:hunter2222 https://host/",
+        "http -a admin:Hunter22x https://host/",
+        "xh -a admin:Hunter22x https://host/",
+        "net user ada Hunter22x /add",
+        "vault kv put kv/shop dsn=Hunter22x",
+        "git config --global svn.password Hunter22x",
+        "keytool -list -keystore k.jks -storepass changeit99",
+        "_auth = YWRhOkh1bnRlcjIyeA==",
+    ] {
+        assert!(scan(text.as_bytes()).is_some(), "{text}");
+    }
+    for text in [
+        "docker login r.io --password-stdin <<< \"$PW\"",
+        "sort --key=2,2 names.txt",
+        "actions-cache --key=linux-node-18",
+        "curl -uadmin https://host/",
+        "http -a admin https://host/",
+        "net user growth slowed in the second quarter",
+        "git config credential.helper store",
+        "keytool -list -keystore k.jks -storepass changeit",
+        "_auth = true",
+    ] {
+        assert_eq!(scan(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn a_token_at_the_end_of_its_line_is_found() {
+    for text in [
+        "remember the API token for staging: 9f8b7c6d5e4f3a2b",
+        "the API key for staging: 9f8b7c6d5e4f3a2b",
+    ] {
+        assert!(scan(text.as_bytes()).is_some(), "{text}");
+    }
+    for text in [
+        "the host key of the server: 9f8b7c6d5e4f3a2b",
+        "the token for staging: see the vault",
+        "the token limit of the model: 128000",
+    ] {
+        assert_eq!(scan(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn what_is_said_about_keys_and_passwords_is_left_alone() {
+    for text in [
+        "Enter password for key '/home/ada/.ssh/id_rsa':",
+        "docker build --secret id=npm,src=.npmrc .",
+        "docker build --secret type=env,id=NPM_TOKEN2 .",
+        "aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+        "the cache key is 7khwnwww",
+        "the cache key is 9f8b7c6d5e4f3a2b1c0d",
+        "our partition key is tenant4region7x",
+        "the password is base64-encoded",
+        "Password is PBKDF2-hashed",
+        "rename password to passphrase2",
+        "export OPENAI_API_KEY=sk-...",
+    ] {
+        assert_eq!(scan(text.as_bytes()), None, "{text}");
+    }
+    for text in [
+        "CREATE USER shop IDENTIFIED BY 'hunter/22'",
+        "deploy --secret Hunter22x",
+        "the api key is 9f8b7c6d5e4f3a2b1c0d",
+        "the password is base64-Otter9x",
+        "the admin password is password1",
+    ] {
+        assert!(scan(text.as_bytes()).is_some(), "{text}");
     }
 }

@@ -6,7 +6,9 @@ mod earlier;
 mod files;
 mod foreign;
 mod locked;
+mod marks;
 mod sketches;
+mod space;
 
 use std::collections::BTreeMap;
 use std::fs;

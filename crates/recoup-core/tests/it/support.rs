@@ -153,6 +153,7 @@ pub(crate) fn evict_plan(now: Timestamp) -> EvictionPlan {
         now,
         max_entries: None,
         max_bytes: None,
+        thorough: false,
     }
 }
 
@@ -257,6 +258,10 @@ impl Store for Switched {
 
     fn usage(&self, scope: &Scope) -> Result<Usage> {
         self.inner()?.usage(scope)
+    }
+
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.inner()?.clear(scope, gone)
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {

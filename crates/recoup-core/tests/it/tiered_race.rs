@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use recoup_core::Result;
 use recoup_core::base::clock::ManualClock;
 use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
-use recoup_core::key::{Id, Scope};
+use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{
     Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, Tiered, Usage, Visit,
 };
@@ -56,6 +56,10 @@ impl Store for Slow {
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.inner.tallies(scope)
+    }
+
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.inner.clear(scope, gone)
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {

@@ -10,7 +10,7 @@ const PLACE: &str = "mcpServers.github.toolsCache.search_code";
 const MAX: u64 = i64::MAX.cast_unsigned();
 
 /// Text, its milliseconds, and how it is printed.
-const ACCEPTED: [(&str, u64, &str); 37] = [
+const ACCEPTED: [(&str, u64, &str); 43] = [
     ("off", 0, "off"),
     (" OFF\n", 0, "off"),
     ("0", 0, "off"),
@@ -48,6 +48,12 @@ const ACCEPTED: [(&str, u64, &str); 37] = [
     ("9007199254740993", 9_007_199_254_740_993, "9007199254740993ms"),
     ("9223372036854775807", MAX, "9223372036854775807ms"),
     ("9223372036854775807.9", MAX, "9223372036854775807ms"),
+    ("1h30m", 5_400_000, "90m"),
+    ("1H30M15s", 5_415_000, "5415s"),
+    ("2w3d", 1_468_800_000, "17d"),
+    ("1y6mo", 47_088_000_000, "545d"),
+    ("1.5h0.5m", 5_430_000, "5430s"),
+    ("1s1ms", 1_001, "1001ms"),
 ];
 
 #[test]
@@ -67,7 +73,7 @@ fn accepted() {
     assert_eq!(Ttl::Forever.to_string(), "forever");
 }
 
-const REFUSED: [&str; 42] = [
+const REFUSED: [&str; 48] = [
     "",
     " ",
     "-1",
@@ -81,7 +87,13 @@ const REFUSED: [&str; 42] = [
     "1.",
     "5 m",
     "5 min",
-    "1h30m",
+    "1h30",
+    "30m1h",
+    "1h1h",
+    "1h 30m",
+    "1hm",
+    "1h30m5",
+    "9223372036854775807ms1s",
     "1e3",
     "5min",
     "none",
@@ -117,6 +129,47 @@ fn refused() {
     for text in REFUSED {
         assert_refused(Ttl::parse(PLACE, text), &json!(text).to_string());
         assert_refused(Ttl::from_json(PLACE, &json!(text)), &json!(text).to_string());
+    }
+}
+
+#[test]
+fn where_people_type_a_number_needs_a_unit() {
+    let read = |text: &str| Ttl::parse_with_unit("--ttl", text);
+    for (text, millis, _) in ACCEPTED {
+        let has_unit = text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+            && text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
+        if has_unit || millis == 0 && !text.starts_with("0.9") {
+            assert_eq!(read(text).unwrap().as_millis(), Some(millis), "{text}");
+        }
+    }
+    for text in ["0", " 0 ", "0.0", "00", "off"] {
+        assert_eq!(read(text).unwrap(), Ttl::Off, "{text}");
+    }
+    assert_eq!(read("forever").unwrap(), Ttl::Forever);
+    for text in ["60", " 60 ", "0060", "1.5", "0.9", "9223372036854775808"] {
+        let error = read(text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        let number = text.trim();
+        let expected = format!(
+            "--ttl: {number} has no unit: write {number}s for seconds, {number}m for minutes or \
+             {number}ms for milliseconds"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    for text in REFUSED.into_iter().filter(|text| *text != "9223372036854775808") {
+        let error = read(text).unwrap_err().to_string();
+        let given = json!(text);
+        let expected = format!(
+            "--ttl: expected off, forever or a duration such as 30s, 12h or 1h30m (got {given})"
+        );
+        assert_eq!(error, expected);
+    }
+    let read = |value: Value| Ttl::from_json_with_unit("ttl", &value);
+    assert_eq!((read(json!(0)).unwrap(), read(json!(0.0)).unwrap()), (Ttl::Off, Ttl::Off));
+    assert_eq!(read(json!("90s")).unwrap(), Ttl::seconds(90));
+    for value in [json!(60), json!(1.5), json!("60"), json!(-1), json!(1e300), json!(null)] {
+        let error = read(value.clone()).unwrap_err().to_string();
+        assert!(error.starts_with("ttl: "), "{value}: {error}");
     }
 }
 

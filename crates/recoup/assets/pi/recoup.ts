@@ -77,6 +77,7 @@ async function told(event: { type: string; [field: string]: unknown }, ctx: Exte
 			event,
 			session: sessions.getSessionId(),
 			file: sessions.getSessionFile(),
+			parent: sessions.getHeader?.()?.parentSession,
 			cwd: ctx.cwd,
 			ui: ctx.hasUI,
 		};

@@ -99,6 +99,20 @@ pub(crate) fn set_flat() -> Ratio {
     )
 }
 
+/// Compares a command that shows or touches little, among many entries and among few.
+fn flat(goal: f64, args: &[&str]) -> Ratio {
+    let (few, many) = (Scene::with_questions(10), Scene::with_questions(100_000));
+    compare(goal, ROUNDS / 10, 1, || few.run(RECOUP, args), || many.run(RECOUP, args))
+}
+
+pub(crate) fn list_flat() -> Ratio {
+    flat(1.5, &["cache", "ls", "--scope", "global", "--limit", "20"])
+}
+
+pub(crate) fn invalidate_none_flat() -> Ratio {
+    flat(1.5, &["cache", "invalidate", "--scope", "global", "--tag", "neither"])
+}
+
 pub(crate) fn generate_key_against_true() -> Ratio {
     let scene = Scene::with_entries(0);
     let args = [
@@ -136,6 +150,11 @@ pub(crate) fn explain_among_many() -> Figure {
     ];
     let scene = Scene::with_questions(100_000);
     best(SECOND / 10, 20, || (), |()| scene.run(RECOUP, &args))
+}
+
+pub(crate) fn clear_many() -> Figure {
+    let args = ["cache", "clear", "--scope", "global", "--yes"];
+    best(SECOND * 2, 3, || Scene::with_entries(100_000), |scene| scene.run(RECOUP, &args))
 }
 
 /// Everything must go.

@@ -41,11 +41,13 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 21] = [
+    let all: [(&str, Benchmark); 23] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
         ("command: set, 100,000 entries / 10", command::set_flat),
+        ("command: ls of 20, 100,000 entries / 10", command::list_flat),
+        ("command: invalidate none, 100,000 / 10", command::invalidate_none_flat),
         ("command: generate-key / true", command::generate_key_against_true),
         ("command: early-exit check / true", command::check_against_true),
         ("command: early-exit check, won / true", command::check_signaled_against_true),
@@ -68,9 +70,10 @@ fn main() {
     let mut rows: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
     let hooks = hooks::all(&wanted);
     rows.extend(hooks.ratios);
-    let timings: [(&str, Timing); 9] = [
+    let timings: [(&str, Timing); 10] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
+        ("command: clear of 100,000 entries", command::clear_many),
         ("command: explain among 100,000 entries", command::explain_among_many),
         ("library: a key in a full history", ledger::history),
         ("condense: estimate of 10 MB", condense::estimate),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
+use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
 use recoup_core::cache::{Cache, Parts, View};
 use recoup_core::coord::EarlyExit;
 use recoup_core::key::Scope;
@@ -16,7 +17,7 @@ use recoup_core::memory::{Memory, NoteScope, Waits};
 use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
 
 use super::failure::Faults;
-use super::{projects, ui};
+use super::ui;
 use crate::config::{Near, Overrides, Settings, Unready};
 use crate::llm::{Endpoint, ModelJudge};
 
@@ -32,10 +33,42 @@ pub(super) struct App {
 
 impl App {
     pub(super) fn load(overrides: &Overrides) -> Result<&'static Self> {
+        let app = Self::load_untold(overrides)?;
+        app.tell_warnings();
+        Ok(app)
+    }
+
+    /// The same where nobody reads what is said.
+    pub(super) fn load_untold(overrides: &Overrides) -> Result<&'static Self> {
         let settings = Settings::load(overrides)?;
         settings.demand_within_project()?;
-        settings.warnings.iter().for_each(ui::warn);
         Ok(Box::leak(Box::new(Self { settings })))
+    }
+
+    /// For commands that protect the user: whatever is faulty is left out.
+    pub(super) fn load_lenient() -> Result<&'static Self> {
+        let app = Self::load_lenient_untold(&Overrides::default())?;
+        app.tell_warnings();
+        Ok(app)
+    }
+
+    /// The same where nobody reads what is said.
+    pub(super) fn load_lenient_untold(overrides: &Overrides) -> Result<&'static Self> {
+        let settings = Settings::load_lenient(overrides)?;
+        Ok(Box::leak(Box::new(Self { settings })))
+    }
+
+    fn tell_warnings(&self) {
+        let Settings { home, project, left_out, warnings, .. } = &self.settings;
+        left_out.iter().chain(warnings).for_each(ui::warn);
+        if project.standing() == (ProjectStanding::Apart { is_told: false }) && home.is_dir() {
+            // What can't be noted is only said again.
+            let _ = self.registry().mark_told(project);
+        }
+    }
+
+    fn registry(&self) -> ProjectRegistry {
+        ProjectRegistry::below(&self.settings.home)
     }
 
     /// The scope that was asked for.
@@ -134,7 +167,7 @@ impl App {
         self.early_exit()
     }
 
-    /// The cache, for writing: our own directory is made, and made private.
+    /// The cache, for writing: our own directory is made, private.
     pub(super) fn cache_for_writing(&self) -> Result<Cache> {
         self.prepare_cache()?;
         Ok(self.cache())
@@ -148,11 +181,16 @@ impl App {
         if paths.any(|store| store.path().is_some_and(|path| path.starts_with(home))) {
             fsx::ensure_private_dir(home)?;
         }
-        if self.settings.notes.ledger && self.scope() == Scope::project(self.settings.project.id())
-        {
-            projects::remember(home, &self.settings.project);
+        if self.scope() == Scope::project(self.settings.project.id()) {
+            self.record_project(&self.settings.project);
         }
         Ok(())
+    }
+
+    /// Notes that a checkout belongs to its project, where something is kept for it.
+    pub(super) fn record_project(&self, project: &Project) {
+        // What can't be noted is looked at again the next time.
+        let _ = self.registry().record(project);
     }
 
     /// What is remembered, for reading; also what was said before the project had its
@@ -160,11 +198,13 @@ impl App {
     pub(super) fn memory(&self) -> Memory {
         let memory = memory_in(&self.settings.home);
         // Where nothing can be written, it stays under the project's old name.
-        let _ = memory.bring_along(&self.settings.project);
+        if memory.bring_along(&self.settings.project).is_ok_and(|moved| moved > 0) {
+            self.record_project(&self.settings.project);
+        }
         memory
     }
 
-    /// The same for writing: our own directory is made, and made private.
+    /// The same for writing: our own directory is made, private.
     pub(super) fn memory_for_writing(&self) -> Result<Memory> {
         self.prepare_memory()?;
         Ok(self.memory())
@@ -172,7 +212,9 @@ impl App {
 
     /// Makes what memory is written to.
     pub(super) fn prepare_memory(&self) -> Result<()> {
-        fsx::ensure_private_dir(&self.settings.home)
+        fsx::ensure_private_dir(&self.settings.home)?;
+        self.record_project(&self.settings.project);
+        Ok(())
     }
 
     /// The model that memory may ask; or why there is none. Nothing is opened or sent for it.
@@ -180,7 +222,7 @@ impl App {
         Ok(self.settings.judge.endpoint()?.map(|endpoint| self.judge_at(endpoint)))
     }
 
-    /// The same for asking: our own directory is made, and made private.
+    /// The same for asking: our own directory is made, private.
     pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, Unready>> {
         let judge = self.judge()?;
         if judge.is_ok() {

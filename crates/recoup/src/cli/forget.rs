@@ -8,7 +8,9 @@ use recoup_core::memory::{Forgotten, Note, NoteId};
 
 use super::app::App;
 use crate::config::trust::{self, Ledger};
+use crate::config::{ClientDirs, Settings};
 use crate::hooks::worker;
+use crate::mirror::transcripts;
 
 impl App {
     /// Removes these memories; first out of what waits for the worker, who would write them
@@ -25,6 +27,9 @@ impl App {
         forgotten.unreached.extend(shared(self, &forgotten.notes));
         forgotten.unreached.extend(waiting);
         forgotten.unreached.extend(mirrored);
+        let Settings { cwd, project, .. } = &self.settings;
+        let claude = ClientDirs::find(cwd).claude_code();
+        forgotten.unreached.extend(transcripts::having(&claude, project.root(), &forgotten.notes));
         Ok(forgotten)
     }
 }

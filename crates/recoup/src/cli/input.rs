@@ -30,7 +30,15 @@ pub(super) fn file_or_stdin(place: &str, given: &str) -> Result<Vec<u8>> {
 
 /// The contents of a file.
 pub(super) fn file(flag: &str, path: &Path) -> Result<Vec<u8>> {
-    fsx::read_limited(path, MAX_LEN).map_err(|error| error.context(flag))
+    file_up_to(MAX_LEN, flag, path)
+}
+
+/// The contents of a file of at most `limit` bytes. One that is larger is not read.
+pub(super) fn file_up_to(limit: u64, flag: &str, path: &Path) -> Result<Vec<u8>> {
+    if path.metadata().is_ok_and(|found| found.is_file() && found.len() > limit) {
+        return Err(too_large(&format!("{flag}: {}", path.display()), limit));
+    }
+    fsx::read_limited(path, limit).map_err(|error| error.context(flag))
 }
 
 /// What must be text.
@@ -42,12 +50,21 @@ pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
 
 /// All of stdin.
 pub(super) fn stdin() -> Result<Vec<u8>> {
+    stdin_up_to(MAX_LEN)
+}
+
+/// All of stdin, which may have at most `limit` bytes.
+pub(super) fn stdin_up_to(limit: u64) -> Result<Vec<u8>> {
     let mut all = Vec::new();
-    let limited = io::stdin().lock().take(MAX_LEN + 1).read_to_end(&mut all);
+    let limited = io::stdin().lock().take(limit + 1).read_to_end(&mut all);
     limited.doing(|| "reading stdin".to_owned())?;
-    if all.len() as u64 > MAX_LEN {
-        let message = format!("stdin has more than {MAX_LEN} bytes");
-        return Err(Error::new(ErrorKind::Invalid, message));
+    if all.len() as u64 > limit {
+        return Err(too_large("stdin", limit));
     }
     Ok(all)
+}
+
+fn too_large(what: &str, limit: u64) -> Error {
+    let message = format!("{what} is larger than {} MiB, the most that is read", limit >> 20);
+    Error::new(ErrorKind::Invalid, message)
 }

@@ -9,7 +9,7 @@ use recoup_core::base::project::Project;
 use recoup_core::memory::NoteScope;
 
 use super::app::{App, memory_in};
-use super::projects::{self, Names};
+use super::projects::Names;
 use super::ui;
 use crate::config::{ClientDirs, Overrides, Settings};
 use crate::mirror::{self, Ground, Mirror, Report, Wants, Why};
@@ -19,7 +19,7 @@ impl App {
     pub(super) fn sync_mirrors(&self, project: &Project, dry: bool) -> Result<Report> {
         if !dry && self.settings.mirror.is_any() {
             // By its name its files are found again.
-            projects::remember(&self.settings.home, project);
+            self.record_project(project);
         }
         let Settings { home, cwd, mirror, users_mirror, .. } = &self.settings;
         let around = Around { home, cwd, project, wants: *mirror, users: *users_mirror, dry };

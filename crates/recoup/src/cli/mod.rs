@@ -61,13 +61,18 @@ type Ended = Result<Answer, Failure>;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     outlive_file_limits();
     let args: Vec<OsString> = args.into_iter().collect();
+    // Claude Code before 2.1.139 does not know `args`, and starts the program without them.
+    let is_bare = args.len() < 2 && !ui::can_ask();
+    if is_bare && hook::run_bare() {
+        return YES;
+    }
     if let [_, command, rest @ ..] = &args[..]
         && command == "hook"
         && !hook::is_question(rest)
     {
         return hook::run(rest);
     }
-    let wrong = |error| ui::usage(&error, wrong_usage(&args));
+    let wrong = |error| ui::usage(&error, if is_bare { NO } else { wrong_usage(&args) });
     let matches = match definition().try_get_matches_from(&args) {
         Ok(matches) => matches,
         Err(error) => return wrong(error),
@@ -107,6 +112,6 @@ fn definition() -> clap::Command {
 }
 
 fn environment() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<25} {}", var.name, var.meaning));
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
     format!("Environment:{}", lines.collect::<String>())
 }

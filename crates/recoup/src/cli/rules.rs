@@ -28,7 +28,7 @@ impl App {
     /// What a program tells its agent through our hooks, or from what we sync, for its key; none for all others,
     /// of which nothing but the name is looked at.
     pub(super) fn rules_told_by(&self, program: &Program) -> Result<Option<Rules>> {
-        let clients = Client::of_command(&program.executable.target, &program.words());
+        let clients = Client::of_command(program.file(), &program.words());
         if clients.is_empty() {
             return Ok(None);
         }

@@ -15,8 +15,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
+use recoup_core::memory::inject::is_unseen;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -36,6 +38,9 @@ const DIM: Style = Style::new().dimmed();
 /// More of one line of a file is not shown, but counted. Whoever agrees to a change has to see it:
 /// minified settings have all of it on one line.
 const WIDEST: usize = 20_000;
+
+/// Rows of a list that a terminal shows unless the user asks for more.
+pub(super) const PAGE_ROWS: usize = 50;
 
 /// Bytes for a script, as they are.
 pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
@@ -82,6 +87,30 @@ pub(super) fn line(text: impl Display) -> Result<(), Failure> {
 /// JSON for a script: two spaces, as people can read it too.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&[&written_out(serde_json::to_vec_pretty(value))?, b"\n"])
+}
+
+/// Writes one element of a JSON array.
+pub(super) type JsonElement<'a, T> = dyn FnMut(&T) -> Result<(), Failure> + 'a;
+
+/// A JSON array for a script, as [`json`] writes one, element by element.
+pub(super) fn json_list<T: Serialize>(
+    produce: impl FnOnce(&mut JsonElement<'_, T>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let failed = |error: serde_json::Error| {
+        if error.is_io() {
+            return written(Err(error.into()));
+        }
+        Ok(written_out(Err(error)).map(drop)?)
+    };
+    let mut serializer = serde_json::Serializer::pretty(&mut out);
+    let mut list = match serializer.serialize_seq(None) {
+        Ok(list) => list,
+        Err(error) => return failed(error),
+    };
+    produce(&mut |element| list.serialize_element(element).or_else(failed))?;
+    list.end().or_else(failed)?;
+    written(out.write_all(b"\n").and_then(|()| out.flush()))
 }
 
 /// JSON for a script on one line.
@@ -155,6 +184,60 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failu
     line(table.trim_fmt())
 }
 
+/// Rows under headings as they come. The first ones make the widths; a table of no more than
+/// these is printed as [`table`] prints it.
+pub(super) struct RowStream {
+    headings: &'static [&'static str],
+    first: Vec<Vec<String>>,
+    widths: Option<Vec<usize>>,
+    out: io::BufWriter<io::Stdout>,
+}
+
+impl RowStream {
+    /// The rows that the widths are made from.
+    const FIRST: usize = 1_000;
+
+    pub(super) fn new(headings: &'static [&'static str]) -> Self {
+        Self { headings, first: Vec::new(), widths: None, out: io::BufWriter::new(io::stdout()) }
+    }
+
+    pub(super) fn add(&mut self, row: Vec<String>) -> Result<(), Failure> {
+        if self.widths.is_some() {
+            return self.print(&row);
+        }
+        self.first.push(row);
+        if self.first.len() < Self::FIRST {
+            return Ok(());
+        }
+        let headings: Vec<String> = self.headings.iter().map(ToString::to_string).collect();
+        let rows = [vec![headings], std::mem::take(&mut self.first)].concat();
+        let width = |at: usize| rows.iter().map(|row| printable(&row[at]).width()).max();
+        self.widths = Some((0..self.headings.len()).map(|at| width(at).unwrap_or(0)).collect());
+        rows.iter().try_for_each(|row| self.print(row))
+    }
+
+    fn print(&mut self, row: &[String]) -> Result<(), Failure> {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(self.widths.iter().flatten()) {
+            let cell = printable(cell);
+            line.push_str(&cell);
+            line.push_str(&" ".repeat(width.saturating_sub(cell.width()) + 2));
+        }
+        written(writeln!(self.out, "{}", line.trim_end()))
+    }
+
+    /// Prints what is left; false if there was no row at all.
+    pub(super) fn finish(mut self) -> Result<bool, Failure> {
+        if self.widths.is_some() {
+            return written(self.out.flush()).map(|()| true);
+        }
+        if self.first.is_empty() {
+            return Ok(false);
+        }
+        table(self.headings, &self.first).map(|()| true)
+    }
+}
+
 /// Names and what they stand for, one on each line.
 pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), Failure> {
     let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -192,6 +275,11 @@ pub(super) fn usage(error: &clap::Error, wrong: i32) -> i32 {
     // A closed pipe is the reader's choice.
     let _ = error.print();
     if error.use_stderr() { wrong } else { YES }
+}
+
+/// True if stdout is a terminal.
+pub(super) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Whether there is a person to answer.
@@ -283,14 +371,25 @@ pub(super) fn streams() -> Streams {
     }
 }
 
-/// On one line, and without anything that a terminal would obey: names and
-/// previews come from files and agents.
+/// Returns a text on one line, with everything escaped that a terminal would obey or that nobody
+/// sees: names and previews come from files and agents.
 pub(in crate::cli) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_order) {
+    if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| if is_order(c) { c.escape_default().to_string() } else { c.into() };
-    Cow::Owned(text.chars().map(escaped).collect())
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let joins = is_joining(c)
+            && shown.chars().next_back().is_some_and(|before| !before.is_ascii())
+            && (is_variation(c) || chars.peek().is_some_and(|next| !next.is_ascii()));
+        if is_invisible(c) && !joins {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// The same, in so many columns at most.
@@ -315,8 +414,17 @@ pub(super) fn padded(text: &str, width: usize) -> String {
     text + &" ".repeat(missing)
 }
 
-/// Control characters, and those that turn the direction of what follows.
-fn is_order(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// True for control characters, those that turn the direction of what follows, and all others that
+/// take no room.
+fn is_invisible(c: char) -> bool {
+    is_unseen(c) || is_joining(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// True for what emoji and some scripts have between, or behind, their own characters.
+fn is_joining(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}') || is_variation(c)
+}
+
+fn is_variation(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }

@@ -70,6 +70,7 @@ impl ClientDirs {
             pi: of_home(&self.pi, ".pi/agent"),
             root: root.to_owned(),
             search: env::search_path(),
+            claude_version: None,
             home: self.home.clone(),
         }
     }

@@ -45,6 +45,10 @@ pub(super) const MAX_ENTRIES: EnvVar =
 pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
 pub(super) const FRESHNESS: EnvVar =
     var("RECOUP_CACHE_FRESHNESS", "what counts as a change: mtime or content (default: mtime)");
+pub(super) const MAX_SOURCE_FILES: EnvVar =
+    var("RECOUP_CACHE_MAX_SOURCE_FILES", "the most source files of an entry (default: 50000)");
+pub(super) const MAX_SOURCE_MB: EnvVar =
+    var("RECOUP_CACHE_MAX_SOURCE_MB", "the most MB of source files of an entry (default: 2048)");
 pub(super) const NOTES: EnvVar =
     var("RECOUP_CACHE_NOTES", "the file that `cache set --synthesize` appends to");
 pub(super) const EARLY_EXIT_DIR: EnvVar =
@@ -104,7 +108,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 40] = [
+pub const VARIABLES: [EnvVar; 42] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -113,6 +117,8 @@ pub const VARIABLES: [EnvVar; 40] = [
     MAX_ENTRIES,
     TTL,
     FRESHNESS,
+    MAX_SOURCE_FILES,
+    MAX_SOURCE_MB,
     NOTES,
     NEAR_STORE,
     NEAR_TTL,

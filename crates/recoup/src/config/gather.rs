@@ -27,6 +27,8 @@ pub(crate) struct Gathered {
     /// The weakest first.
     pub(super) givens: Vec<Given>,
     pub(crate) problems: Vec<Problem>,
+    /// Problems with what was left out because of them.
+    pub(crate) left_out: Vec<Problem>,
     /// The user's own.
     pub(super) prices: Vec<(String, Price)>,
     /// Files of the repository that say what needs trust.
@@ -48,12 +50,13 @@ pub(crate) struct Delicate {
 impl Gathered {
     pub(crate) fn new(overrides: &Overrides) -> Result<Self> {
         let places = Places::find()?;
-        let project = Project::find(&places.cwd)?;
+        let project = super::find_project(&places.home, &places.cwd)?;
         let mut gathered = Self {
             places,
             project,
             givens: built_in().collect(),
             problems: Vec::new(),
+            left_out: Vec::new(),
             prices: Vec::new(),
             delicate: Vec::new(),
             no_ledger: None,
@@ -62,6 +65,7 @@ impl Gathered {
         gathered.read_variables();
         gathered.givens.extend(flags(overrides));
         gathered.givens.sort_by_key(|given| given.origin.layer());
+        gathered.leave_out_faulty(&File::OF_REPOSITORY);
         Ok(gathered)
     }
 
@@ -76,9 +80,9 @@ impl Gathered {
             let path = self.project.root().join(file.name());
             let Some(contents) = files::read(file, &path, file.name()) else { continue };
             let files::Contents { text, mut givens, problems, prices: _ } = contents;
-            if givens.iter().any(Given::needs_trust) {
+            if givens.iter().any(|given| given.needs_trust(&self.project)) {
                 let ledger = ledger.get_or_insert_with(|| Ledger::read(&self.places.home));
-                let delicate = judged(file, text, &mut givens, ledger, self.project.root());
+                let delicate = judged(file, text, &mut givens, ledger, &self.project);
                 self.delicate.push(delicate);
             }
             self.take(givens, problems);
@@ -141,13 +145,13 @@ fn judged(
     text: String,
     givens: &mut [Given],
     ledger: &Result<Ledger>,
-    root: &Path,
+    project: &Project,
 ) -> Delicate {
-    let digest = Digest::of(text.as_bytes());
+    let (root, digest) = (project.root(), Digest::of(text.as_bytes()));
     let verdict =
         ledger.as_ref().map_or(Verdict::Unknown, |ledger| ledger.verdict(root, file, digest));
     let mut says = Vec::new();
-    for given in givens.iter_mut().filter(|given| given.needs_trust()) {
+    for given in givens.iter_mut().filter(|given| given.needs_trust(project)) {
         if let Origin::File { key, .. } = &given.origin {
             says.push((key.clone(), given.raw.shown()));
         }

@@ -1,6 +1,7 @@
 //! A value as it was given, before anything is made of it: what it says, for
 //! which key, where, and whether it counts.
 
+use recoup_core::base::project::{Project, ProjectStanding};
 use recoup_core::store::without_credentials;
 use serde_json::Number;
 
@@ -81,10 +82,16 @@ impl Given {
         matches!(self.origin, Origin::BuiltIn)
     }
 
-    /// Whether a repository may say this only with the user's consent: what is
-    /// stored where, and which variables are read.
-    pub(crate) fn needs_trust(&self) -> bool {
-        let sensitive = self.key.repository == Repository::AfterTrust;
+    /// True if a repository may say this only with the user's consent: what is
+    /// stored where, which variables are read, and limits on what other clones have stored.
+    pub(crate) fn needs_trust(&self, project: &Project) -> bool {
+        let alone =
+            matches!(project.standing(), ProjectStanding::Own | ProjectStanding::Apart { .. });
+        let sensitive = match self.key.repository {
+            Repository::AfterTrust => true,
+            Repository::MayForItself => !alone,
+            Repository::May | Repository::MaySwitchOff | Repository::MayNot => false,
+        };
         self.origin.of_repository() && (sensitive || self.raw.names_variables())
     }
 }

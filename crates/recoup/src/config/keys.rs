@@ -45,7 +45,8 @@ pub(crate) struct Info {
 pub(crate) enum Repository {
     /// Set it.
     May,
-    /// Set it for its own project's entries.
+    /// Set it for its own project's entries; where clones share them, once the user has said
+    /// `recoup trust`.
     MayForItself,
     /// Set it once the user has said `recoup trust`.
     AfterTrust,
@@ -73,7 +74,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 25] = [
+pub(crate) static KEYS: [&dyn AnyKey; 27] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -81,6 +82,8 @@ pub(crate) static KEYS: [&dyn AnyKey; 25] = [
     &MAX_ENTRIES,
     &TTL,
     &FRESHNESS,
+    &MAX_SOURCE_FILES,
+    &MAX_SOURCE_MB,
     &NOTES,
     &NEAR_STORE,
     &NEAR_TTL,
@@ -203,6 +206,34 @@ pub(super) static FRESHNESS: Key<Freshness> = Key {
     },
     read: value::freshness,
     show: |freshness| value::freshness_name(*freshness).into(),
+};
+
+pub(super) static MAX_SOURCE_FILES: Key<u64> = Key {
+    info: Info {
+        name: "cache.max_source_files",
+        expected: "a whole number above 0",
+        default: Some("50000"),
+        meaning: "how many source files an entry may have; with more, nothing is kept",
+        variable: env::MAX_SOURCE_FILES,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::count,
+    show: |count| (*count).into(),
+};
+
+pub(super) static MAX_SOURCE_MB: Key<Megabytes> = Key {
+    info: Info {
+        name: "cache.max_source_mb",
+        expected: "a number of MB above 0",
+        default: Some("2048"),
+        meaning: "how large all source files of an entry together may be",
+        variable: env::MAX_SOURCE_MB,
+        peer_variable: None,
+        repository: Repository::AfterTrust,
+    },
+    read: value::megabytes,
+    show: |size| size.number().clone().into(),
 };
 
 pub(super) static NOTES: Key<PathBuf> = Key {

@@ -8,6 +8,7 @@ mod clients;
 mod document;
 pub(crate) mod env;
 mod expand;
+mod faulty;
 mod files;
 mod gather;
 mod given;
@@ -25,13 +26,17 @@ pub(crate) mod trust;
 mod value;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use recoup_core::base::project::Project;
-use recoup_core::cache::{Freshness, Limits, Options, Ttl};
+use recoup_core::base::clock::SystemClock;
+use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
+use recoup_core::cache::{Freshness, Limits, Options, SourceLimits, Ttl};
 use recoup_core::key::Scope;
+use recoup_core::memory::{Memory, Waits};
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
+use crate::hooks::Log;
 use crate::mirror::Wants;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
@@ -47,6 +52,15 @@ pub use value::{Megabytes, megabytes_in_bytes};
 /// Whether there is a key of that name.
 pub(crate) fn knows(key: &str) -> bool {
     keys::find(key).is_some()
+}
+
+/// The project that the directory `start` belongs to, with the id that counts for it.
+pub(crate) fn find_project(home: &Path, start: &Path) -> Result<Project> {
+    let found = Project::find(start)?;
+    let (clock, log) = (Arc::new(SystemClock), Arc::new(Log::below(home)));
+    // Opened only if a project claims an id that is not registered yet.
+    let memory = Memory::at(home.join("memory.db"), Waits::default(), clock, log);
+    Ok(memory.settle_project(&ProjectRegistry::below(home), found))
 }
 
 /// What is wrong with the user's own file if it has this text; `shown` is what people call it.
@@ -96,7 +110,9 @@ pub struct Settings {
     pub users_mirror: Wants,
     /// What tokens cost.
     pub prices: Prices,
-    /// What a person should know, such as what was ignored.
+    /// Faulty settings that were left out.
+    pub left_out: Vec<String>,
+    /// Other messages for the user, such as ignored settings.
     pub warnings: Vec<String>,
 }
 
@@ -131,6 +147,10 @@ pub struct CacheSettings {
     pub ttl: Ttl,
     /// What counts as a change of a source.
     pub freshness: Freshness,
+    /// How many source files an entry may have.
+    pub max_source_files: u64,
+    /// How large all of them together may be.
+    pub max_source_size: Megabytes,
     /// The file that `cache set --synthesize` appends to.
     pub notes: Option<PathBuf>,
 }
@@ -139,6 +159,14 @@ impl Settings {
     /// Reads everything that has a say.
     pub fn load(overrides: &Overrides) -> Result<Self> {
         let mut gathered = Gathered::new(overrides)?;
+        gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
+    }
+
+    /// The same without anything that is faulty, for commands that protect the user: they
+    /// work whatever a file or a variable says.
+    pub fn load_lenient(overrides: &Overrides) -> Result<Self> {
+        let mut gathered = Gathered::new(overrides)?;
+        gathered.leave_out_all_faulty();
         gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
     }
 }
@@ -178,9 +206,23 @@ impl Settings {
 impl CacheSettings {
     /// As the engine takes them.
     pub fn options(&self) -> Options {
-        let Self { enabled, max_size, max_entries, ttl: _, freshness, notes: _ } = self;
+        let Self {
+            enabled,
+            max_size,
+            max_entries,
+            ttl: _,
+            freshness,
+            max_source_files,
+            max_source_size,
+            notes: _,
+        } = self;
         let limits = Limits { max_entries: *max_entries, max_bytes: Some(max_size.bytes()) };
-        Options { enabled: *enabled, limits, freshness: *freshness, ..Options::default() }
+        let sources = SourceLimits {
+            files: usize::try_from(*max_source_files).unwrap_or(usize::MAX),
+            bytes: max_source_size.bytes(),
+        };
+        let (enabled, freshness) = (*enabled, *freshness);
+        Options { enabled, limits, freshness, sources, ..Options::default() }
     }
 }
 
@@ -220,8 +262,19 @@ impl Gathered {
             kept_peers: kept_peers?,
             users_mirror: self.users_mirror(),
             prices: Prices::new(self.prices.clone()),
-            warnings: self.untrusted().into_iter().collect(),
+            left_out: self.left_out_warnings(),
+            // What the user has been told is said again only where they ask.
+            warnings: match self.project.standing() {
+                ProjectStanding::Apart { is_told: true } => self.untrusted().into_iter().collect(),
+                _ => self.notices(),
+            },
         })
+    }
+
+    /// Returns messages about sound settings: a checkout that stays apart, files not trusted yet.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let registry = ProjectRegistry::below(&self.places.home);
+        registry.advice(&self.project).into_iter().chain(self.untrusted()).collect()
     }
 
     fn mirror(&mut self) -> Option<Wants> {
@@ -255,19 +308,26 @@ impl Gathered {
         let max_size = self.resolve(&keys::MAX_SIZE_MB);
         let max_entries = self.resolve(&keys::MAX_ENTRIES);
         let (freshness, notes) = (self.resolve(&keys::FRESHNESS), self.resolve(&keys::NOTES));
+        let max_source_files = self.resolve(&keys::MAX_SOURCE_FILES);
+        let max_source_size = self.resolve(&keys::MAX_SOURCE_MB);
         Some(CacheSettings {
             enabled: enabled?,
             max_size: max_size?,
             max_entries,
             ttl: ttl?,
             freshness: freshness?,
+            max_source_files: max_source_files?,
+            max_source_size: max_source_size?,
             notes,
         })
     }
 
     /// Everything that is wrong, and what a person should know.
     pub(crate) fn check(mut self) -> (Vec<Problem>, Vec<String>) {
-        let settings = self.settings();
-        (self.problems, settings.map(|settings| settings.warnings).unwrap_or_default())
+        let notices = self.settings().map(|_| self.notices()).unwrap_or_default();
+        let mut problems = self.problems;
+        problems.extend(self.left_out);
+        problems.sort_by_key(|problem| problem.order);
+        (problems, notices)
     }
 }

@@ -1,11 +1,16 @@
 //! The directories that everything else is found from.
 
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::env;
 use super::origin::File;
+
+/// The bit of a directory that everybody may put files into, such as `/tmp`.
+const STICKY: u32 = 0o1000;
 
 /// Where a command was started, and where our files are.
 #[derive(Debug, Clone)]
@@ -25,13 +30,20 @@ impl Places {
 
     /// The same where the directory may be gone that we were started in: a client goes on
     /// after it has removed its own.
-    pub(crate) fn find_anyhow() -> Result<Self> {
+    pub(crate) fn find_lenient() -> Result<Self> {
         Self::seen_from(env::current_dir().unwrap_or_else(|_| "/".into()))
     }
 
     fn seen_from(cwd: PathBuf) -> Result<Self> {
         let user_home = env::path(&env::HOME);
-        let home = own_directory(&cwd, user_home.as_deref())?;
+        let home = match env::path(&env::RECOUP_HOME) {
+            Some(given) => named_home(&given, user_home.as_deref())?,
+            None => user_home.as_ref().map(|home| home.join(".recoup")).ok_or_else(|| {
+                let message =
+                    "there is no home directory: set RECOUP_HOME to the directory that recoup may use";
+                Error::new(ErrorKind::Absent, message)
+            })?,
+        };
         Ok(Self { cwd, home, user_home })
     }
 
@@ -41,13 +53,35 @@ impl Places {
     }
 }
 
-fn own_directory(cwd: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
-    match (env::path(&env::RECOUP_HOME), user_home) {
-        (Some(home), _) => Ok(cwd.join(home)),
-        (None, Some(user)) => Ok(user.join(".recoup")),
-        (None, None) => Err(Error::new(
-            ErrorKind::Absent,
-            "there is no home directory: set RECOUP_HOME to the directory that recoup may use",
-        )),
-    }
+/// The directory that `RECOUP_HOME` names. Our files are not strewn into a directory that is
+/// something else already, and none is used where other users can put files.
+fn named_home(given: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
+    let home = match (given.strip_prefix("~"), user_home) {
+        (Ok(rest), Some(user)) => user.join(rest),
+        _ => given.to_owned(),
+    };
+    let same = |other: &Path, found: &Metadata| {
+        fs::metadata(other).is_ok_and(|it| (it.dev(), it.ino()) == (found.dev(), found.ino()))
+    };
+    let found = fs::metadata(&home).ok();
+    let is = |other: &Path| home == other || found.as_ref().is_some_and(|it| same(other, it));
+    let is_sticky = || found.as_ref().is_some_and(|it| it.mode() & STICKY != 0);
+    let why = if !home.is_absolute() {
+        "a relative path would be another directory in each project"
+    } else if is(Path::new("/")) {
+        "this is the root of the file system"
+    } else if user_home.is_some_and(is) {
+        "this is your home directory itself"
+    } else if is_sticky() {
+        "all users share this directory"
+    } else {
+        return Ok(home);
+    };
+    let example = if home.is_absolute() { &*home } else { Path::new("~") };
+    Err(Error::usage(format!(
+        "RECOUP_HOME: {} is refused: {why}; set it to a directory for recoup alone, such as {}, \
+         or unset it to use ~/.recoup",
+        given.display(),
+        example.join("recoup").display()
+    )))
 }

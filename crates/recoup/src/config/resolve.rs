@@ -65,7 +65,7 @@ impl Gathered {
 
     /// The one warning about what a repository said and the user has not
     /// trusted, if it would have made a difference.
-    pub(super) fn untrusted(&self) -> Option<String> {
+    pub(crate) fn untrusted(&self) -> Option<String> {
         let mut files: Vec<String> = Vec::new();
         for delicate in &self.delicate {
             let ignored: Vec<&str> = self

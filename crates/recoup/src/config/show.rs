@@ -62,15 +62,26 @@ pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
     given.map(|given| (given.key.name, given.origin.layer())).collect()
 }
 
-/// All keys with their values; an error where a command would end with one too.
-pub(crate) fn rows(overrides: &Overrides) -> Result<(Vec<Row>, Vec<String>)> {
+/// The report of `config show`.
+#[derive(Debug)]
+pub(crate) struct ShownSettings {
+    pub(crate) rows: Vec<Row>,
+    /// Faulty settings that were left out.
+    pub(crate) left_out: Vec<String>,
+    /// Other messages for the user, such as ignored settings.
+    pub(crate) notices: Vec<String>,
+}
+
+/// All keys, with the values that they have without anything faulty.
+pub(crate) fn rows(overrides: &Overrides) -> Result<ShownSettings> {
     let mut gathered = Gathered::new(overrides)?;
+    gathered.leave_out_all_faulty();
     let Some(settings) = gathered.settings() else {
         return Err(problem::as_error(&gathered.problems));
     };
     let mut rows: Vec<Row> = KEYS.iter().map(|key| gathered.row(*key)).collect();
     rows.push(prices(&settings, &gathered));
-    Ok((rows, settings.warnings))
+    Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
 }
 
 /// A table, and no key: only what it is.

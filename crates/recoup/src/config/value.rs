@@ -11,7 +11,7 @@ use recoup_core::{Error, secrets};
 use serde_json::{Number, Value};
 
 use super::given::Raw;
-use super::origin::Origin;
+use super::origin::{Layer, Origin};
 use super::problem::Problem;
 use super::scope::ScopeChoice;
 use crate::install::PEERS;
@@ -137,12 +137,17 @@ pub(super) fn count(raw: &Raw, context: &Context<'_>) -> Result<u64, Problem> {
 }
 
 pub(super) fn ttl(raw: &Raw, context: &Context<'_>) -> Result<Ttl, Problem> {
-    let place = context.origin.place();
-    let ttl = match raw {
-        Raw::Text(text) | Raw::Word(text) => Ttl::parse(&place, text),
-        Raw::Number(number) => Ttl::from_json(&place, &Value::Number(number.clone())),
+    let value = match raw {
+        Raw::Text(text) | Raw::Word(text) => Value::String(text.clone()),
+        Raw::Number(number) => Value::Number(number.clone()),
         Raw::Days(days) => return in_days(days, context),
         Raw::Bool(_) | Raw::Redis(_) => return Err(context.refused(raw)),
+    };
+    let place = context.origin.place();
+    // In other programs' files a bare number is milliseconds. In ours it would be a guess.
+    let ttl = match context.origin.layer() {
+        Layer::Peer | Layer::PeerVariable => Ttl::from_json(&place, &value),
+        _ => Ttl::from_json_with_unit(&place, &value),
     };
     ttl.map_err(|error| context.failed(&error))
 }

@@ -62,6 +62,8 @@ pub(super) struct Done {
     pub(super) end: End,
     /// How long it took, in milliseconds.
     pub(super) took: Option<u64>,
+    /// True if nothing was ever kept of it.
+    pub(super) is_first: bool,
 }
 
 impl Done {
@@ -100,8 +102,21 @@ impl Done {
                 return Ok(());
             }
         };
+        let is_news = self.is_first && self.slot.is_unwatched;
         match permit.fill(self.draft(body, exit, cost, keeping), ttl) {
+            Ok(Filled::Stored(_)) if is_news => teller.note(format_args!(
+                "cached, but nothing watches the files that this command reads: \
+                 name them with --source"
+            )),
             Ok(Filled::Stored(_) | Filled::Off) => {}
+            Ok(Filled::Refused(Refusal::SourceChanged(reason)))
+                if self.slot.is_argument(&reason) =>
+            {
+                not_cached(&format_args!(
+                    "{reason} while the command ran; if it is written and not read, use \
+                     --no-auto-source"
+                ));
+            }
             Ok(Filled::Refused(overtaken @ Refusal::Overtaken)) => {
                 teller.aside(format_args!("not cached: {overtaken}"));
             }
@@ -125,14 +140,14 @@ impl Done {
         }
     }
 
-    fn draft(self, body: Body, exit: i32, cost: Cost, keeping: &Keeping) -> Draft {
+    fn draft(&self, body: Body, exit: i32, cost: Cost, keeping: &Keeping) -> Draft {
         Draft {
-            identity: self.slot.identity,
-            parts: self.slot.parts,
+            identity: self.slot.identity.clone(),
+            parts: self.slot.parts.clone(),
             cost,
             body,
             failure: exit != 0,
-            withheld: self.slot.withheld,
+            withheld: self.slot.withheld.clone(),
             // A failure is kept for as long as was said, and no longer.
             grace: if exit == 0 { keeping.grace } else { 0 },
             ..keeping.draft()

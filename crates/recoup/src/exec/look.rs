@@ -16,9 +16,19 @@ pub(super) enum Looked {
     /// To be replayed; and to be run again behind the caller's back, or not.
     Found { transcript: Transcript, age: u64, refresh: bool },
     /// To be run; kept only with a permit.
-    Run(Option<Permit>),
+    Run {
+        permit: Option<Permit>,
+        /// True if nothing was ever kept of it.
+        is_first: bool,
+    },
     /// Not to be had, and not to be run.
     Nothing(Reason),
+}
+
+impl Looked {
+    fn without_permit() -> Self {
+        Self::Run { permit: None, is_first: false }
+    }
 }
 
 impl Exec<'_> {
@@ -66,18 +76,19 @@ impl Exec<'_> {
     fn without_store(&self) -> Looked {
         match self.job.mode {
             Mode::OnlyIfCached => Looked::Nothing(Reason::Absent),
-            _ => Looked::Run(None),
+            _ => Looked::without_permit(),
         }
     }
 
     /// What the caller got wrong ends it; what a store did does not.
     fn survived(&self, error: Error) -> Result<Looked> {
-        if error.kind() == ErrorKind::Absent {
-            // Generated files may not be there yet.
+        // Generated files may not be there yet; and sources may be too many, or have names that
+        // can't be kept.
+        if matches!(error.kind(), ErrorKind::Absent | ErrorKind::Invalid) {
             self.teller.warn(&error.context("not cached"));
             return Ok(self.without_store());
         }
-        if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) {
+        if error.kind() == ErrorKind::Usage {
             return Err(error);
         }
         self.teller.warn(&error);
@@ -88,10 +99,18 @@ impl Exec<'_> {
         if let Reason::Unavailable(error) = reason {
             // Said once: a store that could not answer is not asked to keep anything.
             self.teller.warn(&error);
-            return Looked::Run(None);
+            return Looked::without_permit();
         }
         self.teller.aside(format_args!("{}: {reason}", reason.status()));
-        Looked::Run(Some(permit))
+        let files = self.slot.iter().flat_map(|slot| &slot.argument_files);
+        let files: Vec<&str> = files.map(String::as_str).collect();
+        if !files.is_empty() {
+            self.teller.aside(format_args!(
+                "watching {} (--no-auto-source leaves them out)",
+                files.join(", ")
+            ));
+        }
+        Looked::Run { permit: Some(permit), is_first: matches!(reason, Reason::Absent) }
     }
 
     fn bypass(&self, reason: Reason) -> Looked {
@@ -100,7 +119,7 @@ impl Exec<'_> {
         }
         match self.job.mode {
             Mode::OnlyIfCached => Looked::Nothing(reason),
-            _ => Looked::Run(None),
+            _ => Looked::without_permit(),
         }
     }
 
@@ -110,8 +129,10 @@ impl Exec<'_> {
             return Ok(Looked::Nothing(Reason::Absent));
         }
         match slot.cache.lookup(&slot.request(Mode::Refresh, &|| {})) {
-            Ok(Outcome::Miss(permit, _)) => Ok(Looked::Run(Some(permit))),
-            Ok(_) => Ok(Looked::Run(None)),
+            Ok(Outcome::Miss(permit, _)) => {
+                Ok(Looked::Run { permit: Some(permit), is_first: false })
+            }
+            Ok(_) => Ok(Looked::without_permit()),
             Err(error) => self.survived(error),
         }
     }

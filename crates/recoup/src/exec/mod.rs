@@ -26,7 +26,9 @@ use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use recoup_core::cache::{Cache, Explanation, Mode, Outcome, Patience, Permit, Request, Ttl, View};
+use recoup_core::cache::{
+    Cache, Explanation, Mode, Outcome, Patience, Permit, Reason, Request, Ttl, View,
+};
 use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::secrets::Values;
@@ -87,7 +89,12 @@ pub(crate) struct Slot {
     pub(crate) identity: Identity,
     pub(crate) parts: Vec<Part>,
     pub(crate) view: View,
+    /// Everything that is watched: what the caller named, files among the arguments, programs.
     pub(crate) sources: Vec<String>,
+    /// Those of them that are files among the arguments.
+    pub(crate) argument_files: Vec<String>,
+    /// True if nothing that the command reads is watched.
+    pub(crate) is_unwatched: bool,
     pub(crate) ttl: Option<u64>,
     pub(crate) max_age: Option<u64>,
     /// For how long failures are wanted.
@@ -132,7 +139,7 @@ impl Exec<'_> {
                 self.teller.note(format_args!("not in the cache: {reason}"));
                 Ok(End::Code(NOT_CACHED))
             }
-            Looked::Run(permit) => self.run(permit),
+            Looked::Run { permit, is_first } => self.run(permit, is_first),
         }
     }
 
@@ -148,13 +155,14 @@ impl Exec<'_> {
             self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
         match looked.transpose()? {
             Some(Outcome::Stale(_, Some(permit)) | Outcome::Miss(permit, _)) => {
-                self.run(Some(permit))
+                self.run(Some(permit), false)
             }
             _ => Ok(End::Code(0)),
         }
     }
 
-    fn run(self, permit: Option<Permit>) -> Result<End> {
+    /// `is_first` if nothing was ever kept of it.
+    fn run(self, permit: Option<Permit>, is_first: bool) -> Result<End> {
         let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
         // What is asked of us from now on is asked of the command; before it starts, so
         // that it misses nothing.
@@ -184,7 +192,7 @@ impl Exec<'_> {
             return Ok(End::Signal(signal));
         }
         if let (Some(permit), Some(slot)) = (permit, slot) {
-            let done = Done { slot, end, took };
+            let done = Done { slot, end, took, is_first };
             done.keep(permit, outcome, &keeping, teller)?;
         } else if let run::Outcome::Unwritable(error) = outcome {
             return Err(error);
@@ -200,6 +208,15 @@ impl Exec<'_> {
 }
 
 impl Slot {
+    /// True if the file that changed is watched only because the command names it.
+    fn is_argument(&self, change: &Reason) -> bool {
+        let (Reason::SourceModified(path) | Reason::SourceMissing(path)) = change else {
+            return false;
+        };
+        let View { root, cwd } = &self.view;
+        self.argument_files.iter().any(|file| cwd.join(file) == root.join(path))
+    }
+
     /// `told` when another runs the same, and that takes long.
     fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
         let failures = self

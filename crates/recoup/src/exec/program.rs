@@ -1,16 +1,22 @@
-//! Finds a program as the system would when it is asked to run it.
+//! Finds a program as the system would when it is asked to run it, and the other files that
+//! decide what then happens: interpreters, the program behind a wrapper, files among the
+//! arguments.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use recoup_core::base::fsx;
 use recoup_core::entry::Identity;
 use recoup_core::key::command::Executable;
+use recoup_core::memory::hooked::{commands, is_wrapper};
+use recoup_core::{Error, ErrorKind, Result as CoreResult};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
@@ -20,13 +26,20 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// What runs scripts that do not say what they are for.
 const SHELL: &str = "/bin/sh";
 
+/// As much of a file as tells its interpreter. The kernel reads as much.
+const SHEBANG_LEN: usize = 256;
+
+/// The most programs that are looked at for one command.
+const MOST_PROGRAMS: usize = 64;
+
 /// A program and its arguments, ready to be run.
 #[derive(Debug)]
 pub(crate) struct Program {
     /// As it was called.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
-    pub(crate) executable: Executable,
+    /// The program, then those that it is run with or starts, as far as the command line tells.
+    pub(crate) executables: Vec<Executable>,
 }
 
 /// Why there is nothing to run.
@@ -74,8 +87,116 @@ impl Program {
     ) -> Result<Self, Missing> {
         let mut words = words.into_iter();
         let name = words.next().unwrap_or_default();
-        let executable = locate(&name, path, cwd)?;
-        Ok(Self { name, arguments: words.collect(), executable })
+        let executables = vec![locate(&name, path, cwd)?];
+        let mut program = Self { name, arguments: words.collect(), executables };
+        program.find_others(path, cwd);
+        Ok(program)
+    }
+
+    /// Adds what a wrapper starts, and then the interpreter of everything that is a script.
+    fn find_others(&mut self, path: Option<&OsStr>, cwd: &Path) {
+        let add = |executables: &mut Vec<Executable>, found: Executable| {
+            if executables.len() < MOST_PROGRAMS && !executables.contains(&found) {
+                executables.push(found);
+            }
+        };
+        // A wrapper's flags take words of any kind, so every word that is a program counts. One too
+        // many costs a run when it is replaced, one too few would give out a wrong answer.
+        if is_wrapper(Path::new(&self.name)) {
+            let words = self.argument_words();
+            // `env PATH=… tool`
+            let own_path = words.iter().find_map(|word| word.as_bytes().strip_prefix(b"PATH="));
+            let path = own_path.map(OsStr::from_bytes).or(path);
+            for word in &words {
+                if let Ok(found) = locate(word, path, cwd) {
+                    add(&mut self.executables, found);
+                }
+            }
+        }
+        let mut next = 0;
+        while let Some(script) = self.executables.get(next) {
+            for interpreter in interpreters(&script.target) {
+                if let Ok(found) = locate(&interpreter, path, cwd) {
+                    add(&mut self.executables, found);
+                }
+            }
+            next += 1;
+        }
+    }
+
+    /// The programs as a key has them: below `root` by their path within it, so that the checkouts
+    /// of a repository agree.
+    pub(crate) fn seen_from(&self, root: &Path) -> Vec<Executable> {
+        let inside = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
+        let seen = self.executables.iter();
+        seen.map(|it| Executable { path: inside(&it.path), target: inside(&it.target) }).collect()
+    }
+
+    /// The program's own file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.executables[0].target
+    }
+
+    /// The files of all programs, as sources. One that may only be run can't be watched.
+    pub(crate) fn program_files(&self) -> CoreResult<Vec<String>> {
+        let files = self.executables.iter().map(|it| it.target.as_path());
+        files.filter(|file| File::open(file).is_ok()).map(as_source).collect()
+    }
+
+    /// The files among the arguments, as sources.
+    pub(crate) fn argument_files(&self, cwd: &Path) -> CoreResult<BTreeSet<String>> {
+        self.files_among(&self.arguments, cwd)
+    }
+
+    /// The same, and the files that shell lines name.
+    pub(crate) fn mentioned_files(&self, cwd: &Path) -> CoreResult<BTreeSet<String>> {
+        self.files_among(&self.argument_words(), cwd)
+    }
+
+    /// `x.py`, and also `--config=x.toml`, `@x.json` and `-fx.mk`. Programs are no arguments.
+    fn files_among(&self, words: &[OsString], cwd: &Path) -> CoreResult<BTreeSet<String>> {
+        let mut files = BTreeSet::new();
+        for word in words {
+            let bytes = word.as_bytes();
+            let value =
+                bytes.iter().position(|byte| *byte == b'=').map_or(bytes, |at| &bytes[at + 1..]);
+            let behind_flag = match bytes {
+                [b'-', letter, rest @ ..] if letter.is_ascii_alphabetic() => rest,
+                _ => &[],
+            };
+            let behind_sign = value.strip_prefix(b"@").unwrap_or_default();
+            for meant in [bytes, value, behind_flag, behind_sign] {
+                let path = cwd.join(OsStr::from_bytes(meant));
+                let is_readable = || path.is_file() && File::open(&path).is_ok();
+                if !meant.is_empty() && is_readable() && !self.is_program(&path) {
+                    files.insert(as_source(Path::new(OsStr::from_bytes(meant)))?);
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    fn is_program(&self, path: &Path) -> bool {
+        let target = path.canonicalize();
+        target.is_ok_and(|target| self.executables.iter().any(|it| it.target == target))
+    }
+
+    /// The arguments; of a wrapper also the words of its shell lines (`sh -c LINE`), without the
+    /// files that these write before they read them.
+    fn argument_words(&self) -> Vec<OsString> {
+        if !is_wrapper(Path::new(&self.name)) {
+            return self.arguments.clone();
+        }
+        let (mut words, mut is_line) = (Vec::new(), false);
+        for argument in &self.arguments {
+            match argument.to_str() {
+                Some(line) if is_line => words_of_line(line, &mut words, &mut Vec::new()),
+                _ => words.push(argument.clone()),
+            }
+            let flag = argument.as_bytes();
+            is_line = flag.starts_with(b"-") && !flag.starts_with(b"--") && flag.ends_with(b"c");
+        }
+        words
     }
 
     /// What its results are known by.
@@ -105,7 +226,7 @@ impl Program {
 
     /// As it was called where that was a path: a script sees that.
     fn path(&self) -> &OsStr {
-        if is_path(&self.name) { &self.name } else { self.executable.path.as_os_str() }
+        if is_path(&self.name) { &self.name } else { self.executables[0].path.as_os_str() }
     }
 }
 
@@ -144,7 +265,50 @@ fn look(path: &Path, name: &OsStr) -> Result<Executable, Missing> {
     Ok(Executable {
         path: path.components().collect::<PathBuf>(),
         target: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-        size: found.len(),
-        mtime: (found.mtime(), found.mtime_nsec()),
+    })
+}
+
+/// Adds the words of a shell line, and of the lines within it (`"$(cat x)"`). What is written first
+/// is the line's own.
+fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsString>) {
+    for command in commands(line) {
+        let mut is_output = false;
+        for word in command {
+            match word.as_str() {
+                ">" => is_output = true,
+                _ if std::mem::take(&mut is_output) => written.push(OsString::from(word)),
+                _ if written.iter().any(|it| *it == *word) => {}
+                inner if inner != line && inner.contains(['(', '`', ' ']) => {
+                    words_of_line(inner.trim_start_matches('$'), words, written);
+                }
+                _ => words.push(OsString::from(word)),
+            }
+        }
+    }
+}
+
+/// The programs that the first line of a script names: `#!/bin/sh`, `#!/usr/bin/env -S python3`.
+fn interpreters(script: &Path) -> Vec<OsString> {
+    let Ok(fsx::Found::Regular(file)) = fsx::look_at(script) else { return Vec::new() };
+    let start = file.read_start(SHEBANG_LEN).unwrap_or_default();
+    let Some(line) = start.strip_prefix(b"#!") else { return Vec::new() };
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(first) = words.next() else { return Vec::new() };
+    let is_env = Path::new(OsStr::from_bytes(first)).file_name() == Some(OsStr::new("env"));
+    let found = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='));
+    let started = found.filter(|_| is_env);
+    [Some(first), started]
+        .into_iter()
+        .flatten()
+        .map(|it| OsStr::from_bytes(it).to_owned())
+        .collect()
+}
+
+/// Entries keep paths as text.
+fn as_source(path: &Path) -> CoreResult<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = format!("the path {} is not UTF-8, so it can't be watched", path.display());
+        Error::new(ErrorKind::Invalid, message)
     })
 }

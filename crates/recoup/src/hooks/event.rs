@@ -20,12 +20,25 @@ pub(crate) struct Event {
     pub(crate) cwd: PathBuf,
     /// Where it writes down what happens.
     pub(crate) transcript: Option<PathBuf>,
+    /// The transcript of the session that this one was forked from, where the client says so.
+    pub(crate) parent: Option<PathBuf>,
+    /// The format of the payload, and of the answer.
+    pub(crate) format: WireFormat,
     /// Whether a person is there, where the event itself says so.
     pub(crate) person: Option<bool>,
     /// Whether anybody reads what we answer.
     pub(crate) heard: bool,
     /// What it was.
     pub(crate) what: EventKind,
+}
+
+/// The format of a payload and of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WireFormat {
+    /// The client's own.
+    Native,
+    /// That of Cursor, which runs Claude Code's hooks.
+    Cursor,
 }
 
 /// What happened.

@@ -8,6 +8,7 @@
 mod act;
 pub mod claude_code;
 pub mod codex;
+mod cursor;
 mod event;
 mod headless;
 pub mod lines;
@@ -21,6 +22,7 @@ mod reply;
 pub mod said;
 pub(crate) mod stdin;
 pub mod transcript;
+mod typed;
 mod wire;
 pub mod worker;
 
@@ -33,7 +35,7 @@ use recoup_core::secrets::Values;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use event::Event;
+use event::{Event, WireFormat};
 pub(crate) use headless::Entry;
 pub(crate) use log::Log;
 use reply::Reply;
@@ -87,6 +89,9 @@ fn render(event: &Event, reply: &Reply, log: &Log) -> Option<String> {
         return None;
     }
     let lost = |what: &str| log.note(Some(event.client), &event.name, what);
+    if event.format == WireFormat::Cursor {
+        return cursor::reply::render(&event.name, reply, lost);
+    }
     match event.client {
         Client::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
         Client::Codex => codex::reply::render(&event.name, reply, lost),
@@ -103,6 +108,10 @@ struct Shape<'a> {
     event: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "thread-id")]
     thread: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cursor_version: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    workspace_roots: Option<&'a RawValue>,
 }
 
 /// None for what is sound and means nothing to us. A fault never repeats what was read:
@@ -131,6 +140,11 @@ fn parse(text: &str, client: Option<Client>) -> serde_json::Result<Option<Event>
     let shape: Shape<'_> = serde_json::from_str(text)?;
     if shape.thread.is_some() && shape.hook_event_name.is_none() {
         return serde_json::from_str(text).map(codex::wire::notice);
+    }
+    // Cursor runs Claude Code's hooks, so what they say of their client does not count.
+    if shape.cursor_version.is_some() || shape.workspace_roots.is_some() {
+        let payload = serde_json::from_str(text)?;
+        return Ok(cursor::wire::event(&payload));
     }
     if client == Some(Client::Pi) || (client.is_none() && shape.event.is_some()) {
         let payload = serde_json::from_str(text)?;

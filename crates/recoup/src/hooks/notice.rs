@@ -17,14 +17,32 @@ pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
         return None;
     }
     let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
+    let (text, id) = (&note.text, &note.id);
+    let undo = format!("(say \"forget that\", or recoup memory retire {id})");
     Some(match recorded {
         _ if !before.is_empty() => {
-            format!("will remember: {}, instead of: {}", note.text, before.join("; "))
+            format!("will remember: {text}, instead of: {} {undo}", before.join("; "))
         }
-        Recorded::Stored { .. } => format!("will remember: {}", note.text),
-        Recorded::Confirmed { .. } => format!("remembered already: {}", note.text),
+        Recorded::Stored { .. } | Recorded::Confirmed { revived: true, .. } => {
+            format!("will remember: {text} {undo}")
+        }
+        Recorded::Confirmed { .. } => format!("remembered already: {text}"),
     })
 }
+
+/// The user took back what was just remembered.
+pub(super) fn retracted(note: &Note) -> String {
+    format!("no longer remembered: {} (recoup memory restore {})", note.text, note.id)
+}
+
+/// The user took something back, and that could not be written.
+pub(super) fn not_retracted(why: &Error) -> String {
+    format!("could not take it back: {}; try recoup memory retire", said(why))
+}
+
+/// A statement with a secret in it, which is not repeated.
+pub(super) const SECRET: &str =
+    "not remembered: it looks like it contains a password or another secret";
 
 /// A statement that waits until memory can be written.
 pub(super) fn later(text: &str, why: &Error) -> String {
@@ -84,6 +102,11 @@ pub(super) fn preserved(notes: &[Note]) -> Option<String> {
             notes.len()
         )),
     }
+}
+
+/// A statement could not be stored, however often that was tried.
+pub(super) fn unstored(text: &str) -> String {
+    format!("could not be stored, and is kept: {text} (recoup doctor --fix tries again)")
 }
 
 /// Rules are in the context again.

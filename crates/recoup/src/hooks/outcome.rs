@@ -7,6 +7,7 @@ use recoup_core::memory::learn::failure::{error_line, failure};
 use recoup_core::memory::learn::{Learned, Ran};
 use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
 use recoup_core::memory::{About, Happened, Turn};
+use recoup_core::secrets::RedactedCommand;
 
 use super::place::Place;
 
@@ -17,10 +18,10 @@ pub(super) fn learn(
     outcome: &Outcome,
     place: Place<'_>,
 ) -> Result<Option<Learned>> {
-    let kind = call.command().and_then(Kind::of).map(|kind| kind.to_string());
+    let kind = call.command().and_then(|line| Kind::of(line)).map(|kind| kind.to_string());
     let subject = kind.as_deref().unwrap_or(&call.tool);
     let ran = kind.as_deref().zip(call.command());
-    let ran = ran.map(|(kind, command)| Ran { kind, command, call: &call.id });
+    let ran = ran.map(|(kind, command)| Ran { kind, command: command.clone(), call: &call.id });
     let of = |detail| About { detail, ..About::call(subject, &call.id) };
     let failed = failure(call, outcome);
     match (outcome.ended, failed, ran) {
@@ -28,17 +29,18 @@ pub(super) fn learn(
         // found, nobody reads any more.
         (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Refused, ..) => {
-            let why = error_line(&outcome.output);
+            let output = call.command().map(|command| command.hide_in(&outcome.output));
+            let why = error_line(output.as_deref().unwrap_or(&outcome.output));
             turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
         }
         // Which command, or which server's tool, is a matter of preference; that this edit or
         // this plan was not wanted is not.
         (Ended::Denied, _, Some(ran)) => turn.denied(&ran),
         (Ended::Denied, _, None) if call.tool.starts_with("mcp__") => {
-            turn.denied(&Ran { kind: subject, command: "", call: &call.id })
+            turn.denied(&Ran { kind: subject, command: RedactedCommand::default(), call: &call.id })
         }
         (Ended::Denied, ..) => turn.happened(Happened::Denied, of(None)).map(|_| None),
-        (_, Some(failure), Some(ran)) => turn.failed(&ran, Some(&failure.error)),
+        (_, Some(failure), Some(ran)) => turn.failed(&ran, failure.exit, Some(&failure.error)),
         (_, Some(failure), None) => {
             turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)
         }

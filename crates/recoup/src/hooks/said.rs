@@ -26,10 +26,18 @@ pub struct Said {
     pub topic: Option<String>,
     /// Whether nobody was there to say it.
     pub tentative: bool,
+    /// True if it is to last. Jobs of older versions do not say.
+    #[serde(default = "lasting")]
+    pub lasting: bool,
+}
+
+fn lasting() -> bool {
+    true
 }
 
 impl Said {
-    /// What was found in a prompt; it only waits where nobody was there to say it.
+    /// Makes one from a finding in a prompt. It is tentative if nobody was there to say it, or if
+    /// it may have been meant for one task.
     pub(super) fn new(saying: &Saying, tentative: bool) -> Self {
         Self {
             kind: saying.kind,
@@ -39,16 +47,18 @@ impl Said {
             paths: saying.paths.clone(),
             topic: saying.topic.clone(),
             tentative,
+            lasting: saying.lasting,
         }
     }
 
     pub(super) fn statement(&self, turn: &Turn<'_>) -> Statement {
-        let Self { kind, text, quote, universal, paths, topic, tentative } = self.clone();
+        let Self { kind, text, quote, universal, paths, topic, tentative, lasting } = self.clone();
         Statement {
             quote,
             paths,
             topic,
             tentative,
+            lasting,
             ..Statement::new(kind, text, Source::User, turn.scope_for(universal))
         }
     }

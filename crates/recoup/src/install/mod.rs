@@ -26,6 +26,7 @@ mod program;
 pub(crate) mod purge;
 mod receipt;
 mod undo;
+mod version;
 
 pub(crate) use apply::{Copies, Turn, put_in, settle};
 pub(crate) use backups::DIR as BACKUPS;
@@ -37,6 +38,7 @@ pub(crate) use places::{Places, is_program};
 pub(crate) use plan::{Plan, Wish};
 pub(crate) use program::path as program_path;
 pub(crate) use undo::{Undo, Wanted};
+pub(crate) use version::ask_claude_code;
 
 use edit::Fresh;
 use entries::servers::{SERVER, Start, entry};

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::Error;
 
+use super::version::ClientVersion;
+
 /// The directories of a person, of the clients and of the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
@@ -26,6 +28,8 @@ pub(crate) struct Places {
     pub(crate) root: PathBuf,
     /// Where programs are looked for.
     pub(crate) search: Option<OsString>,
+    /// The version of the installed Claude Code; none if nobody has asked, or it did not say.
+    pub(crate) claude_version: Option<ClientVersion>,
 }
 
 impl Places {
@@ -33,6 +37,16 @@ impl Places {
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let dirs = self.search.as_deref().map(std::env::split_paths)?;
         dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|path| is_program(path))
+    }
+
+    /// Returns the search path without the project's directories: a name in a repository
+    /// is one program today, and tomorrow whatever its authors want.
+    pub(crate) fn search_outside_project(&self) -> Vec<PathBuf> {
+        let is_inside = |dir: &Path| {
+            self.is_in_project(dir) || dir.canonicalize().is_ok_and(|it| self.is_in_project(&it))
+        };
+        let dirs = self.search.as_deref().map(std::env::split_paths).into_iter().flatten();
+        dirs.filter(|dir| dir.is_absolute() && !is_inside(dir)).collect()
     }
 
     /// The same for another project.

@@ -61,6 +61,7 @@ impl Plan {
         for slot in &slots {
             plan.add(slot, wish, earlier)?;
         }
+        plan.tell_version(wish.places);
         plan.hide(&slots, wish)?;
         plan.changes.iter().try_for_each(Change::demand_possible)?;
         plan.advise();
@@ -158,6 +159,22 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Says what an older client does not get.
+    fn tell_version(&mut self, places: &Places) {
+        let Some(version) = self.client.version(places) else { return };
+        let unknown = self.client.unknown_events(places);
+        if !unknown.is_empty() {
+            let events = unknown.join(", ");
+            self.notes.push(format!("version {version} does not know {events}: left out"));
+        }
+        if !self.client.knows_args(places) {
+            self.notes.push(format!(
+                "version {version} does not know `args`: each hook is a line for the shell; run \
+                 `recoup init` again after an update"
+            ));
+        }
     }
 
     fn advise(&mut self) {

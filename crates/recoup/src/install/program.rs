@@ -31,13 +31,7 @@ pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Res
         path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
     };
     let lasts = |path: &PathBuf| passing(path).is_none() && is_program(path);
-    let dirs = places.search.as_deref().map(std::env::split_paths).into_iter().flatten();
-    // A name in a repository is a link to us today, and tomorrow whatever its authors want.
-    let of_project = |dir: &PathBuf| {
-        places.is_in_project(dir) || dir.canonicalize().is_ok_and(|it| places.is_in_project(&it))
-    };
-    let on_path =
-        dirs.filter(|dir| dir.is_absolute() && !of_project(dir)).map(|dir| dir.join(NAME));
+    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(NAME));
     let mut found = on_path.chain([running.to_owned()]).filter(same);
     if let Some(path) = found.find(lasts) {
         return demand_program(&path).map(|()| path);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 
+pub(crate) use shape::is_our_name;
 use shape::{is_everyday, is_our_file, is_our_place};
 
 /// What is in our own directory.

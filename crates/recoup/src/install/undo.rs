@@ -159,6 +159,7 @@ impl Undo {
         {
             let (after, what) = original.into_parts();
             change.done.said.push(what.to_owned());
+            change.done.restored = true;
             change.after = after;
             return Ok(Some(change));
         }
@@ -230,8 +231,8 @@ impl Original {
     /// What is to be there, and in words.
     fn into_parts(self) -> (Option<Vec<u8>>, &'static str) {
         match self {
-            Self::Absent => (None, "was not there before"),
-            Self::Text(text) => (Some(text), "as it was before"),
+            Self::Absent => (None, "recoup had created it"),
+            Self::Text(text) => (Some(text), "restored to what it was before recoup"),
         }
     }
 }

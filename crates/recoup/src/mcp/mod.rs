@@ -43,6 +43,7 @@ use self::turns::Turns;
 use self::upkeep::Upkeep;
 
 pub(crate) use http::{Http, serve as serve_http};
+pub(crate) use tools::ToolSet;
 
 /// How long a message may be, in bytes, in whichever way it comes: the SDK's own limit.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
@@ -87,10 +88,21 @@ pub(crate) struct Manner {
     pub(crate) with_hooks: bool,
     /// There is a person who can be asked, if the client has a way to.
     pub(crate) may_ask: bool,
+    /// The tools that are listed.
+    pub(crate) tools: ToolSet,
 }
 
 /// Opens what the server works with.
-type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
+type Open = dyn Fn(ConfigCare) -> Result<Box<dyn Surroundings>> + Send + Sync;
+
+/// The effect of a fault in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConfigCare {
+    /// The tool fails: results could be cached in the wrong place.
+    Strict,
+    /// The faulty part is left out: for tools that need no configuration.
+    Lenient,
+}
 
 /// The surroundings, from their first use on. What is wrong with them is said each time,
 /// and may be mended meanwhile.
@@ -98,6 +110,7 @@ type Open = dyn Fn() -> Result<Box<dyn Surroundings>> + Send + Sync;
 pub(crate) struct Desk {
     open: Arc<Open>,
     opened: Arc<OnceLock<Box<dyn Surroundings>>>,
+    opened_lenient: Arc<OnceLock<Box<dyn Surroundings>>>,
     seal: Arc<OnceLock<Option<Seal>>>,
     turns: Turns,
     threads: Threads,
@@ -118,11 +131,12 @@ const QUESTIONS: usize = 16;
 
 impl Desk {
     pub(crate) fn new(
-        open: impl Fn() -> Result<Box<dyn Surroundings>> + Send + Sync + 'static,
+        open: impl Fn(ConfigCare) -> Result<Box<dyn Surroundings>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             open: Arc::new(open),
             opened: Arc::default(),
+            opened_lenient: Arc::default(),
             seal: Arc::default(),
             turns: Turns::default(),
             threads: Threads::default(),
@@ -133,12 +147,23 @@ impl Desk {
         }
     }
 
-    fn surroundings(&self) -> Result<&dyn Surroundings> {
-        if let Some(opened) = self.opened.get() {
+    fn surroundings(&self, care: ConfigCare) -> Result<&dyn Surroundings> {
+        match self.open_in(&self.opened, ConfigCare::Strict) {
+            Err(_) if care == ConfigCare::Lenient => self.open_in(&self.opened_lenient, care),
+            opened => opened,
+        }
+    }
+
+    fn open_in<'a>(
+        &self,
+        place: &'a OnceLock<Box<dyn Surroundings>>,
+        care: ConfigCare,
+    ) -> Result<&'a dyn Surroundings> {
+        if let Some(opened) = place.get() {
             return Ok(&**opened);
         }
-        let opened = (self.open)()?;
-        Ok(&**self.opened.get_or_init(|| opened))
+        let opened = (self.open)(care)?;
+        Ok(&**place.get_or_init(|| opened))
     }
 
     /// A place among those who follow resources, unless there are too many.

@@ -25,7 +25,7 @@ use super::tools::{self, Answer, Outcome, Proposal};
 use super::turns::Access;
 use super::upkeep::Upkeep;
 use super::watch::Watch;
-use super::{Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
+use super::{ConfigCare, Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
 
 /// How long a client may keep a list: it changes with the program alone.
 const LIST_TTL: u64 = 60 * 60 * 1000;
@@ -61,12 +61,13 @@ impl Server {
     async fn work<T: Send + 'static>(
         &self,
         access: Access,
+        care: ConfigCare,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&dyn Surroundings) -> Result<T> + Send + 'static,
     ) -> Result<Result<T>, ErrorData> {
         let turn = self.desk.turns.next(access, context).await?;
         let desk = self.desk.clone();
-        let done = self.desk.threads.work(turn, move || work(desk.surroundings()?)).await;
+        let done = self.desk.threads.work(turn, move || work(desk.surroundings(care)?)).await;
         // A panic. What it said stays unsaid: it may be of the arguments.
         Ok(done.unwrap_or_else(|| {
             let what = "an error in Recoup itself: this was not finished; other arguments may do";
@@ -77,7 +78,7 @@ impl Server {
     /// Whether there is somebody to be asked, and something to ask: what they have just said a
     /// hook has heard as well.
     fn may_ask(&self, proposal: &Proposal, context: &RequestContext<RoleServer>) -> bool {
-        let Manner { with_hooks, may_ask } = self.manner;
+        let Manner { with_hooks, may_ask, .. } = self.manner;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
@@ -114,10 +115,16 @@ impl Server {
             Consent::Pending(request) => return Ok(request.into()),
             Consent::Unanswered => Ok(proposal.unasked),
             Consent::Yes => {
-                self.work(writes, context, move |around| proposal.carry_out(around)).await?
+                self.work(writes, ConfigCare::Strict, context, move |around| {
+                    proposal.carry_out(around)
+                })
+                .await?
             }
             Consent::No => {
-                self.work(writes, context, move |around| proposal.turn_down(around)).await?
+                self.work(writes, ConfigCare::Strict, context, move |around| {
+                    proposal.turn_down(around)
+                })
+                .await?
             }
         };
         Ok(result(done, context).into())
@@ -181,13 +188,14 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
-        let mut list = ListToolsResult::with_all_items(tools::list(self.manner));
+        let mut list = ListToolsResult::with_all_items(tools::list(self.manner).to_vec());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).map(|tool| tool.listed(self.manner))
+        let listed = tools::list(self.manner).iter().find(|tool| tool.name == name).cloned();
+        listed.or_else(|| tools::find(name).map(|tool| tool.listed(self.manner)))
     }
 
     async fn call_tool(
@@ -202,7 +210,7 @@ impl ServerHandler for Server {
         let brought = Brought::with(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
         let work = move |around: &dyn Surroundings| tool.call(around, arguments);
-        match self.work(tool.access(), &context, work).await? {
+        match self.work(tool.access(), tool.care(), &context, work).await? {
             Ok(outcome) => {
                 if tool.access() == Access::Writes {
                     Upkeep::look(&self.desk);
@@ -242,7 +250,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let work = move |around: &dyn Surroundings| resources::read(around, &request.uri);
-        let read = self.work(Access::Reads, &context, work).await?;
+        let read = self.work(Access::Reads, ConfigCare::Strict, &context, work).await?;
         match read.map_err(|error| fault(&error))? {
             Some(read) => Ok(read.into()),
             None => Err(resources::absent(&uri)),
@@ -338,7 +346,7 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request)?;
         let work = move |around: &dyn Surroundings| prompt.make(around);
-        let made = self.work(Access::Reads, &context, work).await?;
+        let made = self.work(Access::Reads, ConfigCare::Strict, &context, work).await?;
         made.map(Into::into).map_err(|error| fault(&error))
     }
 

@@ -14,6 +14,9 @@ use super::load::Burden;
 const WORKERS: usize = 4;
 /// How many of these write: SQLite lets one at a time, and others wait for its lock.
 const WRITERS: usize = 2;
+/// How many of the workers read a project's files, which may be large and many: the others go on
+/// answering questions about memory.
+const FILE_READERS: usize = 2;
 /// How many may do something that nobody has asked for now: those who follow a resource look
 /// now and then, and memory is put in order.
 pub(super) const ASIDE: usize = 2;
@@ -23,6 +26,7 @@ pub(super) const ASIDE: usize = 2;
 pub(super) enum Access {
     Reads,
     Writes,
+    ReadsFiles,
 }
 
 /// Who may work.
@@ -30,13 +34,14 @@ pub(super) enum Access {
 pub(super) struct Turns {
     workers: Arc<Semaphore>,
     writers: Arc<Semaphore>,
+    file_readers: Arc<Semaphore>,
 }
 
 /// Somebody's turn, until it is dropped; and the weight of what they work on.
 #[derive(Debug)]
 pub(super) struct Turn {
     _worker: OwnedSemaphorePermit,
-    _writer: Option<OwnedSemaphorePermit>,
+    _place: Option<OwnedSemaphorePermit>,
     burden: Option<Burden>,
 }
 
@@ -54,6 +59,7 @@ impl Default for Turns {
         Self {
             workers: Arc::new(Semaphore::new(WORKERS)),
             writers: Arc::new(Semaphore::new(WRITERS)),
+            file_readers: Arc::new(Semaphore::new(FILE_READERS)),
         }
     }
 }
@@ -67,27 +73,28 @@ impl Turns {
     ) -> Result<Turn, ErrorData> {
         let burden = Burden::of(&context.extensions);
         let turn = async {
-            let writer = match access {
+            let limited = match access {
                 Access::Reads => None,
                 Access::Writes => Some(place(&self.writers).await?),
+                Access::ReadsFiles => Some(place(&self.file_readers).await?),
             };
             let worker = place(&self.workers).await?;
             // Last of all: answers that nobody reads may have come while others had their turn.
             if let Some(burden) = &burden {
                 burden.may_answer().await;
             }
-            Ok((worker, writer))
+            Ok((worker, limited))
         };
         let turn = context.ct.run_until_cancelled(turn).await;
-        let (worker, writer) = turn.ok_or_else(gone)??;
-        Ok(Turn { _worker: worker, _writer: writer, burden })
+        let (worker, limited) = turn.ok_or_else(gone)??;
+        Ok(Turn { _worker: worker, _place: limited, burden })
     }
 
     /// Waits for a turn to write something that no client has asked for.
     pub(super) async fn unasked(&self) -> Result<Turn, ErrorData> {
         let writer = place(&self.writers).await?;
         let worker = place(&self.workers).await?;
-        Ok(Turn { _worker: worker, _writer: Some(writer), burden: None })
+        Ok(Turn { _worker: worker, _place: Some(writer), burden: None })
     }
 }
 

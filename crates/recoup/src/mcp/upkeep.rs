@@ -1,12 +1,12 @@
-//! Memory is put in order once a day: what nobody saw again goes, and nothing is kept for longer
-//! than it may be. Hooks have a worker that does so; a client without hooks has only us.
+//! Memory is put in order and copied once a day: what nobody saw again goes, and nothing is kept
+//! for longer than it may be. Hooks have a worker that does so; a client without hooks has only us.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use tokio::task::spawn_blocking;
 
-use super::Desk;
+use super::{ConfigCare, Desk};
 
 /// How often it is looked whether that is due, in milliseconds: others do it, too.
 const PAUSE: i64 = 60 * 60 * 1000;
@@ -30,9 +30,9 @@ impl Upkeep {
             // Not by those who work for clients: the next one would find them busy.
             let settled = spawn_blocking(move || {
                 let _turn = turn;
-                settling.surroundings()?.memory().settle_daily()
+                settling.surroundings(ConfigCare::Strict)?.memory().run_maintenance()
             });
-            if !matches!(settled.await, Ok(Ok(_))) {
+            if !matches!(settled.await, Ok(Ok(()))) {
                 desk.upkeep.give_back(now, last);
             }
         });

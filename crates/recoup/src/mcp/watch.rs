@@ -12,7 +12,7 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::{Desk, resources};
+use super::{ConfigCare, Desk, resources};
 
 /// How often the files are looked at.
 const STEP: Duration = Duration::from_millis(500);
@@ -83,7 +83,7 @@ impl Watch {
 
 /// What is there now; none where the files are those that are known.
 fn look(desk: &Desk, uri: &str, known: Option<Files>) -> Option<Seen> {
-    let around = desk.surroundings().ok()?;
+    let around = desk.surroundings(ConfigCare::Strict).ok()?;
     let path = around.memory().path();
     // Before the text: what changes in between is seen the next time.
     let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];

@@ -24,7 +24,7 @@ pub(super) fn skills_dir(claude: &Path) -> PathBuf {
 
 /// As the client makes it, in UTF-16 as JavaScript counts: whatever is no letter and no
 /// digit is a dash, and a long one ends with a number that tells it from others.
-fn slug(path: &str) -> String {
+pub(super) fn slug(path: &str) -> String {
     let plain = |unit: u16| {
         let c = u8::try_from(unit).ok().map(char::from);
         c.filter(char::is_ascii_alphanumeric).unwrap_or('-')

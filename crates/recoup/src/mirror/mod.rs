@@ -27,6 +27,7 @@ mod rules;
 mod scan;
 mod skills;
 mod splice;
+pub(crate) mod transcripts;
 mod wants;
 mod withdraw;
 

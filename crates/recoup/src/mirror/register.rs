@@ -9,7 +9,7 @@ use recoup_core::base::clock::{Deadline, SystemClock};
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::base::ids;
-use recoup_core::base::project::{Project, ProjectId};
+use recoup_core::base::project::{Project, ProjectId, ProjectRegistry};
 use recoup_core::memory::{NoteScope, Silence};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -92,10 +92,11 @@ impl Place {
 
     /// The roots of other projects that have the same place, and are still there: the client
     /// makes one name of all their paths.
-    fn sharing(&self, place: &Self) -> Vec<PathBuf> {
+    fn sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
         let is_other = |root: &&PathBuf| {
             place.root.as_ref() != Some(*root)
-                && Project::find(root)
+                && registry
+                    .find(root, |_| false)
                     .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
         };
         let is_shareable = self.sort == Sort::Rules && place.project.is_some();
@@ -193,7 +194,7 @@ impl Register {
         if place.project.is_none() {
             return known.clone();
         }
-        let others = known.sharing(&place);
+        let others = known.sharing(&place, &ProjectRegistry::below(fsx::parent(&self.path)));
         let project = place.project.filter(|_| others.is_empty());
         Place { project, root: place.root, others, ..known.clone() }
     }

@@ -124,7 +124,7 @@ impl Report {
         let parts = [some(count(Part::Rule), "rule"), some(count(Part::Skill), "skill")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty())
-            .then(|| format!("in step for Claude Code: {} changed", parts.join(" and ")))
+            .then(|| format!("updated {} in the files that Claude Code reads", parts.join(" and ")))
     }
 }
 

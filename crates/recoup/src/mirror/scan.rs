@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::mirror::{INDEX, PREFIX, is_whole_skill, rule_tail};
 
 use super::known::Lines;
@@ -33,7 +33,9 @@ pub(crate) struct Ground<'a> {
 
 /// Every place that has something by a name of ours.
 pub(super) fn places(ground: Ground<'_>) -> Vec<Place> {
-    let projects = (ground.roots)().into_iter().filter_map(|root| Project::find(&root).ok());
+    let registry = ProjectRegistry::below(ground.home);
+    let found = |root: PathBuf| registry.find(&root, |_| false).ok();
+    let projects = (ground.roots)().into_iter().filter_map(found);
     let projects: Vec<Project> = projects.collect();
     let memory = |project: &Project| claude::memory_dir(ground.claude, &project.main_root());
     let of_client = fs::read_dir(ground.claude.join("projects")).into_iter().flatten().flatten();

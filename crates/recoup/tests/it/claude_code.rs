@@ -11,6 +11,7 @@ mod hooks;
 mod installed;
 mod mirror;
 mod newcomer;
+mod older;
 mod said;
 mod terminal;
 

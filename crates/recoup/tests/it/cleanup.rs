@@ -50,7 +50,7 @@ fn cleanup(home: &Home, mebibytes: &str) -> serde_json::Value {
 #[test]
 fn what_has_expired_goes_first() {
     let home = scene(&["a", "b"]);
-    set_large(&home, "old", &["--ttl", "30"]);
+    set_large(&home, "old", &["--ttl", "30ms"]);
     thread::sleep(Duration::from_millis(50));
     let report = home.cache(&["cleanup", "--json"]).expect(0).json();
     assert_eq!((&report["expired"], &report["evicted"]), (&json!(1), &json!(0)));

@@ -13,33 +13,35 @@ use crate::config_support::Scene;
 fn show_without_any_configuration() {
     let scene = Scene::new();
     assert_snapshot!(scene.run(&["config", "show"]).out, @"
-    KEY                 VALUE
-    store               sqlite:[DIR]/home/cache.db
-    scope               project
-    cache.enabled       true
-    cache.max_size_mb   100
-    cache.max_entries   (none)
-    cache.ttl           30d
-    cache.freshness     mtime
-    cache.notes         (none)
-    near.store          (none)
-    near.ttl            30s
-    early_exit.dir      (none)
-    ledger.enabled      true
-    log.hits            true
-    judge.enabled       false
-    judge.provider      anthropic
-    judge.model         (none)
-    judge.url           (none)
-    judge.key_env       (none)
-    judge.daily_tokens  100000
-    judge.deadline      20s
-    capture.headless    false
-    rules.sync          false
-    skills.enabled      false
-    skills.place        project
-    peers.keep          none
-    prices              built-in, of 2025-11
+    KEY                     VALUE
+    store                   sqlite:[DIR]/home/cache.db
+    scope                   project
+    cache.enabled           true
+    cache.max_size_mb       100
+    cache.max_entries       (none)
+    cache.ttl               30d
+    cache.freshness         mtime
+    cache.max_source_files  50000
+    cache.max_source_mb     2048
+    cache.notes             (none)
+    near.store              (none)
+    near.ttl                30s
+    early_exit.dir          (none)
+    ledger.enabled          true
+    log.hits                true
+    judge.enabled           false
+    judge.provider          anthropic
+    judge.model             (none)
+    judge.url               (none)
+    judge.key_env           (none)
+    judge.daily_tokens      100000
+    judge.deadline          20s
+    capture.headless        false
+    rules.sync              false
+    skills.enabled          false
+    skills.place            project
+    peers.keep              none
+    prices                  built-in, of 2025-11
     ");
     assert!(!scene.path("home").exists(), "looking has no side effects");
 }
@@ -66,6 +68,8 @@ fn show_says_where_everything_comes_from() {
       4d  [DIR]/home/config.toml:3 (overridden)
       3d  .loa.config.yaml:3 (overridden)
     cache.freshness  content  [DIR]/home/config.toml:2
+    cache.max_source_files  50000  built-in
+    cache.max_source_mb  2048  built-in
     cache.notes  (none)
     near.store  (none)
     near.ttl  30s  built-in

@@ -27,7 +27,7 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     error: recoup.toml:2: ttl: unknown key; did you mean cache.ttl?
     error: recoup.toml:3: "cache.ttl": unknown key; did you mean cache.ttl?
     error: recoup.toml:5: cache.tll: unknown key; did you mean cache.ttl?
-    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.notes, near.store, near.ttl, early_exit.dir, ledger.enabled, log.hits, judge.enabled, judge.provider, judge.model, judge.url, judge.key_env, judge.daily_tokens, judge.deadline, capture.headless, rules.sync, skills.enabled, skills.place, peers.keep
+    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.max_source_files, cache.max_source_mb, cache.notes, near.store, near.ttl, early_exit.dir, ledger.enabled, log.hits, judge.enabled, judge.provider, judge.model, judge.url, judge.key_env, judge.daily_tokens, judge.deadline, capture.headless, rules.sync, skills.enabled, skills.place, peers.keep
     "#);
 }
 
@@ -86,7 +86,7 @@ fn wrong_values_are_errors() {
     error: [DIR]/home/config.toml:2: scope: invalid scope "nobody": expected project, global, tenant:NAME, session:NAME or project:ID
     error: [DIR]/home/config.toml:4: cache.max_size_mb: expected a number of MB above 0 (got 0)
     error: [DIR]/home/config.toml:5: cache.max_entries: expected a whole number above 0 (got 0)
-    error: [DIR]/home/config.toml:6: cache.ttl: cache duration must be 'off', 'forever', a number of milliseconds or a duration such as 5m, 2h or 1d (got "5 min")
+    error: [DIR]/home/config.toml:6: cache.ttl: expected off, forever or a duration such as 30s, 12h or 1h30m (got "5 min")
     error: [DIR]/home/config.toml:7: cache.freshness: expected mtime or content (got "atime")
     error: [DIR]/home/config.toml:8: cache.notes: expected a path (got "")
     error: LOA_CACHE_TTL_DAYS: expected a number of days (got "soon")
@@ -113,10 +113,10 @@ fn broken_files_are_errors_with_line_and_column() {
 #[test]
 fn a_command_names_the_first_problem() {
     let scene = Scene::new();
-    scene.project("tll = 1\nstroe = 1\n");
+    scene.user("tll = 1\nstroe = 1\n");
     let said = scene.run(&["cache", "get", "--key", "k"]);
     assert_eq!((said.code, said.out.as_str()), (2, ""));
-    assert_snapshot!(said.err, @r"error: recoup.toml:1: tll: unknown key; did you mean cache.ttl? (and 1 more: see `recoup config check`)");
+    assert_snapshot!(said.err, @r"error: [DIR]/home/config.toml:1: tll: unknown key; did you mean cache.ttl? (and 1 more: see `recoup config check`)");
     let said = scene.run(&["config", "check", "--json"]);
     assert_eq!(said.code, 2);
     assert_snapshot!(said.out, @r#"
@@ -124,11 +124,11 @@ fn a_command_names_the_first_problem() {
       "ok": false,
       "problems": [
         {
-          "place": "recoup.toml:1: tll",
+          "place": "[DIR]/home/config.toml:1: tll",
           "message": "unknown key; did you mean cache.ttl?"
         },
         {
-          "place": "recoup.toml:2: stroe",
+          "place": "[DIR]/home/config.toml:2: stroe",
           "message": "unknown key; did you mean store?"
         }
       ],
@@ -160,7 +160,7 @@ fn peers_may_write_what_they_like_outside_our_blocks() {
 #[test]
 fn numeric_strings_are_numbers() {
     let scene = Scene::new();
-    scene.user("[cache]\nmax_size_mb = '2.5'\nmax_entries = ' 12 '\nttl = 90000\n");
+    scene.user("[cache]\nmax_size_mb = '2.5'\nmax_entries = ' 12 '\nttl = '90s'\n");
     assert_eq!(scene.value("cache.max_size_mb"), 2.5);
     assert_eq!(scene.value("cache.max_entries"), 12);
     assert_eq!(scene.value("cache.ttl"), "90s");

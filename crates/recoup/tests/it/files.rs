@@ -45,12 +45,17 @@ fn a_generous_umask_changes_nothing() {
 }
 
 #[test]
-fn a_home_that_is_open_to_others_is_closed() {
+fn a_home_that_was_there_keeps_its_mode_and_what_is_put_there_is_private() {
     let home = Home::new();
     fs::create_dir(home.recoup()).unwrap();
     fs::set_permissions(home.recoup(), fs::Permissions::from_mode(0o755)).unwrap();
     home.set("k", "1");
-    assert_private(&home);
+    home.get("k").expect_hit("1");
+    home.run(&["memory", "add", "use pnpm"]).expect(0);
+    assert_eq!(mode(&home.recoup()), 0o755);
+    for path in tree(&home.recoup()) {
+        assert_eq!(mode(&path) & 0o077, 0, "{}", path.display());
+    }
 }
 
 #[test]

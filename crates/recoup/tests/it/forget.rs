@@ -16,22 +16,31 @@ fn delete_removes_one_entry() {
 }
 
 #[test]
-fn deleting_what_is_not_there_is_no_failure() {
+fn deleting_what_is_not_there_says_so_with_exit_1() {
     let home = Home::new();
-    let output = home.cache(&["delete", "--key", "a"]).expect(0);
+    let output = home.cache(&["delete", "--key", "a"]).expect(1);
     assert_eq!(output.stderr, "No entry for key: a\n");
     assert!(!home.recoup().exists(), "nothing was begun");
     home.set("b", "2");
-    home.cache(&["delete", "--key", "a"]).expect(0);
+    home.cache(&["delete", "--key", "a"]).expect(1);
 }
 
 #[test]
-fn clear_does_not_ask_when_stdin_is_no_terminal_and_says_how_many() {
+fn clear_needs_a_yes_where_nobody_can_be_asked_and_says_how_many() {
     let home = Home::new();
     for key in ["a", "b", "c"] {
         home.cache(&["set", "--scope", "tenant:t", "--key", key, "--condensed", "1"]).expect(0);
     }
-    let output = home.cache(&["clear", "--scope", "tenant:t"]).expect(0);
+    home.cache(&["clear", "--scope", "tenant:t"]).expect_usage(
+        "nothing was deleted: there is no terminal to ask on; `recoup cache clear --scope tenant:t \
+         --yes` deletes everything in tenant:t",
+    );
+    home.cache(&["clear"])
+        .expect_usage("`recoup cache clear --yes` deletes everything of this project");
+    for key in ["a", "b", "c"] {
+        home.cache(&["get", "--scope", "tenant:t", "--key", key]).expect_hit("1");
+    }
+    let output = home.cache(&["clear", "--scope", "tenant:t", "-y"]).expect(0);
     assert_eq!(output.text(), "");
     assert_eq!(output.stderr, "Removed 3 entries from tenant:t\n");
     let output = home.cache(&["clear", "--scope", "tenant:t", "--yes"]).expect(0);
@@ -42,7 +51,7 @@ fn clear_does_not_ask_when_stdin_is_no_terminal_and_says_how_many() {
 fn one_entry_is_one_entry() {
     let home = Home::new();
     home.cache(&["set", "--scope", "global", "--key", "k", "--condensed", "1"]).expect(0);
-    let output = home.cache(&["clear", "--scope", "global"]).expect(0);
+    let output = home.cache(&["clear", "--scope", "global", "--yes"]).expect(0);
     assert_eq!(output.stderr, "Removed 1 entry from global\n");
 }
 
@@ -52,7 +61,7 @@ fn clear_keeps_to_its_scope() {
     for scope in ["project", "global", "tenant:a"] {
         home.cache(&["set", "--scope", scope, "--key", "k", "--condensed", "1"]).expect(0);
     }
-    home.cache(&["clear"]).expect(0);
+    home.cache(&["clear", "--yes"]).expect(0);
     home.get("k").expect_miss();
     home.cache(&["get", "--scope", "global", "--key", "k"]).expect_hit("1");
     home.cache(&["get", "--scope", "tenant:a", "--key", "k"]).expect_hit("1");
@@ -66,7 +75,7 @@ fn clear_removes_large_bodies_and_damaged_entries_too() {
         .expect(0);
     home.set("bad", "1");
     home.sql().execute("UPDATE entries SET header = x'00' WHERE key = 'bad'", []).unwrap();
-    home.cache(&["clear"]).expect(0);
+    home.cache(&["clear", "--yes"]).expect(0);
     let sum = "SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM chunks)";
     assert_eq!(home.sql().query_row(sum, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
@@ -74,6 +83,6 @@ fn clear_removes_large_bodies_and_damaged_entries_too() {
 #[test]
 fn clearing_nothing_begins_nothing() {
     let home = Home::new();
-    home.cache(&["clear"]).expect(0);
+    home.cache(&["clear", "--yes"]).expect(0);
     assert!(!home.recoup().exists());
 }

@@ -8,6 +8,81 @@ use serde_json::json;
 
 use crate::support::{Home, Output, RECOUP, finish};
 
+/// A disk of 2 MB that is full to the last byte: filled with entries until one is refused, and
+/// then with a file. Nothing in it is ours that could go, but entries. In a name space of its own,
+/// so that it vanishes with the script.
+const FULL_DISK: &str = r#"
+mount -t tmpfs -o size=2m,mode=700 tmpfs "$RECOUP_HOME" || exit 77
+n=0
+while "$0" cache set $STORE --key "k$n" --condensed "@$BODY" 2> "$HOME/refused"; do n=$((n + 1)); done
+[ $n -gt 5 ] || { cat "$HOME/refused"; exit 3; }
+cat /dev/zero > "$RECOUP_HOME/other" 2> /dev/null
+free() { df --output=avail -k "$RECOUP_HOME" | tail -n 1; }
+[ $(free) -eq 0 ] || { free; exit 4; }
+"#;
+
+/// Runs a script on a full disk, with a store of that kind. None where this user may not mount one.
+fn on_full_disk(store: &str, script: &str) -> Option<Output> {
+    let home = Home::new();
+    fs::create_dir(home.recoup()).unwrap();
+    // What can't be packed.
+    let mut state = 1_u32;
+    let mut letter = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + u8::try_from((state >> 16) % 26).unwrap())
+    };
+    let noise: String = (0..120_000).map(|_| letter()).collect();
+    let body = home.write("body.json", format!("\"{noise}\""));
+    let script = format!("{FULL_DISK}{script}");
+    let mut command =
+        home.prepared("unshare", &["--mount", "--map-root-user", "sh", "-c", &script, RECOUP]);
+    let files = home.recoup().join("files");
+    let store = match store {
+        "" => String::new(),
+        kind => format!("--store={kind}:{}", files.display()),
+    };
+    let output = finish(command.env("BODY", body).env("STORE", store));
+    let may_not = output.code == Some(77) || output.stderr.contains("unshare failed");
+    (!may_not).then_some(output)
+}
+
+#[test]
+fn what_removes_works_on_a_full_disk_and_frees_room() {
+    for store in ["", "file", "dir"] {
+        for (removes, freed) in [
+            ("cache delete $STORE --key k1", 60),
+            ("cache cleanup $STORE --max-size-mb 0.3", 300),
+            ("cache clear $STORE --yes", 700),
+        ] {
+            let script = format!(
+                "\"$0\" {removes} || exit 5
+                 [ $(free) -ge {freed} ] || {{ free; ls -l \"$RECOUP_HOME\"; exit 6; }}
+                 \"$0\" cache set $STORE --key new --condensed 1 || exit 7
+                 \"$0\" cache get $STORE --key new"
+            );
+            let Some(output) = on_full_disk(store, &script) else { return };
+            let output = output.expect(0);
+            assert!(output.text().ends_with("1\n"), "{removes}: {}", output.text());
+            assert!(!output.stderr.contains("damaged"), "{removes}: {}", output.stderr);
+        }
+    }
+}
+
+/// Entries of others, and those that nobody asked to remove, are as they were.
+#[test]
+fn what_is_not_removed_on_a_full_disk_stays() {
+    let script = "\"$0\" cache delete --key k1 || exit 5
+                  \"$0\" cache get --key k1 && exit 6
+                  i=2; while [ $i -lt $n ]; do
+                      \"$0\" cache get --key k$i | cmp - \"$BODY\" >&2; i=$((i + 1))
+                  done
+                  \"$0\" cache get --key k0 > /dev/null && \"$0\" cache verify";
+    let Some(output) = on_full_disk("", script) else { return };
+    let output = output.expect(0);
+    assert!(output.stderr.contains("all sound"), "{}", output.stderr);
+    assert!(!output.stderr.contains("differ"), "{}", output.stderr);
+}
+
 /// `recoup cache set` that may not make a file larger than this many blocks of
 /// 512 bytes.
 fn set_within(home: &Home, blocks: u32, key: &str, body: &str) -> Output {

@@ -65,6 +65,6 @@ fn a_shared_full_result_is_kept_until_the_last_entry_is_gone() {
     home.cache(&["delete", "--key", "a"]).expect(0);
     home.set("b", "0");
     assert_eq!(show(&home, "c"), ("shared".repeat(1_000) + "\n").into_bytes());
-    home.cache(&["clear"]).expect(0);
+    home.cache(&["clear", "--yes"]).expect(0);
     assert_eq!(fulls(), 0);
 }

@@ -38,7 +38,7 @@ fn the_program() {
       mcp          Serve memory and cache to agents, over MCP
       config       Show and check the configuration
       key          Print a cache key, without touching any cache
-      trust        Let this repository's files say where entries are kept
+      trust        Trust this repository's configuration and team rules
       completions  Print a shell's completions
       man          Print a manual page, or write all of them
       tour         Show the main job end to end, in a temporary home
@@ -49,46 +49,49 @@ fn the_program() {
       -V, --version  Print version
 
     Environment:
-      RECOUP_HOME               where recoup keeps its files (default: ~/.recoup)
-      RECOUP_STORE              where entries are kept (default: sqlite:~/.recoup/cache.db)
-      RECOUP_SCOPE              who shares them (default: project)
-      RECOUP_CACHE_ENABLED      false: nothing is kept, and nothing given out
-      RECOUP_CACHE_MAX_SIZE_MB  how much is kept, in MB (default: 100)
-      RECOUP_CACHE_MAX_ENTRIES  how many entries are kept (default: no limit)
-      RECOUP_CACHE_TTL          how long results are kept (default: 30d)
-      RECOUP_CACHE_FRESHNESS    what counts as a change: mtime or content (default: mtime)
-      RECOUP_CACHE_NOTES        the file that `cache set --synthesize` appends to
-      RECOUP_NEAR_STORE         a store of this machine's own in front of a shared one
-      RECOUP_NEAR_TTL           for how long that one answers alone (default: 30s)
-      RECOUP_EARLY_EXIT_DIR     where early-exit keeps its sessions, on this machine
-      RECOUP_LEDGER_ENABLED     false: nothing is counted, and nothing told to watchers
-      RECOUP_LOG_HITS           false: hits are not written to ~/.recoup/logs (default: true)
-      RECOUP_MCP_TOKEN          the token that clients of `mcp --http` must send
-      RECOUP_JUDGE_ENABLED      true: a model may read what may be worth remembering
-      RECOUP_JUDGE_PROVIDER     whose API it has: anthropic or openai (default: anthropic)
-      RECOUP_JUDGE_MODEL        which model that is
-      RECOUP_JUDGE_URL          where it is
-      RECOUP_JUDGE_KEY_ENV      the variable that has its key
-      RECOUP_JUDGE_DAILY_TOKENS how much it may cost in a day (default: 100000)
-      RECOUP_JUDGE_DEADLINE     how long its answer may take (default: 20s)
-      ANTHROPIC_API_KEY         the key for judge.provider anthropic
-      OPENAI_API_KEY            the key for judge.provider openai
-      HTTPS_PROXY               the proxy through which a model is reached
-      NO_PROXY                  hosts that are reached without it
-      RECOUP_CAPTURE_HEADLESS   true: what is said in a run without a person is remembered as if by one
-      RECOUP_RULES_SYNC         true: rules go into Claude Code's own memory
-      RECOUP_SKILLS_ENABLED     true: what is remembered on a subject becomes a skill
-      RECOUP_SKILLS_PLACE       where skills go: project or user (default: project)
-      RECOUP_PEERS_KEEP         other programs that remember and stay: claude-recall, claude-mem
-      LOA_CACHE_ENABLED         as RECOUP_CACHE_ENABLED, which wins
-      LOA_CACHE_MAX_SIZE_MB     as RECOUP_CACHE_MAX_SIZE_MB, which wins
-      LOA_CACHE_TTL_DAYS        as RECOUP_CACHE_TTL, which wins, in days
-      CLAUDE_CONFIG_DIR         where Claude Code keeps its settings (default: ~/.claude)
-      CODEX_HOME                where Codex keeps its settings (default: ~/.codex)
-      PI_CODING_AGENT_DIR       where Pi keeps its settings (default: ~/.pi/agent)
-      XDG_CONFIG_HOME           where VS Code, Zed and opencode keep theirs (default: ~/.config)
-      HOME                      the user's home directory
-      NO_COLOR                  when set, output has no colours
+      RECOUP_HOME                   where recoup keeps its files (default: ~/.recoup)
+      RECOUP_STORE                  where entries are kept (default: sqlite:~/.recoup/cache.db)
+      RECOUP_SCOPE                  who shares them (default: project)
+      RECOUP_CACHE_ENABLED          false: nothing is kept, and nothing given out
+      RECOUP_CACHE_MAX_SIZE_MB      how much is kept, in MB (default: 100)
+      RECOUP_CACHE_MAX_ENTRIES      how many entries are kept (default: no limit)
+      RECOUP_CACHE_TTL              how long results are kept (default: 30d)
+      RECOUP_CACHE_FRESHNESS        what counts as a change: mtime or content (default: mtime)
+      RECOUP_CACHE_MAX_SOURCE_FILES the most source files of an entry (default: 50000)
+      RECOUP_CACHE_MAX_SOURCE_MB    the most MB of source files of an entry (default: 2048)
+      RECOUP_CACHE_NOTES            the file that `cache set --synthesize` appends to
+      RECOUP_NEAR_STORE             a store of this machine's own in front of a shared one
+      RECOUP_NEAR_TTL               for how long that one answers alone (default: 30s)
+      RECOUP_EARLY_EXIT_DIR         where early-exit keeps its sessions, on this machine
+      RECOUP_LEDGER_ENABLED         false: nothing is counted, and nothing told to watchers
+      RECOUP_LOG_HITS               false: hits are not written to ~/.recoup/logs (default: true)
+      RECOUP_MCP_TOKEN              the token that clients of `mcp --http` must send
+      RECOUP_JUDGE_ENABLED          true: a model may read what may be worth remembering
+      RECOUP_JUDGE_PROVIDER         whose API it has: anthropic or openai (default: anthropic)
+      RECOUP_JUDGE_MODEL            which model that is
+      RECOUP_JUDGE_URL              where it is
+      RECOUP_JUDGE_KEY_ENV          the variable that has its key
+      RECOUP_JUDGE_DAILY_TOKENS     how much it may cost in a day (default: 100000)
+      RECOUP_JUDGE_DEADLINE         how long its answer may take (default: 20s)
+      ANTHROPIC_API_KEY             the key for judge.provider anthropic
+      OPENAI_API_KEY                the key for judge.provider openai
+      HTTPS_PROXY                   the proxy through which a model is reached
+      NO_PROXY                      hosts that are reached without it
+      RECOUP_CAPTURE_HEADLESS       true: what is said in a run without a person is remembered as if by
+      one
+      RECOUP_RULES_SYNC             true: rules go into Claude Code's own memory
+      RECOUP_SKILLS_ENABLED         true: what is remembered on a subject becomes a skill
+      RECOUP_SKILLS_PLACE           where skills go: project or user (default: project)
+      RECOUP_PEERS_KEEP             other programs that remember and stay: claude-recall, claude-mem
+      LOA_CACHE_ENABLED             as RECOUP_CACHE_ENABLED, which wins
+      LOA_CACHE_MAX_SIZE_MB         as RECOUP_CACHE_MAX_SIZE_MB, which wins
+      LOA_CACHE_TTL_DAYS            as RECOUP_CACHE_TTL, which wins, in days
+      CLAUDE_CONFIG_DIR             where Claude Code keeps its settings (default: ~/.claude)
+      CODEX_HOME                    where Codex keeps its settings (default: ~/.codex)
+      PI_CODING_AGENT_DIR           where Pi keeps its settings (default: ~/.pi/agent)
+      XDG_CONFIG_HOME               where VS Code, Zed and opencode keep theirs (default: ~/.config)
+      HOME                          the user's home directory
+      NO_COLOR                      when set, output has no colours
     ");
 }
 
@@ -150,8 +153,8 @@ fn keeping_a_result() {
           --synthesize <MSG>          Also write this down, as a dated row in the notes file
                                       (cache.notes of the configuration)
           --tag <TAG>                 A word to find it by; may be given several times
-          --took <DURATION>           How long the work took, such as 90s or 2m (a bare number is
-                                      milliseconds): a later hit has saved that
+          --took <DURATION>           How long the work took, such as 850ms, 90s or 2m: a later hit has
+                                      saved that
           --input-tokens <N>          How many tokens went in
           --output-tokens <N>         How many tokens came out
           --model <MODEL>             Which model it was: what its tokens cost is then looked up
@@ -172,9 +175,10 @@ fn running_a_command() {
     bytes are given out again on stdout and stderr, with the same exit code, until the time is up or a
     source changes.
 
-    The same command is: the same executable (path, size, time of change) with the same arguments in the
-    same directory of the project, with the same --env, --stdin, --source and --key-extra; and, for a
-    client that has our hooks, with the same rules in memory.
+    The same command is: the same program, found at the same path, with the same interpreter or wrapped
+    program behind it and the same arguments, in the same directory of the project, with the same --env,
+    --stdin, --source and --key-extra; and, for a client that has our hooks, with the same rules in
+    memory. It is replayed only while these programs and its sources are unchanged.
 
     Usage: recoup exec [OPTIONS] <COMMAND>...
 
@@ -189,6 +193,10 @@ fn running_a_command() {
           --source <GLOB>
               A file, directory or glob that the command reads: when one changes, it runs again; may be
               given several times
+
+          --no-auto-source
+              Don't watch the files among the command's arguments; without this, they are sources by
+              themselves
 
           --env <VAR>
               A variable that matters; may be given several times. Its value is only part of the key
@@ -246,8 +254,9 @@ fn running_a_command() {
       recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
       git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-    Worktrees and clones of a repository share what was run in the same directory, and with --scope
-    global all projects do: name what a command reads with --source, and contents tell them apart.
+    Files among the arguments, scripts and programs are watched by themselves. What else a command
+    reads is yours to name with --source. With --source, worktrees and clones of a repository share
+    what was run in the same directory if the contents agree; without, each checkout has its own.
     What is typed is not part of the key: a command that asks questions is not for this.
     What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
     env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
@@ -300,13 +309,6 @@ fn every_command_has_help() {
 #[test]
 fn the_version() {
     assert_eq!(help(&["--version"]), format!("recoup {}\n", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
-fn without_a_command_help_is_wrong_usage() {
-    let output = Home::new().run::<&str>(&[]).expect(2);
-    assert_eq!(output.text(), "");
-    assert!(output.stderr.contains("Usage: recoup <COMMAND>"), "{}", output.stderr);
 }
 
 #[test]
@@ -487,4 +489,12 @@ fn hooking_in() {
       -h, --help
               Print help (see a summary with '-h')
     ");
+}
+
+#[test]
+fn trust_explains_what_is_asked() {
+    let text = help(&["trust", "--help"]);
+    for words in ["recoup-rules.md", "claims to be a clone of a project"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }

@@ -1,17 +1,21 @@
 //! `recoup hook`: the built program, given what real clients have sent, as whole
 //! conversations. Every reply is checked for what its client would take.
 
+mod bare;
 mod codex;
 mod conversation;
 mod crowd;
+mod cursor;
 mod hostile;
 mod judged;
+mod lasting;
 mod outcomes;
 mod pi;
 mod places;
 mod private;
 mod queued;
 mod recorded;
+mod spoofed;
 mod untold;
 pub(crate) mod worker;
 
@@ -63,7 +67,19 @@ fn changed(mut payload: Value, changes: Value) -> Value {
 #[derive(Debug)]
 struct Reply {
     context: String,
+    /// Without the part that says how to take it back.
     notice: String,
+    /// The notice as it is.
+    whole_notice: String,
+}
+
+/// A notice without `(say "forget that", or …)`.
+fn without_way_back(notice: &str) -> String {
+    let mut kept = String::new();
+    for (at, part) in notice.split(" (say \"forget that\", or recoup memory retire ").enumerate() {
+        kept.push_str(if at == 0 { part } else { part.split_once(')').unwrap().1 });
+    }
+    kept
 }
 
 impl Reply {
@@ -74,7 +90,11 @@ impl Reply {
         assert_eq!(output.stderr, "", "nobody reads it");
         let text = output.text();
         if text.is_empty() {
-            return Self { context: String::new(), notice: String::new() };
+            return Self {
+                context: String::new(),
+                notice: String::new(),
+                whole_notice: String::new(),
+            };
         }
         assert!(text.encode_utf16().count() <= MOST_UNITS, "too long: {text}");
         assert_eq!(text.trim_end().lines().count(), 1, "{text}");
@@ -91,7 +111,11 @@ impl Reply {
             assert_eq!(it["hookEventName"], event);
             it["additionalContext"].as_str().unwrap()
         });
-        Self { context: context.to_owned(), notice: notice.to_owned() }
+        Self {
+            context: context.to_owned(),
+            notice: without_way_back(notice),
+            whole_notice: notice.to_owned(),
+        }
     }
 
     #[track_caller]

@@ -20,6 +20,7 @@ mod settings;
 mod terminal;
 mod told;
 mod upgrade;
+mod versions;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -116,14 +117,13 @@ impl Machine {
     }
 }
 
-/// The events at which Claude Code is to call us.
-pub(crate) const EVENTS: [&str; 12] = [
+/// The events at which Claude Code is to call us, where it does not tell its version.
+pub(crate) const EVENTS: [&str; 11] = [
     "SessionStart",
     "UserPromptSubmit",
     "PreToolUse",
     "PostToolUse",
     "PostToolUseFailure",
-    "PostToolBatch",
     "SubagentStart",
     "SubagentStop",
     "PreCompact",

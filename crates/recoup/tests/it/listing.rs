@@ -123,24 +123,98 @@ fn json_has_the_same_fields_in_ls_and_show() {
 }
 
 #[test]
-fn show_takes_the_beginning_of_a_key_as_ls_prints_it() {
+fn a_key_as_ls_prints_it_is_a_key_everywhere() {
     let home = scene();
     let table = home.cache(&["ls"]).text();
     let short = table.lines().nth(1).unwrap().split(' ').next().unwrap();
     assert_eq!(short, &KEY[..16]);
-    assert!(home.cache(&["show", "--key", short]).expect(0).text().contains(KEY));
+    for short in [short, &KEY[..8], &KEY[..63], KEY] {
+        assert!(home.cache(&["show", "--key", short]).expect(0).text().contains(KEY));
+        assert_eq!(home.cache(&["get", "--key", short]).expect(0).text().len(), 19);
+        assert!(home.run(&["explain", short]).expect(0).text().starts_with("hit: "));
+    }
+    for other in [&KEY[..7], "01234567", &KEY[1..20]] {
+        home.cache(&["show", "--key", other]).expect(1);
+        home.cache(&["get", "--key", other]).expect(1);
+        home.cache(&["delete", "--key", other]).expect(1);
+        home.run(&["explain", other]).expect(1);
+    }
+    let deleted = home.cache(&["delete", "--key", short]).expect(0).stderr;
+    assert_eq!(deleted, format!("Deleted entry for key: {KEY}\n"));
+    home.cache(&["get", "--key", KEY]).expect(1);
+}
+
+/// A missing key must not be answered with another's result.
+#[test]
+fn a_key_of_ones_own_is_meant_whole() {
+    let home = Home::new();
+    home.set("build-2026-01-15", "1");
+    home.set("deadbeef-and-more", "2");
+    for key in ["build-2026-01", "deadbeef"] {
+        home.get(key).expect_miss();
+        home.cache(&["delete", "--key", key]).expect(1);
+        home.cache(&["show", "--key", key]).expect(1);
+    }
+    let table = home.cache(&["ls"]).text();
+    assert!(table.contains("build-2026-01-15") && table.contains("deadbeef-and-more"), "{table}");
+}
+
+/// `exec --tty` gives a command a terminal.
+#[test]
+fn a_terminal_shows_a_page_and_a_count_and_a_pipe_everything() {
+    let home = Home::new();
+    home.set("first", "1");
+    home.multiply(1_234);
+    let on_terminal = |args: &[&str]| {
+        let command =
+            ["exec", "--tty", "--no-cache", "--", env!("CARGO_BIN_EXE_recoup"), "cache", "ls"];
+        home.run(&[&command[..], args].concat()).expect(0).text()
+    };
+    let page = on_terminal(&[]);
+    assert_eq!(page.lines().count(), 52, "{page}");
+    assert!(page.ends_with("… 1,185 more: --limit N, --all\r\n"), "{page}");
+    assert_eq!(on_terminal(&["--limit", "3"]).lines().count(), 4);
+    assert_eq!(on_terminal(&["--all"]).lines().count(), 1_236);
+    let piped = home.cache(&["ls"]).expect(0).text();
+    assert_eq!(piped.lines().count(), 1_236);
+    assert!(piped.lines().all(|line| line.len() < 100), "as wide as its columns: {piped}");
+    let listed = home.cache(&["ls", "--json"]).expect(0).json();
+    assert_eq!(listed.as_array().unwrap().len(), 1_235);
+}
+
+#[test]
+fn memory_list_shows_everything_on_a_terminal_with_all() {
+    let home = Home::new();
+    for number in 0..60 {
+        let rule = format!("The service s{number} listens on port {}", 4_000 + number);
+        home.run(&["memory", "add", &rule]).expect(0);
+    }
+    let on_terminal = |args: &[&str]| {
+        let command =
+            ["exec", "--tty", "--no-cache", "--", env!("CARGO_BIN_EXE_recoup"), "memory", "list"];
+        home.run(&[&command[..], args].concat()).expect(0).text()
+    };
+    let page = on_terminal(&[]);
+    assert!(page.ends_with("… 10 more: --limit N\r\n"), "{page}");
+    let all = on_terminal(&["--all"]);
+    assert!((0..60).all(|number| all.contains(&format!("s{number} "))), "{all}");
+    assert!(!all.contains("more:"), "{all}");
 }
 
 #[test]
 fn a_beginning_that_is_not_enough_is_wrong_usage() {
     let home = Home::new();
-    for key in ["abc", "abd", "abd.x"] {
-        home.set(key, "1");
+    let key = |end: &str| format!("{}{end}", "ab".repeat(31));
+    for end in ["00", "01"] {
+        home.set(&key(end), "1");
     }
-    home.cache(&["show", "--key", "ab"]).expect_usage("3 keys begin with ab");
-    let exact = home.cache(&["show", "--key", "abd"]).expect(0).text();
-    assert!(exact.lines().next().unwrap().ends_with(" abd"), "{exact}");
-    home.cache(&["show", "--key", "x"]).expect_failure("no entry whose key begins with x");
+    for command in ["show", "get", "delete"] {
+        let args = [command, "--key", "abababab"];
+        home.cache(&args).expect_usage("2 keys begin with abababab");
+    }
+    home.cache(&["show", "--key", &key("0")]).expect_usage("2 keys begin with");
+    home.cache(&["show", "--key", &key("01")]).expect(0);
+    home.cache(&["show", "--key", "x"]).expect_failure("there is no entry of the key x");
 }
 
 #[test]
@@ -210,5 +284,27 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
         assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn what_nobody_sees_is_shown_escaped() {
+    let home = Home::new();
+    let query = "find\u{200b} bugs\u{200d} here\u{feff}";
+    home.cache(&[
+        "set",
+        "--paths",
+        "a",
+        "--query",
+        query,
+        "--operation",
+        "audit",
+        "--condensed",
+        "1",
+    ])
+    .expect(0);
+    let shown = home.cache(&["ls"]).expect(0).text();
+    for escaped in ["find\\u{200b}", "bugs\\u{200d}", "here\\u{feff}"] {
+        assert!(shown.contains(escaped), "{shown}");
     }
 }

@@ -58,11 +58,14 @@ fn a_writer_that_waited_in_vain_says_so_and_changes_nothing() {
     let holder = hold(&home);
     let started = Instant::now();
     thread::scope(|scope| {
-        let waiting: Vec<_> =
-            [&["set", "--key", "k", "--condensed", "2"][..], &["delete", "--key", "k"], &["clear"]]
-                .into_iter()
-                .map(|args| scope.spawn(|| home.cache(args)))
-                .collect();
+        let waiting: Vec<_> = [
+            &["set", "--key", "k", "--condensed", "2"][..],
+            &["delete", "--key", "k"],
+            &["clear", "--yes"],
+        ]
+        .into_iter()
+        .map(|args| scope.spawn(|| home.cache(args)))
+        .collect();
         for waiter in waiting {
             let output = waiter.join().unwrap().expect_failure("error: the cache ");
             assert!(output.stderr.contains("hint: another process is busy"), "{}", output.stderr);

@@ -105,9 +105,7 @@ fn the_list_of_all_says_whose_each_is() {
         scopes
     };
     assert_eq!(scopes(&[]), ["project", "universal"]);
-    let all = scopes(&["--all"]);
-    assert!(all[0].starts_with("project:"), "{all:?}");
-    assert_eq!(all[1..], ["this project", "universal"]);
+    assert_eq!(scopes(&["--all"]), ["other", "this project", "universal"]);
 }
 
 #[test]
@@ -328,4 +326,51 @@ fn what_is_forgotten_in_a_home_whose_name_is_no_text_is_told() {
     assert_eq!(said["forgotten"], serde_json::json!([id]));
     let left = said["unreached"][0].as_str().unwrap();
     assert!(left.contains("caf\u{fffd}/memory.db.damaged-x"), "{said}");
+}
+
+#[test]
+fn what_nobody_sees_is_shown_escaped_in_lists() {
+    let home = Home::new();
+    let hidden = "use p\u{200b}npm\u{feff} and\u{2060} 👩\u{200d}💻 \u{2764}\u{fe0f}";
+    let id = add(&home, &[hidden]);
+    for args in [&["list"][..], &["search", "use"], &["show", &id]] {
+        let shown = memory(&home, args).expect(0).text();
+        for escaped in ["p\\u{200b}npm", "\\u{feff}", "\\u{2060}"] {
+            assert!(shown.contains(escaped), "{args:?}: {shown}");
+        }
+        assert!(!shown.contains(['\u{200b}', '\u{feff}', '\u{2060}']), "{args:?}: {shown}");
+        assert!(shown.contains("👩\u{200d}💻 \u{2764}\u{fe0f}"), "emoji stay: {shown}");
+    }
+}
+
+fn snapshots(home: &Home) -> Vec<std::path::PathBuf> {
+    let files = fs::read_dir(home.recoup().join("snapshots")).into_iter().flatten().flatten();
+    files.map(|file| file.path()).collect()
+}
+
+#[test]
+fn commands_that_store_memories_make_the_snapshot_of_the_day() {
+    let home = Home::new();
+    let id = add(&home, &["use pnpm"]);
+    let exported = home.write("notes.jsonl", memory(&home, &["export"]).expect(0).text());
+    for command in [
+        ["add", "use tabs", "--json"],
+        ["edit", &id, "use npm"],
+        ["import", exported.to_str().unwrap(), "--json"],
+    ] {
+        let made = snapshots(&home);
+        assert_eq!(made.len(), 1, "before {command:?}");
+        fs::remove_file(&made[0]).unwrap();
+        memory(&home, &command).expect(0);
+    }
+    assert_eq!(snapshots(&home).len(), 1);
+}
+
+#[test]
+fn a_snapshot_that_can_not_be_made_is_no_failure_of_the_command() {
+    let home = Home::new();
+    fs::create_dir_all(home.recoup()).unwrap();
+    fs::write(home.recoup().join("snapshots"), "in the way").unwrap();
+    add(&home, &["use pnpm"]);
+    assert_eq!(texts(&home, &[]), ["use pnpm"]);
 }

@@ -156,8 +156,10 @@ fn nothing_is_put_anywhere_before_it_is_asked_for() {
 fn a_repository_can_only_say_no() {
     let scene = Scene::asking(&[]);
     scene.home.write("recoup.toml", "[rules]\nsync = true\n[skills]\nenabled = true\n");
-    let output = scene.run(&["memory", "sync"]).expect(2);
+    scene.add("use tabs");
+    let output = scene.run(&["memory", "sync"]);
     assert!(output.stderr.contains("a repository may only switch it off"), "{}", output.stderr);
+    assert!(!scene.memory().exists());
 
     let scene = Scene::asking(&[]);
     fs::create_dir_all(scene.home.recoup()).unwrap();

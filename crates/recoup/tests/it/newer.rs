@@ -19,7 +19,7 @@ fn a_newer_database_is_not_touched() {
     for args in [
         &["set", "--key", "k", "--condensed", "2"][..],
         &["delete", "--key", "k"],
-        &["clear"],
+        &["clear", "--yes"],
         &["ls"],
         &["show", "--key", "k"],
     ] {

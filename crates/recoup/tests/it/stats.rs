@@ -41,7 +41,7 @@ fn each_look_up_is_counted_by_how_it_went() {
     home.set("good", "1");
     home.set("bad", "[1,2,3]");
     // Last: the next write would remove it.
-    home.cache(&["set", "--key", "old", "--condensed", "1", "--ttl", "1"]).expect(0);
+    home.cache(&["set", "--key", "old", "--condensed", "1", "--ttl", "1ms"]).expect(0);
     home.get("good").expect_hit("1");
     home.get("good").expect_hit("1");
     home.get("none").expect_miss();

@@ -151,15 +151,24 @@ pub(crate) fn finish(command: &mut Command) -> Output {
 pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
+    /// Without the advice below.
     pub(crate) stderr: String,
+    /// True if `exec` advised to name sources, which it does once for each command without.
+    pub(crate) advised_sources: bool,
 }
+
+const SOURCE_ADVICE: &str = "recoup: cached, but nothing watches the files that this command \
+                             reads: name them with --source\n";
 
 impl Output {
     pub(crate) fn new(output: std::process::Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let without_advice = stderr.replacen(SOURCE_ADVICE, "", 1);
         Self {
             code: output.status.code(),
             stdout: output.stdout,
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            advised_sources: without_advice != stderr,
+            stderr: without_advice,
         }
     }
 

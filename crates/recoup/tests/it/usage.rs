@@ -34,16 +34,53 @@ fn a_bad_key_is_told_what_a_good_one_is() {
 #[test]
 fn a_bad_duration_is_told_what_a_good_one_is() {
     let home = Home::new();
-    let output = home.cache(&["set", "--key", "k", "--condensed", "1", "--ttl", "1h30m"]).expect(2);
-    insta::assert_snapshot!(output.stderr, @r#"error: --ttl: cache duration must be 'off', 'forever', a number of milliseconds or a duration such as 5m, 2h or 1d (got "1h30m")"#);
-    for ttl in ["", "-1", "-5m", "5", "5 parsecs", "soon", "99999999999999999999d"] {
-        let output = home.cache(&["set", "--key", "k", "--condensed", "1", "--ttl", ttl]);
-        if ttl == "5" {
-            output.expect(0);
-        } else {
-            output.expect_usage("cache duration must be");
-        }
+    let set = |ttl| home.cache(&["set", "--key", "k", "--condensed", "1", "--ttl", ttl]);
+    insta::assert_snapshot!(set("30m1h").expect(2).stderr, @r#"error: --ttl: expected off, forever or a duration such as 30s, 12h or 1h30m (got "30m1h")"#);
+    insta::assert_snapshot!(set("60").expect(2).stderr, @"error: --ttl: 60 has no unit: write 60s for seconds, 60m for minutes or 60ms for milliseconds");
+    for ttl in ["", "-1", "-5m", "5 parsecs", "soon", "99999999999999999999d"] {
+        set(ttl).expect_usage("--ttl: expected off, forever or a duration");
     }
+    for ttl in ["0", "off", "1h30m", "60s", "forever"] {
+        set(ttl).expect(0);
+    }
+}
+
+#[test]
+fn a_number_without_a_unit_is_refused_wherever_a_duration_is_typed() {
+    let home = Home::new();
+    let typed: [(&str, &[&str]); 8] = [
+        ("the duration: 30 has no unit", &["pause", "30"]),
+        ("--ttl", &["exec", "--ttl", "60", "--", "true"]),
+        ("--max-age", &["exec", "--max-age", "60", "--", "true"]),
+        ("--wait", &["exec", "--wait", "60", "--", "true"]),
+        ("--max-age", &["cache", "get", "--key", "k", "--max-age", "60"]),
+        ("--took", &["cache", "set", "--key", "k", "--condensed", "1", "--took", "60"]),
+        ("--lease", &["early-exit", "signal", "s", "--lease", "60"]),
+        ("--since", &["stats", "--since", "60"]),
+    ];
+    for (place, args) in typed {
+        let output = home.run(args);
+        assert!(output.code == Some(2) || args[0] == "exec", "{args:?}: {output:?}");
+        assert!(output.stderr.contains(place), "{args:?}: {}", output.stderr);
+    }
+    assert!(!home.recoup().exists(), "nothing was begun");
+    home.run(&["pause", "off"]).expect_usage("`recoup resume` ends one");
+    home.run(&["pause", "1h30m"]).expect(0);
+}
+
+#[test]
+fn our_own_configuration_needs_units_and_other_programs_files_keep_milliseconds() {
+    let home = Home::new();
+    let check = |name: &str, value: &str| {
+        let mut command = home.command(&["config", "check"]);
+        finish(command.env(name, value))
+    };
+    check("RECOUP_CACHE_TTL", "60").expect_usage("RECOUP_CACHE_TTL: 60 has no unit: write 60s");
+    check("RECOUP_CACHE_TTL", "0").expect(0);
+    home.write("recoup.toml", "[cache]\nttl = 60\n");
+    home.run(&["config", "check"]).expect_usage("cache.ttl: 60 has no unit: write 60s");
+    home.write("recoup.toml", "[cache]\nttl = \"1h30m\"\n");
+    assert!(home.run(&["config", "show"]).expect(0).text().contains("90m"));
 }
 
 #[test]

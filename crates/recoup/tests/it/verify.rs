@@ -129,3 +129,27 @@ fn verifying_nothing_begins_nothing() {
     home.cache(&["verify"]).expect(0);
     assert!(!home.recoup().exists());
 }
+
+/// An index that has lost rows hides entries; no entry by itself is damaged.
+#[test]
+fn a_broken_index_is_found_and_repaired() {
+    let home = scene();
+    let schema = |sql: &str| {
+        home.sql().execute_batch(&format!("PRAGMA writable_schema = ON; {sql}")).unwrap();
+    };
+    schema(
+        "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'entries_id';
+         DELETE FROM sqlite_schema WHERE name = 'entries_id'",
+    );
+    home.sql().execute("UPDATE entries SET key = 'renamed' WHERE key = 'small'", []).unwrap();
+    schema("INSERT INTO sqlite_schema SELECT * FROM kept");
+    schema("DROP TABLE kept");
+    let report = home.cache(&["verify", "--json"]).expect(1).json();
+    assert!(report["database"].as_str().unwrap().contains("entries_id"), "{report}");
+    let output = home.cache(&["verify"]).expect(1);
+    assert!(output.stderr.contains("the database is damaged: "), "{}", output.stderr);
+    home.cache(&["verify", "--repair"]).expect(0);
+    home.get("renamed").expect(0);
+    let report = home.cache(&["verify", "--json"]).expect(0).json();
+    assert_eq!(report, json!({"entries": 8, "damaged": [], "repaired": false}));
+}

@@ -6,6 +6,7 @@
 
 mod append;
 mod deliver;
+mod in_place;
 mod lock;
 mod passing;
 mod regular;
@@ -27,6 +28,7 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
 pub use deliver::deliver;
+pub use in_place::{empty, overwrite};
 pub use lock::{FileLock, open_shared};
 pub use passing::PassingLock;
 pub use regular::{Found, Regular, Stamp, change_end, look_at};
@@ -36,11 +38,13 @@ pub use shared::{
     try_remove_same,
 };
 pub use staged::Staged;
-pub use temporaries::{sweep_temporaries, temporaries_in};
+pub use temporaries::{is_abandoned, sweep_temporaries, temporaries_in};
 pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
+/// The bits that let somebody else plant or replace files in a directory.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// What the names of temporary files begin with, unless their directory is read by others.
 const HIDDEN: &str = ".recoup-";
 /// How many random characters those have after that.
@@ -61,19 +65,30 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
         .writing(|| format!("creating the directory {}", dir.display()))
 }
 
-/// Makes sure that `dir` exists, belongs to this user and is closed to others.
-/// For directories that are ours alone, such as `~/.recoup`.
+/// Makes sure that `dir` exists, belongs to this user and that nobody else can write to it.
+/// For directories that hold what is ours, such as `~/.recoup`.
+///
+/// What is created is readable by its owner alone. The mode of what was there is never changed,
+/// because somebody else may need it: what is put into it is private by its own mode.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
     ensure_dir(dir)?;
     let meta = fs::metadata(dir).doing(|| format!("looking at {}", dir.display()))?;
+    let shown = dir.display();
     if meta.uid() != rustix::process::geteuid().as_raw() {
         return Err(Error::new(
             ErrorKind::Io,
-            format!("{} belongs to another user; choose another directory", dir.display()),
+            format!("{shown} belongs to another user; choose another directory"),
         ));
     }
-    if meta.mode() & 0o077 != 0 {
-        set_mode(dir, DIR_MODE)?;
+    if meta.mode() & WRITABLE_BY_OTHERS != 0 {
+        return Err(Error::new(
+            ErrorKind::Io,
+            format!(
+                "refusing to use {shown}: other users can write to it (its mode is {:o}); close it \
+                 with `chmod go-w {shown}`, or choose another directory",
+                meta.mode() & 0o7777
+            ),
+        ));
     }
     Ok(())
 }
@@ -162,8 +177,17 @@ fn prepared(
         .rand_bytes(random)
         .permissions(fs::Permissions::from_mode(FILE_MODE))
         .tempfile_in(dir)?;
+    // Held for as long as it is being written: then everybody can tell whether its writer lives.
+    // A file system without locks has to do without.
+    let _ = file.as_file().try_lock();
     file.write_all(contents)?;
     Ok(file)
+}
+
+/// Waits until the disk has all of a file.
+pub fn sync_file(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.doing(|| format!("syncing {}", path.display()))
 }
 
 /// Renames a file within one directory tree and syncs the place it went to.

@@ -48,13 +48,19 @@ pub fn replace_if(
     mut look: impl FnMut() -> Result<()>,
 ) -> Result<()> {
     let doing = || format!("writing {}", path.display());
-    let file = temporary(path, contents).writing(doing)?;
+    let mut file = temporary(path, contents).writing(doing)?;
     for _ in 0..LOOKS {
         let known = stamp_at(path).writing(doing)?;
         look()?;
         let _turn = among_others(parent(path));
         if stamp_at(path).writing(doing)? == known {
-            return file.persist(path).map(drop).map_err(io::Error::from).writing(doing);
+            match file.persist(path).map_err(io::Error::from) {
+                // Somebody took it for abandoned before it was locked.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    file = temporary(path, contents).writing(doing)?;
+                }
+                done => return done.map(drop).writing(doing),
+            }
         }
     }
     Err(too_restless(path))

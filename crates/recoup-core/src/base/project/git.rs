@@ -60,6 +60,29 @@ pub(super) fn main_worktree(dir: &Path) -> Option<PathBuf> {
     Some(if common.ends_with(".git") { common.parent()?.to_owned() } else { common })
 }
 
+/// True if the repository at `common` has the worktree at `root`; both are canonical. A
+/// `.git` that is a file, or a link, can name any repository, but not make that name it.
+pub(super) fn vouches_for(root: &Path, common: &Path) -> bool {
+    if common == root || common == root.join(".git") {
+        return true;
+    }
+    let Some(git_dir) = linked(root).and_then(|dir| fs::canonicalize(dir).ok()) else {
+        return false;
+    };
+    let named = if git_dir == common {
+        // A submodule's. A separate git directory names none.
+        let config = read_small(&common.join("config"), MAX_CONFIG);
+        let worktree = config.and_then(|config| git_config::worktree(&config));
+        worktree.map(|path| common.join(OsStr::from_bytes(&path)))
+    } else if git_dir.parent() == Some(&common.join("worktrees")) {
+        let link = read_small(&git_dir.join("gitdir"), MAX_LINK);
+        link.and_then(|link| Some(git_dir.join(path_on_line(&link)).parent()?.to_owned()))
+    } else {
+        None
+    };
+    named.and_then(|path| fs::canonicalize(path).ok()).is_some_and(|path| path == root)
+}
+
 /// The list of what git knows in the worktree at `dir`, if it were there.
 pub(super) fn index(dir: &Path) -> PathBuf {
     linked(dir).unwrap_or_else(|| dir.join(".git")).join("index")

@@ -1,6 +1,6 @@
 //! As much of git's configuration language as it takes to find a remote: the
 //! grammar in full, since a half-understood file gives a wrong answer instead of
-//! none, and of its meaning `remote.<name>.url` only.
+//! none, and of its meaning `remote.<name>.url` and `core.worktree` only.
 //!
 //! Works on bytes, as git does: nothing says that a path is UTF-8.
 
@@ -23,6 +23,18 @@ pub(super) fn remote_url(config: &[u8]) -> Option<Vec<u8>> {
     }
     let only = urls.len() == 1;
     urls.remove(b"origin".as_slice()).or_else(|| urls.into_values().next().filter(|_| only))
+}
+
+/// The directory of the working tree, where the configuration has one (`core.worktree`).
+pub(super) fn worktree(config: &[u8]) -> Option<Vec<u8>> {
+    let mut found = None;
+    let mut parser = Parser::new(config);
+    while let Some((name, value)) = parser.next_entry().ok()? {
+        if name == b"core.worktree" {
+            found = value;
+        }
+    }
+    found
 }
 
 fn remote_of_url(name: &[u8]) -> Option<&[u8]> {

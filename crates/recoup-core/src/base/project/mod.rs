@@ -1,13 +1,19 @@
-//! Which project a directory belongs to.
+//! The project that a directory belongs to.
 //!
 //! Entries are kept per project, so every worktree and every clone of one
 //! repository has to come to the same answer. It is worked out from files alone:
 //! a command lives for about a millisecond, and starting `git` costs several.
+//!
+//! What a repository says about itself is a claim. [`ProjectRegistry`] decides whether it
+//! counts; until then a project has the id of its own place.
 
 mod git;
 mod git_config;
 mod id;
+mod objects;
 mod origin;
+mod proof;
+mod registry;
 mod remote;
 
 use std::fs;
@@ -15,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use id::ProjectId;
 pub use origin::Origin;
+pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};
 
 use crate::error::{Error, IoContext as _, Result};
 
@@ -25,8 +32,12 @@ const MARKERS: [&str; 2] = ["recoup.toml", ".loa.config.yaml"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
+    /// As its repository has it.
     origin: Origin,
+    /// As its place on this machine has it, which nothing in it can change.
+    own: Origin,
     id: ProjectId,
+    standing: ProjectStanding,
 }
 
 impl Project {
@@ -35,24 +46,38 @@ impl Project {
     /// The root is the nearest directory with a valid `.git`. Only where there is
     /// none above (nor a bare repository) does a marker file count, then `start`
     /// itself. What can't be read on the way up is passed over.
+    ///
+    /// Its id is that of its own place: see [`ProjectRegistry::find`].
     pub fn find(start: &Path) -> Result<Self> {
         let start = canonical(start)?;
         if let Some((root, repository)) = git::find(&start) {
-            return Ok(Self::new(root.to_owned(), Origin::of_repository(repository)));
+            return Ok(Self::in_repository(root, repository));
         }
         let root = marked(&start).unwrap_or(&start).to_owned();
-        Ok(Self::new(root.clone(), Origin::Folder(root)))
+        let folder = Origin::Folder(root.clone());
+        Ok(Self::new(root, folder.clone(), folder))
     }
 
     /// The project that a directory belonged to which is gone: its id is remembered, and
     /// `root` is where its work goes on.
     pub fn remembered(id: ProjectId, root: PathBuf) -> Self {
-        Self { origin: Origin::Folder(root.clone()), root, id }
+        let folder = Origin::Folder(root.clone());
+        Self { id, ..Self::new(root, folder.clone(), folder) }
     }
 
-    fn new(root: PathBuf, origin: Origin) -> Self {
-        let id = ProjectId::of(&origin);
-        Self { root, origin, id }
+    fn in_repository(root: &Path, common: PathBuf) -> Self {
+        let real = fs::canonicalize(&common).unwrap_or_else(|_| common.clone());
+        let own = if git::vouches_for(root, &real) {
+            Origin::GitDir(real)
+        } else {
+            Origin::Folder(root.to_owned())
+        };
+        Self::new(root.to_owned(), Origin::of_repository(common), own)
+    }
+
+    fn new(root: PathBuf, origin: Origin, own: Origin) -> Self {
+        let id = ProjectId::of(&own);
+        Self { root, origin, own, id, standing: ProjectStanding::Own }
     }
 
     /// The top of the working tree, canonical.
@@ -60,9 +85,10 @@ impl Project {
         &self.root
     }
 
-    /// The directory that git's worktrees share; none where the root is no worktree.
+    /// The directory that git's worktrees share; none where the root is no worktree, or the
+    /// repository does not know it as one.
     pub fn git_dir(&self) -> Option<PathBuf> {
-        git::of_worktree(&self.root)
+        self.own_repository().and_then(|_| git::of_worktree(&self.root))
     }
 
     /// Git's own list of what is one person's and not for others: all worktrees share it.
@@ -78,28 +104,59 @@ impl Project {
     /// The root of the main worktree, whichever of them this is; of a bare repository that
     /// itself. The root where there is no other.
     pub fn main_root(&self) -> PathBuf {
-        git::main_worktree(&self.root).unwrap_or_else(|| self.root.clone())
+        let main = self.own_repository().and_then(|_| git::main_worktree(&self.root));
+        main.unwrap_or_else(|| self.root.clone())
     }
 
-    /// The same for all worktrees and clones.
+    /// The same for all worktrees, and for all clones that belong to the project.
     pub fn id(&self) -> &ProjectId {
         &self.id
     }
 
-    /// The repository that this one lies in: a submodule's, or that of something unpacked
-    /// there.
-    pub fn enclosing(&self) -> Option<Self> {
-        let (root, repository) = git::find(self.root.parent()?)?;
-        Some(Self::new(root.to_owned(), Origin::of_repository(repository)))
+    /// The id that its repository claims: that of its remote, or of what it was cloned from.
+    pub fn claimed_id(&self) -> ProjectId {
+        ProjectId::of(&self.origin)
     }
 
-    /// The ids that the same place had before: without its remote, and before it was a
-    /// repository.
+    /// How it stands to the project that it claims.
+    pub fn standing(&self) -> ProjectStanding {
+        self.standing
+    }
+
+    fn own_id(&self) -> ProjectId {
+        ProjectId::of(&self.own)
+    }
+
+    fn is_claim(&self) -> bool {
+        self.origin != self.own
+    }
+
+    /// The repository that knows this root as its worktree.
+    fn own_repository(&self) -> Option<&Path> {
+        match &self.own {
+            Origin::GitDir(common) => Some(common),
+            Origin::Remote(_) | Origin::Folder(_) => None,
+        }
+    }
+
+    fn is_made_here(&self) -> bool {
+        self.own_repository().is_some() && proof::is_made_here(&self.root)
+    }
+
+    /// The repository that this one lies in: a submodule's, or that of something unpacked
+    /// there. Its id is that of its own place, as with [`Self::find`].
+    pub fn enclosing(&self) -> Option<Self> {
+        let (root, repository) = git::find(self.root.parent()?)?;
+        Some(Self::in_repository(root, repository))
+    }
+
+    /// The ids that the same place had before: without its remote, or while it stayed apart,
+    /// and before it was a repository.
     pub fn former_ids(&self) -> Vec<ProjectId> {
-        let repository = self.git_dir().and_then(|dir| dir.canonicalize().ok());
-        let before = [repository.map(Origin::GitDir), Some(Origin::Folder(self.root.clone()))];
-        let ids = before.iter().flatten().map(ProjectId::of);
-        ids.filter(|id| *id != self.id).collect()
+        let before = [self.own_id(), ProjectId::of(&Origin::Folder(self.root.clone()))];
+        let mut ids: Vec<_> = before.into_iter().filter(|id| *id != self.id).collect();
+        ids.dedup();
+        ids
     }
 
     /// What the id was made from.

@@ -4,6 +4,7 @@
 //! A remote on this machine is only a step on the way: the clone takes the
 //! origin of what it was cloned from.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,16 @@ impl Origin {
             common = source;
         }
         Self::GitDir(canonical(common))
+    }
+}
+
+/// As people know it: the name of the remote, or the path.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(name) => f.write_str(name),
+            Self::GitDir(path) | Self::Folder(path) => path.display().fmt(f),
+        }
     }
 }
 

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::digest::Digest;
 use crate::key::{Kind, NOT_SET, Nature, Part, Rule, SET, rules_in};
-
-/// What stands in place of a secret.
-const REDACTED: &str = "[redacted: ";
+use crate::secrets::REDACTED;
 
 /// A part that is not the same in two questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub enum How {
         /// Whether it is set now.
         on: bool,
     },
-    /// The file at that path has another size or time.
+    /// The path leads to another file.
     Replaced {
         /// Where it is.
         path: String,

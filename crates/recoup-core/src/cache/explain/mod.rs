@@ -12,7 +12,7 @@ pub use nearest::Nearest;
 
 use super::lookup::{Request, is_another};
 use super::outcome::{Peek, Reason};
-use super::sources::{self, Change, View, Watched};
+use super::sources::{self, Change, View};
 use super::{Cache, Mode, admit};
 use crate::base::clock::Timestamp;
 use crate::entry::{Damage, Event, Header};
@@ -108,7 +108,7 @@ impl Cache {
         let request = &Request { parts: &parts, ..request.clone() };
         let (verdict, mut causes) = self.judge_fully(request);
         if verdict == Verdict::Miss
-            && let Err(error) = Watched::take(request.view, request.sources, self.clock().now())
+            && let Err(error) = self.watch(request.view, request.sources)
         {
             causes.push(Cause::Unwatchable(error));
         }
@@ -170,8 +170,7 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return vec![Cause::Failure];
         }
-        let freshness = self.inner.options.freshness;
-        let changes = sources::changes(&header.sources, request.view, freshness);
+        let changes = sources::changes(&header.sources, request.view, &self.inner.options);
         let mut causes: Vec<Cause> = changes
             .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
             .collect();

@@ -11,14 +11,17 @@ mod pattern;
 mod since;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
+use super::Options;
 use super::outcome::Reason;
 use super::permit::Refusal;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Digest, Hasher};
 use crate::base::machine;
-use crate::entry::{Pattern, Place, Sources};
+use crate::base::text::shortened;
+use crate::entry::{Pattern, Place, Source, Sources};
 use crate::error::{Error, ErrorKind, Result};
 
 pub use since::Since;
@@ -33,6 +36,42 @@ pub enum Freshness {
     Mtime,
     /// Of its contents, everywhere: a file that was only touched is the same.
     Content,
+}
+
+/// How much may be watched for one entry. Hashing has to stay bearable, and a pattern that matches
+/// far too much is mostly a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceLimits {
+    /// The largest number of files.
+    pub files: usize,
+    /// The largest number of bytes in all of them together.
+    pub bytes: u64,
+}
+
+impl Default for SourceLimits {
+    fn default() -> Self {
+        Self { files: 50_000, bytes: 2 << 30 }
+    }
+}
+
+impl SourceLimits {
+    fn too_many_files(self, given: &str) -> Error {
+        let message = format!(
+            "the source {:?} has more than {} files: use a narrower pattern, or raise cache.max_source_files",
+            shortened(given, pattern::SHOWN),
+            self.files
+        );
+        Error::new(ErrorKind::Invalid, message)
+    }
+
+    fn too_many_bytes(self, path: &Path) -> Error {
+        let message = format!(
+            "with {} the sources have more than {} MB: use a narrower pattern, or raise cache.max_source_mb",
+            path.display(),
+            self.bytes >> 20
+        );
+        Error::new(ErrorKind::Invalid, message)
+    }
 }
 
 /// Where a caller stands: paths are given from `cwd` and kept from `root`.
@@ -52,13 +91,19 @@ pub struct Watched {
     sources: Sources,
     /// By what each was named, and a print of what that turned out to be.
     named: Vec<(String, Print)>,
+    limits: SourceLimits,
     taken: Timestamp,
 }
 
 impl Watched {
     /// Looks at each file. One that is missing, or a glob that matches nothing,
-    /// is an error: what is not there can't be watched.
-    pub fn take(view: &View, given: &[String], now: Timestamp) -> Result<Self> {
+    /// is an error: what is not there can't be watched. So is more than `limits` allow.
+    pub fn take(
+        view: &View,
+        given: &[String],
+        limits: SourceLimits,
+        now: Timestamp,
+    ) -> Result<Self> {
         let (mut paths, mut patterns, mut named) = (Vec::new(), Vec::new(), Vec::new());
         for given in given {
             let meant = Given::read(view, given)?;
@@ -66,35 +111,43 @@ impl Watched {
             match meant {
                 Given::File(path) => paths.push((path, Some(given.as_str()))),
                 Given::Pattern(pattern) => {
-                    let found = pattern::first_matches(&pattern, view)?;
+                    let found = pattern::first_matches(&pattern, view, limits)?;
                     paths.extend(found.into_iter().map(|path| (path, None)));
                     patterns.push(pattern);
                 }
             }
         }
-        let mut files = paths
-            .into_iter()
-            .map(|(path, given)| file::take(view, &path, given, now))
-            .collect::<Result<Vec<_>>>()?;
+        let (mut files, mut bytes) = (Vec::new(), 0_u64);
+        for (path, given) in paths {
+            // Before it is read: a limit that is found out by hashing protects nobody.
+            bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
+            if bytes > limits.bytes {
+                return Err(limits.too_many_bytes(&path));
+            }
+            files.push(file::take(view, &path, given, now)?);
+        }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         patterns.sort_unstable();
         patterns.dedup();
         let place = (!files.is_empty() || !patterns.is_empty()).then(|| here(view));
         let sources = Sources { place, files, patterns, older: None };
-        Ok(Self { view: view.clone(), sources, named, taken: now })
+        Ok(Self { view: view.clone(), sources, named, limits, taken: now })
     }
 
-    /// Those of `given` that are there, and can be watched.
-    pub fn present(view: &View, given: &[String], now: Timestamp) -> Vec<String> {
-        let is_there =
-            |given: &&String| Self::take(view, std::slice::from_ref(*given), now).is_ok();
+    /// Returns those of `given` that are there and can be watched. No file is read for it.
+    pub fn present(view: &View, given: &[String], limits: SourceLimits) -> Vec<String> {
+        let is_there = |given: &&String| match Given::read(view, given) {
+            Ok(Given::File(path)) => path.is_file() && File::open(path).is_ok(),
+            Ok(Given::Pattern(pattern)) => pattern::first_matches(&pattern, view, limits).is_ok(),
+            Err(_) => false,
+        };
         given.iter().filter(is_there).cloned().collect()
     }
 
     /// What changed since it was taken.
-    pub fn changed(&self, freshness: Freshness) -> Option<Reason> {
-        changed(&self.sources, &self.view, freshness)
+    pub(super) fn changed(&self, options: &Options) -> Option<Reason> {
+        changed(&self.sources, &self.view, options)
     }
 
     /// Why they are not as they were at `since`, which was before.
@@ -116,7 +169,7 @@ impl Watched {
         // token's own are as they were.
         let apart = |these: &[&(String, Print)]| {
             let given: Vec<String> = these.iter().map(|(given, _)| given.clone()).collect();
-            Self::take(&self.view, &given, self.taken)
+            Self::take(&self.view, &given, self.limits, self.taken)
         };
         match (apart(&same), apart(&more)) {
             (Ok(same), Ok(more)) => differ(same.state()).or_else(|| since.younger(&more.sources)),
@@ -182,34 +235,44 @@ impl From<Change> for Reason {
 }
 
 /// The first source that is not as it was, seen from `view`.
-pub(super) fn changed(sources: &Sources, view: &View, freshness: Freshness) -> Option<Reason> {
-    changes(sources, view, freshness).next().map(Reason::from)
+pub(super) fn changed(sources: &Sources, view: &View, options: &Options) -> Option<Reason> {
+    changes(sources, view, options).next().map(Reason::from)
 }
 
 /// All of them, each looked for when it is asked for.
 pub(super) fn changes<'a>(
     sources: &'a Sources,
     view: &'a View,
-    freshness: Freshness,
+    options: &'a Options,
 ) -> impl Iterator<Item = Change> + 'a {
+    let limits = options.sources;
     let taken = sources.place.iter().flat_map(move |place| {
-        let same_place = *place == here(view);
-        let changed = move |source| file::changed(source, view, same_place, freshness);
-        sources.files.iter().filter_map(changed).chain(added(sources, view))
+        let Place { machine, root } = here(view);
+        let (same_machine, same_root) = (place.machine == machine, place.root == root);
+        let changed = move |source: &Source| {
+            // Outside the project, all checkouts of a machine see the same file.
+            let same_place = same_machine && (same_root || Path::new(&source.path).is_absolute());
+            file::changed(source, view, same_place, options.freshness)
+        };
+        sources.files.iter().filter_map(changed).chain(added(sources, view, limits))
     });
-    let undated = sources.older.iter().flat_map(|older| older::changes(older, view));
+    let undated = sources.older.iter().flat_map(move |older| older::changes(older, view, limits));
     taken.chain(undated)
 }
 
 /// Files that match a pattern and were not there.
-fn added<'a>(sources: &'a Sources, view: &'a View) -> impl Iterator<Item = Change> + 'a {
+fn added<'a>(
+    sources: &'a Sources,
+    view: &'a View,
+    limits: SourceLimits,
+) -> impl Iterator<Item = Change> + 'a {
     let known: BTreeSet<&str> = match sources.patterns.len() {
         0 => BTreeSet::new(),
         _ => sources.files.iter().map(|file| file.path.as_str()).collect(),
     };
     sources.patterns.iter().flat_map(move |pattern| {
         let new = |path| Change { path, how: Changed::New };
-        let Ok(found) = pattern::matches(pattern, view) else {
+        let Ok(found) = pattern::matches(pattern, view, limits) else {
             // What can't be listed can't be vouched for.
             let change = Change { path: pattern.path.clone(), how: Changed::Modified };
             return Vec::from([change]).into_iter();

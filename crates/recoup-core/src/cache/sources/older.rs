@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::file::is_absence;
-use super::{Change, Changed, View, pattern};
+use super::{Change, Changed, SourceLimits, View, pattern};
 use crate::entry::{Older, Pattern, PatternKind};
 use crate::error::Result;
 
@@ -20,9 +20,13 @@ enum Found {
     Missing,
 }
 
-pub(super) fn changes<'a>(older: &'a Older, view: &'a View) -> impl Iterator<Item = Change> + 'a {
-    older.paths.iter().filter_map(|path| {
-        let how = match look(path, older.than, view) {
+pub(super) fn changes<'a>(
+    older: &'a Older,
+    view: &'a View,
+    limits: SourceLimits,
+) -> impl Iterator<Item = Change> + 'a {
+    older.paths.iter().filter_map(move |path| {
+        let how = match look(path, older.than, view, limits) {
             Ok(Found::Unchanged) => return None,
             Ok(Found::Missing) => Changed::Missing,
             // What can't be looked at can't be vouched for.
@@ -33,14 +37,14 @@ pub(super) fn changes<'a>(older: &'a Older, view: &'a View) -> impl Iterator<Ite
 }
 
 /// What exists by that very name is meant, also when it looks like a glob.
-fn look(path: &str, than: i64, view: &View) -> Result<Found> {
+fn look(path: &str, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
     let named = view.root.join(path);
     if named.is_dir() {
-        return look_at_all(&directory(path), than, view);
+        return look_at_all(&directory(path), than, view, limits);
     }
     if !named.exists() && pattern::is_glob(path) {
         let from_root = View { cwd: view.root.clone(), ..view.clone() };
-        return look_at_all(&pattern::glob(&from_root, path)?, than, view);
+        return look_at_all(&pattern::glob(&from_root, path)?, than, view, limits);
     }
     Ok(look_at(&named, than))
 }
@@ -50,8 +54,8 @@ fn directory(path: &str) -> Pattern {
 }
 
 /// A glob that matches no file has lost what it stood for.
-fn look_at_all(pattern: &Pattern, than: i64, view: &View) -> Result<Found> {
-    let found = pattern::matches_and_dirs(pattern, view)?;
+fn look_at_all(pattern: &Pattern, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
+    let found = pattern::matches_and_dirs(pattern, view, limits)?;
     if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
         return Ok(Found::Missing);
     }

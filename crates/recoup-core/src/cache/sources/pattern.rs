@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
-use super::{View, kept_path, lexically_clean};
+use super::{SourceLimits, View, kept_path, lexically_clean};
 use crate::base::glob::{self, Slash};
 use crate::base::text::shortened;
 use crate::entry::{Pattern, PatternKind};
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The characters that make a glob.
 const META: [char; 4] = ['*', '?', '[', '{'];
 /// The most of a source that an error repeats, in characters.
-const SHOWN: usize = 200;
+pub(super) const SHOWN: usize = 200;
 
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)
@@ -30,8 +30,12 @@ pub(super) fn glob(view: &View, given: &str) -> Result<Pattern> {
 /// The files of a pattern that was just given. A glob that is misspelt, or a
 /// directory whose files are all ignored, would watch nothing and say nothing;
 /// an empty directory waits for its first file.
-pub(super) fn first_matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
-    let files = matches(pattern, view)?;
+pub(super) fn first_matches(
+    pattern: &Pattern,
+    view: &View,
+    limits: SourceLimits,
+) -> Result<Vec<PathBuf>> {
+    let files = matches(pattern, view, limits)?;
     let waits =
         || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
     if files.is_empty() && !waits() {
@@ -62,20 +66,36 @@ fn kept_glob(view: &View, given: &str) -> Result<String> {
 }
 
 /// The files that it stands for now, seen from `view`.
-pub(super) fn matches(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
-    search(pattern, view, Path::is_file)
+pub(super) fn matches(
+    pattern: &Pattern,
+    view: &View,
+    limits: SourceLimits,
+) -> Result<Vec<PathBuf>> {
+    search(pattern, view, limits, Path::is_file)
 }
 
 /// The same with the directories that were searched: their times show which
 /// files are no longer there.
-pub(super) fn matches_and_dirs(pattern: &Pattern, view: &View) -> Result<Vec<PathBuf>> {
-    search(pattern, view, |path| path.is_file() || path.is_dir())
+pub(super) fn matches_and_dirs(
+    pattern: &Pattern,
+    view: &View,
+    limits: SourceLimits,
+) -> Result<Vec<PathBuf>> {
+    search(pattern, view, limits, |path| path.is_file() || path.is_dir())
 }
 
-fn search(pattern: &Pattern, view: &View, counts: fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+fn search(
+    pattern: &Pattern,
+    view: &View,
+    limits: SourceLimits,
+    counts: fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>> {
     let path = Path::new(&pattern.path);
-    match pattern.kind {
-        PatternKind::Directory => found_below(&view.root.join(path), None, counts),
+    let too_many = || limits.too_many_files(pattern.given.as_ref().unwrap_or(&pattern.path));
+    let found = match pattern.kind {
+        PatternKind::Directory => {
+            found_below(view, &view.root.join(path), None, limits.files, counts)?
+        }
         PatternKind::Glob => {
             let glob = glob::compile(&pattern.path, Slash::Separates)?;
             // One that is kept from the root is matched from there.
@@ -84,9 +104,11 @@ fn search(pattern: &Pattern, view: &View, counts: fn(&Path) -> bool) -> Result<V
                 _ => glob.is_match(file),
             };
             let wanted = |file: &Path| counts(file) && (file.is_dir() || seen(file));
-            found_below(&view.root.join(literal_base(path)), depth(path), wanted)
+            let base = view.root.join(literal_base(path));
+            found_below(view, &base, depth(path), limits.files, wanted)?
         }
-    }
+    };
+    found.ok_or_else(too_many)
 }
 
 /// The part of a glob before its first special component: where to start.
@@ -102,16 +124,19 @@ fn depth(path: &Path) -> Option<usize> {
     (!endless).then_some(special)
 }
 
+/// Returns `None` if there are more than `most`.
 fn found_below(
+    view: &View,
     base: &Path,
     depth: Option<usize>,
+    most: usize,
     wanted: impl Fn(&Path) -> bool,
-) -> Result<Vec<PathBuf>> {
+) -> Result<Option<Vec<PathBuf>>> {
     if !base.is_dir() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     let mut files = Vec::new();
-    for found in walk(base, depth) {
+    for found in walk(view, base, depth) {
         let found = match found {
             Ok(found) => found,
             Err(error) if is_passed_over(&error) => continue,
@@ -121,11 +146,14 @@ fn found_below(
             }
         };
         if wanted(found.path()) {
+            if files.len() == most {
+                return Ok(None);
+            }
             files.push(found.into_path());
         }
     }
     files.sort_unstable();
-    Ok(files)
+    Ok(Some(files))
 }
 
 fn is_bare(dir: &Path) -> bool {
@@ -144,15 +172,25 @@ fn is_passed_over(error: &ignore::Error) -> bool {
     }
 }
 
-/// Hidden files count, links are followed, and of ignore files only the
-/// repository's own count: what else git ignores is one person's.
-fn walk(base: &Path, depth: Option<usize>) -> ignore::Walk {
+/// Hidden files count, and of ignore files only the repository's own: what else git ignores is
+/// one person's. Links are followed, but a link to a directory only within the project or below
+/// `base`: another tree can be of any size, and changes for reasons of its own.
+fn walk(view: &View, base: &Path, depth: Option<usize>) -> ignore::Walk {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let trees = [real(&view.root), real(base)];
+    let leads_out = move |entry: &DirEntry| {
+        let is_linked_dir = entry.depth() > 0 && entry.path_is_symlink() && entry.path().is_dir();
+        is_linked_dir && {
+            let target = real(entry.path());
+            !trees.iter().any(|tree| target.starts_with(tree))
+        }
+    };
     WalkBuilder::new(base)
         .standard_filters(false)
         .parents(true)
         .git_ignore(true)
         .follow_links(true)
         .max_depth(depth)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| entry.file_name() != ".git" && !leads_out(entry))
         .build()
 }

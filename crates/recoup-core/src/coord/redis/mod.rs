@@ -59,6 +59,11 @@ impl RedisSessions {
         self.line.ask_one(doing, command).map_err(|error| self.named(error))
     }
 
+    /// Carries out a command that changes something, which servers answer with a number.
+    fn write(&self, doing: &str, command: Cmd) -> Result<Vec<i64>> {
+        self.line.ask_numbers(doing, vec![command]).map_err(|error| self.named(error))
+    }
+
     /// With the server that it concerns.
     fn named(&self, error: Error) -> Error {
         error.context(self.line.target().to_string())
@@ -78,6 +83,9 @@ impl RedisSessions {
             )),
             _ => error,
         })?;
+        if answer == Value::Okay {
+            return Err(self.named(Line::not_redis("signalling")));
+        }
         match text(answer) {
             None => Ok(Elected::Won),
             Some(winner) => Ok(Elected::Lost(name(&winner)?)),
@@ -133,14 +141,14 @@ impl Sessions for RedisSessions {
     fn register(&self, session: &Name, agent: &Name) -> Result<()> {
         let mut command = self.script(scripts::REGISTER, session);
         command.arg(format!("agent:{agent}")).arg(self.kept_millis());
-        self.ask("registering an agent", command).map(drop)
+        self.write("registering an agent", command).map(drop)
     }
 
     fn write_result(&self, session: &Name, agent: &Name, result: &[u8]) -> Result<()> {
         refuse_large(result)?;
         let mut command = self.script(scripts::WRITE, session);
         command.arg(format!("result:{agent}")).arg(self.kept_millis()).arg(result);
-        self.ask("writing a result", command).map(drop)
+        self.write("writing a result", command).map(drop)
     }
 
     fn status(&self, session: &Name) -> Result<Option<Status>> {
@@ -160,7 +168,7 @@ impl Sessions for RedisSessions {
     fn remove(&self, session: &Name) -> Result<bool> {
         let mut command = redis::cmd("UNLINK");
         command.arg(self.key(session));
-        Ok(self.ask("forgetting a session", command)? == Value::Int(1))
+        Ok(self.write("forgetting a session", command)? == [1])
     }
 
     fn watch<'a>(&'a self, _: &'a Name) -> Box<dyn Watch + 'a> {

@@ -74,6 +74,11 @@ pub(super) fn is_item(outline: &Outline, read: &Read, at: usize) -> bool {
     above(outline, read, at) == Above::Keeps
 }
 
+/// True if rules, or things to remember, are announced above a sentence.
+pub(super) fn is_announced(outline: &Outline, read: &Read, at: usize) -> bool {
+    above(outline, read, at) != Above::Nothing
+}
+
 /// What a sentence is worth, with what stands above it.
 pub(super) fn worth(outline: &Outline, read: &Read, at: usize, alone: f32) -> f32 {
     match above(outline, read, at) {

@@ -15,6 +15,7 @@ mod complaint;
 mod concepts;
 mod doubt;
 mod features;
+mod lasting;
 mod lines;
 mod machine;
 mod model;
@@ -22,12 +23,11 @@ mod openers;
 mod order;
 mod outline;
 mod passing;
-mod password;
 mod phrases;
 mod quoted;
 mod reach;
 mod report;
-pub(super) mod secret;
+mod secret;
 mod sentences;
 mod signs;
 mod statement;
@@ -77,9 +77,11 @@ pub struct Reading {
     pub sayings: Vec<Saying>,
     /// What may be worth keeping: not sure enough to be kept by itself.
     pub doubtful: Vec<Saying>,
-    /// Why nothing of it is kept, though something would have been: it has a secret, or
-    /// speaks about the agent's instructions.
+    /// Why nothing of it is kept: it has a secret, or speaks about the agent's instructions.
     pub refused: Option<Refusal>,
+    /// True if it is a statement that would have been kept but for a secret in it, so that the
+    /// user should know.
+    pub withheld: bool,
 }
 
 /// A statement that is worth keeping.
@@ -99,6 +101,8 @@ pub struct Saying {
     pub topic: Option<String>,
     /// How sure we are, from 0 to 1.
     pub confidence: f32,
+    /// True if the user says that it is to last. What is not may be meant for this task only.
+    pub lasting: bool,
 }
 
 /// Reads what a user typed.
@@ -109,21 +113,29 @@ pub fn classify(prompt: &str) -> Reading {
 /// The same with other weights.
 pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let open = private::spoken_openly(prompt);
-    if let Some(rule) = secret::detect(&open) {
-        return Reading { refused: Some(Refusal::Secret(rule)), ..Reading::default() };
-    }
+    let secret = secret::detect(&open);
     let outline = Outline::of(&open);
     if outline.units.is_empty() {
-        return Reading::default();
+        return Reading { refused: secret.map(Refusal::Secret), ..Reading::default() };
     }
     let read = features::Read::of(&outline);
     let odds: Vec<Odds> =
         (0..outline.units.len()).map(|at| model.odds(&features::of(&outline, &read, at))).collect();
     let universal = reach::is_universal(&read);
     let worths = worths(&outline, &read, &odds);
+    if let Some(rule) = secret {
+        let is_statement = worths.iter().any(|(_, worth)| *worth >= SURE);
+        // Whoever says what a password is means it to be known.
+        let withheld = is_statement || rule == "password-in-text";
+        return Reading { refused: Some(Refusal::Secret(rule)), withheld, ..Reading::default() };
+    }
     let mut found: Vec<Saying> = worths
         .into_iter()
-        .filter_map(|(at, worth)| saying(&outline, at, &odds[at], worth, universal))
+        .filter_map(|(at, worth)| {
+            let lasting = lasting::has_lasting_sign(&outline, &read, at);
+            let found = saying(&outline, at, &odds[at], worth, universal)?;
+            Some(Saying { lasting, ..found })
+        })
         .collect();
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
@@ -136,7 +148,7 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
         let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
         return Reading { re_ask, refused, ..Reading::default() };
     }
-    Reading { re_ask, sayings, doubtful, refused: None }
+    Reading { re_ask, sayings, doubtful, ..Reading::default() }
 }
 
 /// What may be worth keeping, with how likely that is. Where most of a prompt is rules, what
@@ -204,6 +216,7 @@ fn saying(
         paths: reach::paths(&text),
         topic: topic::topic(&text),
         confidence: worth,
+        lasting: false,
         text,
     })
 }

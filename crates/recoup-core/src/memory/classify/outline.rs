@@ -58,7 +58,9 @@ pub(super) fn window(text: &str) -> (&str, &str) {
 impl Outline {
     /// Reads a prompt that has nothing private in it.
     pub(super) fn of(text: &str) -> Self {
-        let (head, tail) = window(text);
+        // Before anything is cut: a tag may be closed far behind.
+        let text = machine::without(text);
+        let (head, tail) = window(&text);
         let mut outline = Self::default();
         outline.read(head);
         if !tail.is_empty() {
@@ -70,8 +72,7 @@ impl Outline {
     }
 
     fn read(&mut self, text: &str) {
-        let text = machine::without(text);
-        let read = lines::read(&text);
+        let read = lines::read(text);
         let mut paragraph = self.units.last().map_or(0, |unit| unit.paragraph + 1);
         let mut header: Option<(usize, bool)> = None;
         for (line, kind) in read {

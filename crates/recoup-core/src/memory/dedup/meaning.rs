@@ -10,6 +10,9 @@
 //! before pushing, run `make lint`              run `make` `lint` | before push
 //! ```
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Words that say nothing by themselves.
 const SMALL: &str = "a an the we i you they our your my us it its this that these those here there please always \
 ever should must will shall be is are am do does have has want wants need needs to-do just project repo repository \
@@ -77,6 +80,15 @@ const SAME: &[(&str, &str)] = &[
     ("golang", "go"),
 ];
 
+/// One of the lists above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordList {
+    Small,
+    Not,
+    Head,
+    Joint,
+}
+
 /// A word of a statement.
 struct Word {
     text: String,
@@ -112,7 +124,7 @@ impl Phrase {
     }
 
     fn says_how(&self) -> bool {
-        self.head.as_deref().is_some_and(|head| is_in(HEADS, head))
+        self.head.as_deref().is_some_and(|head| is_in(WordList::Head, head))
     }
 }
 
@@ -129,14 +141,14 @@ fn phrases(words: &[Word]) -> Vec<Phrase> {
     let mut all: Vec<Phrase> = Vec::new();
     let (mut head, mut is_denied, mut begins) = (None, false, true);
     for Word { text, is_last } in words {
-        if is_in(NOT, text) {
+        if is_in(WordList::Not, text) {
             // "Don't … without …" is no denial twice over: each stands where it is.
             flush(&mut all, &mut head, &mut is_denied);
             (is_denied, begins) = (true, true);
-        } else if is_in(HEADS, text) || is_in(JOINTS, text) {
+        } else if is_in(WordList::Head, text) || is_in(WordList::Joint, text) {
             flush(&mut all, &mut head, &mut is_denied);
             (head, begins) = (Some(text.clone()), true);
-        } else if !is_in(SMALL, text) {
+        } else if !is_in(WordList::Small, text) {
             if begins {
                 let head = head.take();
                 all.push(Phrase { head, is_denied: std::mem::take(&mut is_denied), words: vec![] });
@@ -234,7 +246,7 @@ fn plain(word: &str) -> String {
     if let Some(same) = same(&word) {
         return same.to_owned();
     }
-    if [SMALL, NOT, HEADS, JOINTS].iter().any(|list| is_in(list, &word)) {
+    if LISTS.contains_key(word.as_str()) {
         return word;
     }
     let one = singular(&word);
@@ -264,6 +276,22 @@ fn stem(word: &str) -> String {
     }
 }
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|it| it == word)
+/// The lists that words are in, made into a table once: every word of every note is looked up.
+static LISTS: LazyLock<HashMap<&str, Vec<WordList>>> = LazyLock::new(|| {
+    let mut lists: HashMap<&str, Vec<WordList>> = HashMap::new();
+    for (list, words) in [
+        (WordList::Small, SMALL),
+        (WordList::Not, NOT),
+        (WordList::Head, HEADS),
+        (WordList::Joint, JOINTS),
+    ] {
+        for word in words.split_whitespace() {
+            lists.entry(word).or_default().push(list);
+        }
+    }
+    lists
+});
+
+fn is_in(list: WordList, word: &str) -> bool {
+    LISTS.get(word).is_some_and(|lists| lists.contains(&list))
 }

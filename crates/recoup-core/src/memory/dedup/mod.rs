@@ -7,11 +7,11 @@ mod meaning;
 mod merge;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::statement::said;
-use super::topic::{is_opposed, overturns, topic};
-use super::{Note, Status};
+use super::topic::{is_opposed, subjects, topic};
+use super::{Note, NoteId, NoteScope, Status};
 
 pub(super) use meaning::of as meaning_of;
 pub(super) use merge::merge;
@@ -28,10 +28,14 @@ pub struct Duplicates {
 /// What is said more than once among `notes`. Only what counts is looked at.
 pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
     let mut active: Vec<&Note> = notes.iter().filter(|it| it.status == Status::Active).collect();
-    active.sort_by_key(|note| (Reverse(note.trust()), Reverse(note.updated), note.id.clone()));
+    active.sort_by(|a, b| {
+        let rank = |note: &Note| (Reverse(note.trust()), Reverse(note.updated));
+        rank(a).cmp(&rank(b)).then_with(|| a.id.cmp(&b.id))
+    });
     let mut found = in_other_words(&active);
-    let goes = |note: &Note| found.iter().any(|it| it.others.iter().any(|it| it.id == note.id));
-    let left: Vec<&Note> = active.into_iter().filter(|note| !goes(note)).collect();
+    let gone = found.iter().flat_map(|it| &it.others).map(|note| note.id.clone());
+    let gone: HashSet<NoteId> = gone.collect();
+    let left: Vec<&Note> = active.into_iter().filter(|note| !gone.contains(&note.id)).collect();
     repeated_for_fewer_files(&left, &mut found);
     found.sort_by(|a, b| a.stays.text.cmp(&b.stays.text).then_with(|| a.stays.id.cmp(&b.stays.id)));
     found
@@ -42,19 +46,26 @@ pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
 fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
     let mut by_meaning: HashMap<_, Vec<&Note>> = HashMap::new();
     for note in notes {
-        let own_topic = note.topic.as_ref().filter(|it| Some(*it) != topic(&note.text).as_ref());
         if let Some(meaning) = meaning::of(&note.text) {
-            let place = (&note.scope, &note.paths, own_topic, meaning);
-            by_meaning.entry(place).or_default().push(note);
+            by_meaning.entry((&note.scope, &note.paths, meaning)).or_default().push(note);
         }
     }
     let mut found = Vec::new();
-    for group in by_meaning.into_values() {
-        let (stays, others) = group.split_first().expect("a group has a note");
-        let others = others.iter().filter(|it| !is_opposed(&stays.text, &it.text));
-        let others: Vec<Note> = others.map(|note| (*note).clone()).collect();
-        if !others.is_empty() {
-            found.push(Duplicates { stays: (*stays).clone(), others });
+    for same in by_meaning.into_values().filter(|same| same.len() > 1) {
+        // Worked out only for the few that it may keep apart.
+        let mut by_topic: HashMap<_, Vec<&Note>> = HashMap::new();
+        for note in same {
+            let derived = topic(&note.text);
+            let own_topic = note.topic.as_ref().filter(|it| Some(*it) != derived.as_ref());
+            by_topic.entry(own_topic).or_default().push(note);
+        }
+        for group in by_topic.into_values() {
+            let (stays, others) = group.split_first().expect("a group has a note");
+            let others = others.iter().filter(|it| !is_opposed(&stays.text, &it.text));
+            let others: Vec<Note> = others.map(|note| (*note).clone()).collect();
+            if !others.is_empty() {
+                found.push(Duplicates { stays: (*stays).clone(), others });
+            }
         }
     }
     found
@@ -66,9 +77,13 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<Duplicates>) {
     for note in notes {
         by_words.entry((&note.scope, said(&note.text))).or_default().push(note);
     }
-    for group in by_words.values().filter(|group| group.len() > 1) {
+    let repeated =
+        by_words.values().filter(|group| group.iter().any(|it| covered_by(it, group) > 0));
+    let mut subjects: Option<SubjectIndex<'_>> = None;
+    for group in repeated {
+        let subjects = subjects.get_or_insert_with(|| SubjectIndex::of(notes));
         for narrow in group {
-            let wide = group.iter().filter(|wide| is_covered(narrow, wide, notes));
+            let wide = group.iter().filter(|wide| is_covered(narrow, wide, subjects));
             // The widest of them: it is not covered itself.
             let wide = wide.max_by_key(|wide| covered_by(wide, group));
             if let Some(wide) = wide {
@@ -84,20 +99,43 @@ fn covered_by(wide: &Note, group: &[&Note]) -> usize {
 
 /// Whether `narrow` says nothing that `wide` does not say: and nothing that holds for some
 /// of these files says otherwise, so that `narrow` is the exception to it.
-fn is_covered(narrow: &Note, wide: &Note, all: &[&Note]) -> bool {
-    let between = |other: &&&Note| {
-        other.scope == narrow.scope
-            && contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
+fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
+    let between = |other: &Note| {
+        contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
             && other.paths != wide.paths
             && !contain::is_wider(other.paths.as_deref(), wide.paths.as_deref())
             && said(&other.text) != said(&narrow.text)
-            && (other.topic.is_some() && other.topic == narrow.topic
-                || overturns(&narrow.text, &other.text))
     };
     contain::is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
-        && !all.iter().any(|other| between(&other))
+        && !subjects.sharing(narrow).any(between)
+}
+
+/// Notes by scope and by what they are about: their own topic, and the subjects of their words.
+struct SubjectIndex<'a>(HashMap<(&'a NoteScope, String), Vec<&'a Note>>);
+
+impl<'a> SubjectIndex<'a> {
+    fn of(notes: &[&'a Note]) -> Self {
+        let mut index = Self(HashMap::new());
+        for note in notes {
+            for subject in subjects_of(note) {
+                index.0.entry((&note.scope, subject)).or_default().push(note);
+            }
+        }
+        index
+    }
+
+    /// The notes of its scope that have its topic, or that its words overturn.
+    fn sharing(&self, note: &'a Note) -> impl Iterator<Item = &'a Note> {
+        let keys = subjects_of(note).map(|subject| (&note.scope, subject));
+        keys.filter_map(|key| self.0.get(&key)).flatten().copied()
+    }
+}
+
+fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
+    let own = note.topic.as_ref().map(|topic| format!("topic {topic}"));
+    own.into_iter().chain(subjects(&note.text).into_iter().flatten())
 }
 
 fn add(found: &mut Vec<Duplicates>, stays: &Note, goes: &Note) {

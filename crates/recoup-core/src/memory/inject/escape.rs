@@ -102,8 +102,8 @@ fn is_joinable(c: char) -> bool {
     !c.is_ascii() && !is_blank(c) && !is_unseen(c) && !is_bracket(c) && !is_joiner(c)
 }
 
-/// Controls, directions, fillers and tags: nobody sees them, a model reads them.
-pub(in crate::memory) fn is_unseen(c: char) -> bool {
+/// True for controls, directions, fillers and tags: nobody sees them, a model reads them.
+pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

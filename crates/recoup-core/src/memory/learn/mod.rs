@@ -13,7 +13,7 @@ mod settle;
 mod tie;
 pub mod trouble;
 
-pub(super) use lessons::give_way;
 pub use lessons::{Learned, Ran};
+pub(super) use lessons::{give_way, without_quoted_error};
 pub use report::Helped;
 pub use settle::Settled;

@@ -12,9 +12,6 @@ mod tongues;
 
 use std::fmt;
 
-pub(in crate::memory) use plain::letters as plain_letters;
-
-use super::classify;
 use super::inject::is_unseen;
 use crate::secrets;
 
@@ -48,7 +45,7 @@ impl fmt::Display for Refusal {
                 "it has control characters, or marks that change the direction of text: write it without them",
             ),
             Self::Secret(rule) => {
-                write!(f, "it has a secret ({rule}): say where it is found, not what it is")
+                write!(f, "it contains a secret ({rule}): write where it can be found instead")
             }
             Self::Instructions => f.write_str(
                 "it speaks about the agent's own instructions: say what is to be done in the project",
@@ -65,9 +62,6 @@ pub fn refusal(statement: &str) -> Option<Refusal> {
     let chars = statement.chars().count();
     if chars > MOST_CHARS {
         return Some(Refusal::TooLong(chars));
-    }
-    if classify::secret::tells_password(statement) {
-        return Some(Refusal::Secret("said"));
     }
     unfit(statement)
 }

@@ -99,10 +99,23 @@ impl Entry {
 struct Board {
     entries: Vec<Entry>,
     left_out: Vec<LeftOut>,
+    /// The entries of a full file, by [`Mark::place`]: nothing else is compared with them,
+    /// because a project may have very many notes.
+    full: Option<HashSet<(String, String)>>,
 }
 
 impl Board {
     fn add(&mut self, note: &Note, is_chosen: bool) {
+        if !is_chosen && self.entries.len() >= MOST_RULES {
+            let entries = &self.entries;
+            let full = self
+                .full
+                .get_or_insert_with(|| entries.iter().map(|entry| entry.mark.place()).collect());
+            if !full.contains(&Mark::of_note(note)) {
+                self.leave_out(note, format!("the file has {MOST_RULES} rules already"));
+            }
+            return;
+        }
         let entry = Entry::new(Rule::of(note));
         if self.entries.iter().any(|other| other.rule == entry.rule) {
             return;

@@ -48,6 +48,14 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     same_topic || same_words
 }
 
+/// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they
+/// share one of these, whichever is newer.
+pub(in crate::memory) fn subjects(statement: &str) -> [Option<String>; 2] {
+    let words = words::of(statement);
+    let derived = of(&words).map(|topic| format!("derived {topic}"));
+    [derived, of_words(&words).map(|said| format!("words {said}"))]
+}
+
 /// Every topic that a statement with the same words may be on, whatever it asks for and
 /// whatever it rules out: what a statement overturns is filed under one of these. Other facts are
 /// facts either way, and so have their own topic only.

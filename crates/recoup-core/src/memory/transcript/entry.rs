@@ -4,6 +4,7 @@ use super::bounds::{bounded, named};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::memory::private::spoken_openly;
+use crate::secrets::RedactedCommand;
 
 /// One thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Runs this line in a shell.
-    Shell(String),
+    Shell(RedactedCommand),
     /// Changes these files.
     Edit(Vec<String>),
     /// Makes this file, or replaces it.
@@ -160,7 +161,7 @@ impl Call {
     }
 
     /// The line that it runs in a shell.
-    pub fn command(&self) -> Option<&str> {
+    pub fn command(&self) -> Option<&RedactedCommand> {
         match &self.action {
             Action::Shell(line) => Some(line),
             _ => None,
@@ -179,9 +180,14 @@ const MOST_TASKS: usize = 50;
 const MOST_FILES: usize = 20;
 
 impl Action {
+    /// Runs `line` in a shell. What is kept of it holds no credential.
+    pub fn shell(line: impl Into<RedactedCommand>) -> Self {
+        Self::Shell(line.into())
+    }
+
     fn bounded(self) -> Self {
         match self {
-            Self::Shell(line) => Self::Shell(bounded(&line).into_owned()),
+            Self::Shell(line) => Self::Shell(line.cut(|line| bounded(line))),
             Self::Edit(paths) => {
                 Self::Edit(paths.iter().take(MOST_FILES).map(|path| named(path)).collect())
             }

@@ -21,10 +21,14 @@ impl Turn<'_> {
         Ok(Given::to(self.connection, &self.occasion.context)?.notes)
     }
 
-    /// This context is given all rules that it did not have: these, if there are any.
-    pub fn give_all(&self, rules: Option<&Block>) -> Result<()> {
-        let rules = rules.into_iter().flat_map(Block::included);
-        self.note_given(rules.map(|rule| &rule.id), true).map(drop)
+    /// This context is given all rules that it did not have: these, if there are any. False if it
+    /// has had all of them before, as when two hooks are told of one event.
+    pub fn give_all(&self, rules: Option<&Block>) -> Result<bool> {
+        let context = &self.occasion.context;
+        let given = Given::to(self.connection, context)?;
+        let is_first = given.last_whole.is_none();
+        let rules = rules.into_iter().flat_map(Block::included).map(|rule| &rule.id);
+        Ok(given.add(self.connection, context, self.now, rules, true)? > 0 || is_first)
     }
 
     /// This context is given a block; says how many of its notes are new to it.
@@ -34,16 +38,8 @@ impl Turn<'_> {
 
     /// This context has these notes: they were given, or said in it. Says how many are new.
     pub fn knows<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
-        self.note_given(notes, false)
-    }
-
-    fn note_given<'n>(
-        &self,
-        notes: impl IntoIterator<Item = &'n NoteId>,
-        whole: bool,
-    ) -> Result<usize> {
         let context = &self.occasion.context;
-        Given::to(self.connection, context)?.add(self.connection, context, self.now, notes, whole)
+        Given::to(self.connection, context)?.add(self.connection, context, self.now, notes, false)
     }
 
     /// This context has lost what it was given: it was compacted, or cleared.

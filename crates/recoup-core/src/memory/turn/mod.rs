@@ -85,25 +85,17 @@ impl Turn<'_> {
     }
 
     /// What was said was no statement: the note that was made of it counts no longer, and
-    /// what had given way to it does again. None where it was said before, or again, or is
-    /// gone.
+    /// what had given way to it does again. None where it only waited for evidence, was said
+    /// before, or again, or is gone.
     pub fn take_back(&self, id: &NoteId) -> Result<Option<Note>> {
         let Some(kept) = rows::by_id(self.connection, id)? else { return Ok(None) };
-        if kept.note.evidence > 1 || kept.note.status != Status::Active {
-            return Ok(None);
+        match kept.note.status {
+            Status::Active | Status::Candidate if kept.note.evidence <= 1 => {
+                let retired = self.retire_and_restore(id, 0)?;
+                Ok((kept.note.status == Status::Active).then_some(retired))
+            }
+            _ => Ok(None),
         }
-        let (note, _) =
-            keep::set_status(self.connection, id, Status::Retired, "taken back", self.now)?;
-        let gave_way = rows::many(
-            self.connection,
-            "superseded_by = ?1 AND status = 'superseded'",
-            [id.as_str()],
-        )?;
-        for other in gave_way {
-            let id = &other.note.id;
-            keep::set_status(self.connection, id, Status::Active, "restored", self.now)?;
-        }
-        Ok(Some(note))
     }
 
     /// Remembers a statement of this session; an error says why it must not be kept.

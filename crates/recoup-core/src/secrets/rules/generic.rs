@@ -2,7 +2,9 @@
 //! web tokens, headers, statements.
 
 use crate::secrets::rule::Rule;
-use crate::secrets::{assignment, authorization, jwt, url};
+use crate::secrets::slot::CredentialSlot as Slot;
+use crate::secrets::slot::SlotPlace::{Argument, Flag};
+use crate::secrets::{assignment, authorization, call, cookie, jwt, slot, url};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::code(
@@ -48,6 +50,24 @@ pub(super) const RULES: &[Rule] = &[
             "bearer =",
             "bearer\\",
             "credential",
+            "_key",
+            "-key",
+            "key:",
+            "key=",
+            "key\"",
+            "key'",
+            "key =",
+            "pw=",
+            "pw:",
+            "psk=",
+            "psk:",
+            "psk\"",
+            "psk =",
+            "nnwort",
+            "seña",
+            "senha",
+            "masterauth",
+            "_auth",
         ],
         assignment::find,
         [r#"{"password": "tr{a4}9"}"#, r#"{"password_reset": "src/reset.ts"}"#],
@@ -82,13 +102,131 @@ pub(super) const RULES: &[Rule] = &[
     Rule::pattern(
         "sql-password",
         &["identified by ", "with password ", "password for "],
-        r#"(?i)(?:identified by|with(?: encrypted)? password|password for \S{1,64}) ?=? ?\\?['"]([^'"\\\[]{3,200})"#,
+        r#"(?i)(?:identified by|with(?: encrypted)? password|password for \S{1,64}) ?=? ?\\?['"]([^'"\\\[/~][^'"\\\[]{2,199})"#,
         ["CREATE USER shop IDENTIFIED BY '{a12}'", "IDENTIFIED BY ''"],
     ),
+    Rule::code(
+        "authorization-header",
+        &["authorization"],
+        authorization::find_header,
+        ["Authorization: Token {h40}", "Authorization: Token <token>"],
+    ),
+    Rule::code(
+        "session-cookie",
+        &["cookie", " -b "],
+        cookie::find,
+        ["Set-Cookie: sid={a24}; Path=/", "Set-Cookie: theme=dark; Path=/"],
+    ),
+    Rule::code(
+        "login-call",
+        &[
+            "ogin(",
+            "nnect(",
+            "authenticate(",
+            "basicauth(",
+            "credentials(",
+            "credential(",
+            "nnection(",
+            "basic_auth(",
+            "passwordauthentication(",
+            "authorize(",
+            ".auth(",
+            "auth=(",
+        ],
+        call::find_login,
+        ["ftp.login(\"ada\", \"Tr0ub{a6}3x\")", "ftp.login(\"user\", \"password\")"],
+    ),
+    Rule::code(
+        "data-source-password",
+        &["@tcp(", "@unix("],
+        call::find_source,
+        [
+            "sql.Open(\"mysql\", \"svc:{a12}@tcp(10.1.0.6:3306)/shop\")",
+            "user:$PW@tcp(db:3306)/shop",
+        ],
+    ),
+    Rule::code(
+        "service-key",
+        super::super::words::VENDORS,
+        assignment::find_vendor,
+        ["algolia admin key {h32}", "algolia indexes 32 records"],
+    ),
+    Rule::code(
+        "netrc-password",
+        &["password ", "password\t"],
+        slot::find_netrc,
+        ["machine api.host login ada password {l8}", "machine api.host login ada password $PW"],
+    ),
+    Rule::inner(
+        "pgpass-password",
+        &[":5432:", ":5433:", ":5434:", ":6432:", ":*:"],
+        (r"[\w.-]{0,64}:(?:[0-9]{2,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:([^\s:\[<$]{3,120})", 64),
+        ["db.lan:5432:shop:ada:{l8}", "db.lan:5432:*:*"],
+    ),
+    Rule::inner(
+        "mail-relay-password",
+        &["]:587 ", "]:465 ", "]:25 ", "]:2525 "],
+        (r"\]:[0-9]{2,5}\s+[^\s:]{1,120}:([^\s\[<$]{3,120})", 0),
+        ["[smtp.host]:587 ada@host:{l8}", "[smtp.host]:587 refused"],
+    ),
+    Rule::inner(
+        "directive-password",
+        &["pass ", "auth "],
+        (r#"(?:requirepass|masterauth)[ \t]+["']?([^\s"'<$\[\]{(#]{4,128})"#, 7),
+        ["requirepass {l8}\nmaxmemory 2gb", "# requirepass ''"],
+    ),
     Rule::pattern(
-        "curl-user",
-        &["curl "],
-        r#"curl [^\n;|]{0,160}?(?:-u|--user)[ =]?["']?[\w.@%+-]{1,64}:([^\s"':$<{*\[]{6,200})"#,
-        ["curl -s -u admin:{a12} https://host/", "curl -u user:$PASSWORD https://host/"],
+        "network-password",
+        &[
+            "password 0 ",
+            "password 7 ",
+            "secret 5 ",
+            "secret 0 ",
+            "secret 9 ",
+            "enable secret ",
+            "enable password ",
+            "snmp-server community ",
+            "key-string ",
+            "rocommunity ",
+            "rwcommunity ",
+            "wpa-psk ",
+            "tacacs-server key ",
+            "radius-server key ",
+        ],
+        r#"(?:password [07]|secret [0589]|enable (?:secret|password)|snmp-server community|key-string|r[ow]community|wpa-psk|(?:tacacs|radius)-server key)[ \t]+(?:[0-9] )?["']?([^\s"'<$\[\]{(#]{4,128})"#,
+        ["ppp chap password 0 {l8}", "enable secret <secret>"],
+    ),
+    Rule::inner(
+        "azure-filesystem-key",
+        &[".account.key."],
+        (r"\.account\.key\.\S{1,120}[ =:]+\s*([A-Za-z0-9+/]{40,90}={0,2})", 0),
+        [
+            "fs.azure.account.key.lake.dfs.core.windows.net {b86}==",
+            "fs.azure.account.key.lake {{key}}",
+        ],
+    ),
+    Rule::pattern(
+        "oracle-url-password",
+        &["jdbc:oracle:"],
+        r"jdbc:oracle:(?:thin|oci8?):[\w$#]{1,64}/([^@\s\[<$]{3,120})@",
+        ["jdbc:oracle:thin:hr/{l8}@ora3:1521/HR", "jdbc:oracle:thin:@ora3:1521/HR"],
+    ),
+    Rule::pattern(
+        "signed-url",
+        &["x-amz-signature=", "x-goog-signature="],
+        r"(?i)x-(?:amz|goog)-signature=([0-9a-f]{40,600})",
+        ["https://b.s3.amazonaws.com/f?X-Amz-Signature={h64}", "X-Amz-Signature=abc"],
+    ),
+    Rule::pattern(
+        "wireless-key",
+        &["key content"],
+        r"(?i)key content\s*:\s*([^\s\[<$]{4,128})",
+        ["    Key Content            : {l8}", "Key Content: <key>"],
+    ),
+    Rule::slots(
+        "secure-string",
+        &["-securestring"],
+        &[Slot::whole(Argument(0)), Slot::whole(Flag(&["-String"]))],
+        ["ConvertTo-SecureString \"{l8}\" -AsPlainText", "ConvertTo-SecureString $pw -AsPlainText"],
     ),
 ];

@@ -3,6 +3,7 @@
 
 mod chat;
 mod cloud;
+mod commands;
 mod forge;
 mod generic;
 mod hosting;
@@ -12,11 +13,12 @@ mod payment;
 mod registry;
 mod service;
 mod telemetry;
+mod told;
 
 use super::rule::Rule;
 
 /// All families. The pre-filter makes its tables from them at compile time.
-pub(super) const FAMILIES: [&[Rule]; 11] = [
+pub(super) const FAMILIES: [&[Rule]; 13] = [
     keys::RULES,
     cloud::RULES,
     hosting::RULES,
@@ -28,6 +30,8 @@ pub(super) const FAMILIES: [&[Rule]; 11] = [
     telemetry::RULES,
     service::RULES,
     generic::RULES,
+    commands::RULES,
+    told::RULES,
 ];
 
 /// How many rules there are.

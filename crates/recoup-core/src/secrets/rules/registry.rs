@@ -1,5 +1,6 @@
 //! Package registries: what lets one publish under somebody's name.
 
+use crate::secrets::authorization;
 use crate::secrets::rule::Rule;
 
 pub(super) const RULES: &[Rule] = &[
@@ -14,6 +15,12 @@ pub(super) const RULES: &[Rule] = &[
         &["_authtoken=", "_auth="],
         r#"(?i)_auth(?:token)?=\s*"?([0-9A-Za-z+/_.-]{8,}=*)"#,
         ["//registry.example/:_auth={b24}", "//registry.example/:_authToken=${NPM}"],
+    ),
+    Rule::code(
+        "npmrc-login",
+        &["_auth ="],
+        authorization::find_registry_login,
+        ["_auth = YWRtaW46aHVudGVyMg==", "self._auth = authenticated"],
     ),
     Rule::pattern(
         "pypi-token",

@@ -48,10 +48,11 @@ use std::sync::Arc;
 use self::layout::Layout;
 use self::parsed::Parsed;
 use super::folder::Folder;
+use super::plan::{clear_by_scan, scan_refined};
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 /// Entries in plain files, laid out as contract 1 has it.
 #[derive(Debug)]
@@ -111,6 +112,10 @@ impl Store for Directory {
         write::remove(self, ids)
     }
 
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        clear_by_scan(self, scope, gone)
+    }
+
     fn fold(&self, batch: &Batch) -> Result<()> {
         fold::fold(self, batch)
     }
@@ -120,16 +125,18 @@ impl Store for Directory {
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        let scopes = match &filter.scope {
-            Some(scope) => vec![scope.clone()],
-            None => self.folder.scopes()?,
-        };
-        for scope in scopes {
-            if read::scan(&self.layout(&scope)?, &scope, filter, visit)?.is_break() {
-                break;
+        scan_refined(filter, visit, |filter, visit| {
+            let scopes = match &filter.scope {
+                Some(scope) => vec![scope.clone()],
+                None => self.folder.scopes()?,
+            };
+            for scope in scopes {
+                if read::scan(&self.layout(&scope)?, &scope, filter, visit)?.is_break() {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {

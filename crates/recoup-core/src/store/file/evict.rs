@@ -4,7 +4,7 @@
 //! Finding out that nothing is due opens no entry: the note says when the next
 //! one dies, and the sizes of all files are at least those of ours.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::list::{self, Named};
 use super::look::{self, Ours};
@@ -49,8 +49,9 @@ fn may_all_stay(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
     if plan.max_entries.is_none() && plan.max_bytes.is_none() {
         return Ok(true);
     }
-    let (entries, bytes) = list::sizes_in(&folder.of(&plan.scope))?;
-    Ok(plan.allows(entries, bytes))
+    let seen = list::survey(&folder.of(&plan.scope))?;
+    remove_abandoned(&seen.temporaries);
+    Ok(plan.allows(seen.entries, seen.bytes))
 }
 
 /// Removes what is dead in every scope and what writers left behind, and notes
@@ -97,13 +98,20 @@ fn remove_left_behind(folder: &Folder) -> Result<()> {
     for scope in folder.scopes()? {
         found.extend(list::temporary_in(&folder.of(&scope))?);
     }
-    for path in found {
-        let Found::Regular(file) = fsx::look_at(&path)? else { continue };
-        if SystemClock.now().millis_since(file.modified()) > note::HOUR {
-            fsx::remove_same(&path, file.stamp())?;
+    remove_abandoned(&found);
+    Ok(())
+}
+
+/// Removes what a writer has left who is gone; where locks do not tell, what is an hour old. As
+/// well as it goes: the next one tries again.
+fn remove_abandoned(temporaries: &[PathBuf]) {
+    for path in temporaries {
+        let Ok(Found::Regular(file)) = fsx::look_at(path) else { continue };
+        let is_old = SystemClock.now().millis_since(file.modified()) > note::HOUR;
+        if is_old || fsx::is_abandoned(path) {
+            let _ = fsx::try_remove_same(path, file.stamp());
         }
     }
-    Ok(())
 }
 
 fn remove_least_used(folder: &Folder, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {

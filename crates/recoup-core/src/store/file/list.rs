@@ -36,23 +36,39 @@ pub(super) fn entries_in(dir: &Path) -> Result<Vec<Named>> {
     Ok(found)
 }
 
-/// How many there are, and how many bytes they have; at least as much as
-/// counts as ours.
-pub(super) fn sizes_in(dir: &Path) -> Result<(u64, u64)> {
-    let (mut count, mut bytes) = (0, 0u64);
+/// The contents of a directory, judged by names and sizes alone.
+#[derive(Debug, Default)]
+pub(super) struct FolderSurvey {
+    /// How many files could be entries; at least as many as count as ours.
+    pub(super) entries: u64,
+    /// How many bytes those have.
+    pub(super) bytes: u64,
+    /// Temporary files of entries, whether their writers are alive or not.
+    pub(super) temporaries: Vec<PathBuf>,
+}
+
+pub(super) fn survey(dir: &Path) -> Result<FolderSurvey> {
+    let mut seen = FolderSurvey::default();
     each_file(dir, &mut |file, name| {
         if key_of(name).is_some() {
             // Gone meanwhile is nothing.
-            bytes = bytes.saturating_add(file.metadata().map_or(0, |metadata| metadata.len()));
-            count += 1;
+            let len = file.metadata().map_or(0, |metadata| metadata.len());
+            seen.bytes = seen.bytes.saturating_add(len);
+            seen.entries += 1;
+        } else if is_temporary(name) {
+            seen.temporaries.push(file.path());
         }
     })?;
-    Ok((count, bytes))
+    Ok(seen)
+}
+
+fn is_temporary(name: &str) -> bool {
+    fsx::temporary_for(name).and_then(key_of).is_some()
 }
 
 /// The temporary files of entries, whether their writers are alive or not.
 pub(super) fn temporary_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    named(dir, &|name| fsx::temporary_for(name).and_then(key_of).is_some())
+    named(dir, &is_temporary)
 }
 
 /// The same of what only we read.

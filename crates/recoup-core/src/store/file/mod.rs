@@ -29,12 +29,13 @@ use self::format::{Parsed, Whose};
 use self::list::Named;
 use self::look::Nature;
 use super::folder::Folder;
+use super::plan::{clear_by_scan, scan_refined};
 use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::base::clock::Clock;
 use crate::base::fsx::{self, Stamp};
 use crate::entry::{Batch, Body, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 pub use cache::FileCache;
 
@@ -136,6 +137,10 @@ impl Store for Files {
         done.map(|()| removed)
     }
 
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        clear_by_scan(self, scope, gone)
+    }
+
     fn fold(&self, batch: &Batch) -> Result<()> {
         fold::fold(&self.folder, batch)
     }
@@ -147,22 +152,24 @@ impl Store for Files {
     /// The kind of a broken one is not known: it is shown whatever kind is asked for.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
-        for scope in self.scopes(filter)? {
-            for Named { key, path } in list::entries_in(&self.folder.of(&scope))? {
-                let id = Id::new(scope.clone(), key);
-                let flow = match look::at(&path)?.map(|seen| seen.nature) {
-                    Some(Nature::Ours(head) | Nature::Guest(head)) if wanted(&head) => {
-                        visit(&id, Ok(&head))
+        scan_refined(filter, visit, |filter, visit| {
+            for scope in self.scopes(filter)? {
+                for Named { key, path } in list::entries_in(&self.folder.of(&scope))? {
+                    let id = Id::new(scope.clone(), key);
+                    let flow = match look::at(&path)?.map(|seen| seen.nature) {
+                        Some(Nature::Ours(head) | Nature::Guest(head)) if wanted(&head) => {
+                            visit(&id, Ok(&head))
+                        }
+                        Some(Nature::Broken(error)) => visit(&id, Err(error)),
+                        _ => continue,
+                    };
+                    if flow.is_break() {
+                        return Ok(());
                     }
-                    Some(Nature::Broken(error)) => visit(&id, Err(error)),
-                    _ => continue,
-                };
-                if flow.is_break() {
-                    return Ok(());
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {

@@ -3,10 +3,11 @@
 use redis::{ErrorKind as Redis, RedisError, ServerErrorKind};
 
 use crate::error::{Error, ErrorKind};
+use crate::secrets;
 
-/// Says what was being done, and what a caller can do about it. Nothing that the
-/// server or the client library says holds a password.
-pub(super) fn explain(error: &RedisError, doing: &str) -> Error {
+/// Says what was being done, and what a caller can do about it. A server may repeat what it was
+/// sent, so its words are shown without secrets and without `password`.
+pub(super) fn explain(error: &RedisError, doing: &str, password: Option<&str>) -> Error {
     let kind = kind_of(error);
     let words = match kind {
         ErrorKind::Full => format!("{doing}: the server has no room left"),
@@ -22,7 +23,22 @@ pub(super) fn explain(error: &RedisError, doing: &str) -> Error {
         _ => doing.to_owned(),
     };
     // Its words have those of its cause in them.
-    Error::new(kind, words).with_source(error.to_string())
+    Error::new(kind, words).with_source(redacted(&error.to_string(), password))
+}
+
+/// Returns a server's message without secrets and without `password`.
+fn redacted(said: &str, password: Option<&str>) -> String {
+    let said = secrets::redact(said).into_owned();
+    match password {
+        Some(password) if !password.is_empty() && said.contains(password) => {
+            // A short one may be a part of any word, which would show where it was taken out.
+            match password.len() {
+                ..4 => "the answer repeats the password".to_owned(),
+                _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
+            }
+        }
+        _ => said,
+    }
 }
 
 /// Said by a node of a cluster to those who don't know that it is one.

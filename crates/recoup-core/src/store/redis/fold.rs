@@ -61,8 +61,8 @@ fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<
         }
         command
     });
-    let answers = shared.line.ask("folding in what happened", commands.collect())?;
-    let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == Value::Int(1));
+    let answers = shared.line.ask_numbers("folding in what happened", commands.collect())?;
+    let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == 1);
     Ok(new.map(|(scope, _)| *scope).collect())
 }
 
@@ -89,7 +89,7 @@ fn fields_for(counted: &Counted<'_>, amount: &Amount) -> Vec<Field> {
 
 fn tell(shared: &Shared, commands: &[Cmd]) -> Result<()> {
     for commands in commands.chunks(BATCH) {
-        shared.line.ask("folding in what happened", commands.to_vec())?;
+        shared.line.ask_numbers("folding in what happened", commands.to_vec())?;
     }
     Ok(())
 }

@@ -54,11 +54,27 @@ impl Line {
                 // It was the primary when we connected; by name we may find the new one.
                 self.idle().clear();
             }
-            fault::explain(&error, doing)
+            fault::explain(&error, doing, self.target.password.as_deref())
         })
     }
 
-    /// The same with errors among the answers.
+    /// The answers to writes that a real server answers with a whole number each. Something
+    /// that says `OK` to everything has stored nothing.
+    pub(crate) fn ask_numbers(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<i64>> {
+        let number = |answer| match answer {
+            Value::Int(number) => Ok(number),
+            _ => Err(Self::not_redis(doing)),
+        };
+        self.ask(doing, commands)?.into_iter().map(number).collect()
+    }
+
+    /// The error for an answer that no Redis server gives to such a command.
+    pub(crate) fn not_redis(doing: &str) -> Error {
+        let message = "what answers there is no Redis: its answer is none that Redis gives";
+        Error::new(ErrorKind::Unavailable, format!("{doing}: {message}"))
+    }
+
+    /// The same as [`Self::ask`] with errors among the answers.
     pub(super) fn ask_each(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<Value>> {
         if commands.is_empty() {
             return Ok(Vec::new());
@@ -142,7 +158,9 @@ impl Line {
     fn explain(&self, doing: &str, failed: Failed) -> Error {
         let unavailable = |what| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
         match failed {
-            Failed::Answered(error) if !error.is_timeout() => fault::explain(&error, doing),
+            Failed::Answered(error) if !error.is_timeout() => {
+                fault::explain(&error, doing, self.target.password.as_deref())
+            }
             Failed::Answered(_) | Failed::TooLate => fault::too_late(doing, self.target.timeout),
             Failed::NoThread(error) => unavailable("no thread").with_source(error),
             Failed::Panicked => unavailable("the client failed"),

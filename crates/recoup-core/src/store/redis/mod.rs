@@ -22,10 +22,11 @@ mod write;
 
 use std::sync::Arc;
 
+use super::plan::{clear_by_scan, scan_refined};
 use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::Result;
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 use keys::Keys;
 
 pub use claims::RedisClaims;
@@ -78,6 +79,10 @@ impl Store for Redis {
             .count())
     }
 
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        clear_by_scan(self, scope, gone)
+    }
+
     fn fold(&self, batch: &Batch) -> Result<()> {
         fold::fold(&self.shared, batch)
     }
@@ -87,7 +92,7 @@ impl Store for Redis {
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        scan::scan(&self.shared, filter, visit)
+        scan_refined(filter, visit, |filter, visit| scan::scan(&self.shared, filter, visit))
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {

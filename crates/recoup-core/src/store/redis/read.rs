@@ -44,7 +44,7 @@ pub(super) fn fields_of(shared: &Shared, id: &Id, names: &[&str]) -> Cmd {
 /// The head in the answer to a question for [`HEAD`]; none where there is no record.
 pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
     let answer =
-        answer.extract_error().map_err(|error| fault::explain(&error, "reading a record"))?;
+        answer.extract_error().map_err(|error| fault::explain(&error, "reading a record", None))?;
     let mut fields = Fields::expected(answer, HEAD.len())?;
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }

@@ -110,8 +110,9 @@ impl Line {
                     return Ok(());
                 }
                 match next {
-                    Some(next) if next != "0" => cursor = next,
-                    _ => break,
+                    Some(next) if next == "0" => break,
+                    Some(next) => cursor = next,
+                    None => return Err(Self::not_redis(doing)),
                 }
             }
         }

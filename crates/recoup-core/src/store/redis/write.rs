@@ -3,6 +3,7 @@
 use redis::{Cmd, Value};
 
 use super::Shared;
+use super::line::Line;
 use super::read::{Fields, FrameRun};
 use super::scripts::{self, eval};
 use crate::base::clock::{SystemClock, Timestamp};
@@ -32,7 +33,7 @@ pub(super) fn put(shared: &Shared, id: &Id, record: &Record) -> Result<()> {
     for name in runs.iter().flat_map(|run| run.names(shared, id)) {
         commands.push(keep_until(&name, expires));
     }
-    shared.line.ask("storing a record", commands).map(drop)
+    shared.line.ask_numbers("storing a record", commands).map(drop)
 }
 
 /// Where a payload went.
@@ -78,7 +79,10 @@ fn place<'a>(shared: &Shared, id: &Id, payload: &'a Payload) -> Result<Placed<'a
         command.arg("EX").arg(UNNAMED);
         run.count += 1;
         len += frame.len() as u64;
-        shared.line.ask_one("storing a large body", command).map(drop)
+        match shared.line.ask_one("storing a large body", command)? {
+            Value::Okay => Ok(()),
+            _ => Err(Line::not_redis("storing a large body")),
+        }
     })?;
     Ok(Placed::Framed(run, len))
 }
@@ -182,7 +186,7 @@ pub(super) fn remove_by(
             command
         });
         let answers = shared.line.ask("removing records", commands.collect())?;
-        let outcomes: Vec<Removed> = answers.into_iter().map(removal).collect();
+        let outcomes = answers.into_iter().map(removal).collect::<Result<Vec<Removed>>>()?;
         let mut unlisted = Vec::new();
         for ((id, _), outcome) in ids.iter().zip(&outcomes) {
             if !matches!(outcome, Removed::Kept) {
@@ -214,11 +218,13 @@ fn not_dying(shared: &Shared, id: &Id) -> Cmd {
     command
 }
 
-fn removal(answer: Value) -> Removed {
+/// Reads the answer of the scripts that remove: a list that begins with 1, 0 or -1.
+fn removal(answer: Value) -> Result<Removed> {
     let mut fields = Fields::of(answer);
     match (fields.number(), fields.number()) {
-        (Some(1), bytes) => Removed::Gone(bytes.unwrap_or(0).max(0).cast_unsigned()),
-        (Some(0), _) => Removed::Absent,
-        _ => Removed::Kept,
+        (Some(1), bytes) => Ok(Removed::Gone(bytes.unwrap_or(0).max(0).cast_unsigned())),
+        (Some(0), _) => Ok(Removed::Absent),
+        (Some(_), _) => Ok(Removed::Kept),
+        (None, _) => Err(Line::not_redis("removing records")),
     }
 }

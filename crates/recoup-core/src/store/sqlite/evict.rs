@@ -3,28 +3,54 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::database::{fault, in_transaction};
+use super::space;
+use crate::database::{Pool, fault, in_transaction};
 use crate::error::{Error, Result};
 use crate::key::{Id, Key, Kind, Scope};
-use crate::store::{Cause, Evicted, EvictionPlan};
+use crate::store::{Cause, Evicted, EvictionPlan, Gone};
 
-/// How many records are looked at, or found dead and removed, in one go: a write
-/// that comes after a long time must not pay for all of that time.
+/// How many records are looked at, or found dead and removed, in one transaction: a write
+/// that comes after a long time must not pay for all of that time, and others wait meanwhile.
 const BATCH: i64 = 500;
 
-pub(super) fn carry_out(writer: &mut Connection, plan: &EvictionPlan) -> Result<Evicted> {
-    if !is_due(writer, plan)? {
-        return Ok(Evicted::default());
+/// How many batches one eviction does, unless it is thorough. The rest is left to the next.
+const ROUNDS: usize = 4;
+
+pub(super) fn carry_out(pool: &Pool, plan: &EvictionPlan) -> Result<Evicted> {
+    let mut all = Evicted::default();
+    for round in 1.. {
+        let (evicted, is_more_due) = pool.remove(|writer| evict_batch(writer, plan))?;
+        let Evicted { expired, least_used, bytes, gone, lost_all: _ } = evicted;
+        all.expired += expired;
+        all.least_used += least_used;
+        all.bytes += bytes;
+        for Gone { id, kind, cause } in gone {
+            all.name(id, kind, cause);
+        }
+        if !is_more_due || expired + least_used == 0 || !plan.thorough && round == ROUNDS {
+            break;
+        }
+        space::let_others_write();
     }
-    in_transaction(writer, "evicting records", |writer| {
+    Ok(all)
+}
+
+/// Also says whether there is more to do at once.
+fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Evicted, bool)> {
+    if !is_due(writer, plan)? {
+        return Ok((Evicted::default(), false));
+    }
+    let done = in_transaction(writer, "evicting records", |writer| {
         let mut evicted = Evicted::default();
         let before = all_bytes(writer)?;
         remove_dead(writer, plan, &mut evicted)?;
-        remove_least_used(writer, plan, &mut evicted)?;
+        let is_over = remove_least_used(writer, plan, &mut evicted)?;
         // The difference, because full results go with their last record.
         evicted.bytes = before.saturating_sub(all_bytes(writer)?);
-        Ok(evicted)
-    })
+        Ok((evicted, is_over || plan.thorough && any_dead(writer, plan)?))
+    })?;
+    space::give_some_back(writer)?;
+    Ok(done)
 }
 
 fn all_bytes(reader: &Connection) -> Result<u64> {
@@ -37,6 +63,7 @@ fn all_bytes(reader: &Connection) -> Result<u64> {
 
 fn is_due(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
     let (entries, bytes) = totals(reader, plan)?;
+    let bytes = if plan.max_bytes.is_some() { space::on_disk(reader, bytes)? } else { bytes };
     Ok(!plan.allows(entries, bytes) || any_dead(reader, plan)?)
 }
 
@@ -86,35 +113,40 @@ fn named(row: &Row<'_>) -> rusqlite::Result<Option<(Id, Kind)>> {
     Ok(id.zip(kind).map(|((scope, key), kind)| (Id::new(scope, key), kind)))
 }
 
+/// Says whether there still is more than the plan allows.
 fn remove_least_used(
     writer: &Connection,
     plan: &EvictionPlan,
     evicted: &mut Evicted,
-) -> Result<()> {
+) -> Result<bool> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
     let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
     let (mut entries, mut bytes) = totals(writer, plan)?;
-    while !plan.allows(entries, bytes) {
-        let candidates = least_used(writer, plan)?;
-        if candidates.is_empty() {
-            break;
-        }
-        for Candidate { row, key, size, has_full } in candidates {
-            let Some(limit) = plan.excess(entries, bytes) else { break };
-            delete.execute([row]).map_err(evicting)?;
-            evicted.add(Cause::Over(limit));
-            if let Some(key) = key {
-                evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
-            }
-            // Whether a full result went too, only the totals know.
-            (entries, bytes) = if has_full {
-                totals(writer, plan)?
-            } else {
-                (entries.saturating_sub(1), bytes.saturating_sub(size))
-            };
-        }
+    // Measured once: pages that become unused in this transaction are counted with it.
+    let on_disk = space::on_disk(writer, bytes)?;
+    let scaled = |bytes: u64, whole: u64| match u128::from(bytes) * u128::from(on_disk) {
+        taken if whole > 0 => u64::try_from(taken / u128::from(whole)).unwrap_or(u64::MAX),
+        _ => bytes,
+    };
+    let whole = bytes;
+    if plan.allows(entries, scaled(bytes, whole)) {
+        return Ok(false);
     }
-    Ok(())
+    for Candidate { row, key, size, has_full } in least_used(writer, plan)? {
+        let Some(limit) = plan.excess(entries, scaled(bytes, whole)) else { return Ok(false) };
+        delete.execute([row]).map_err(evicting)?;
+        evicted.add(Cause::Over(limit));
+        if let Some(key) = key {
+            evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
+        }
+        // Whether a full result went too, only the totals know.
+        (entries, bytes) = if has_full {
+            totals(writer, plan)?
+        } else {
+            (entries.saturating_sub(1), bytes.saturating_sub(size))
+        };
+    }
+    Ok(!plan.allows(entries, scaled(bytes, whole)))
 }
 
 struct Candidate {

@@ -6,23 +6,31 @@
 
 mod evict;
 mod fold;
+mod marks;
 mod near;
 mod read;
 mod schema;
+mod space;
 mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
+
+use super::plan::scan_refined;
 use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
 use crate::database::{self, Pool, Teller};
 use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
-use crate::key::{Id, Scope};
+use crate::key::{Id, Kind, Scope};
 
 pub use crate::database::{Beside, Inspected, Soundness, Waits, lock_of, set_asides};
 pub use schema::VERSION;
+
+/// Records that are removed in one transaction, or read in one go. Others may write between.
+const BATCH: usize = 1_000;
 
 /// Records in an SQLite file.
 #[derive(Debug)]
@@ -37,6 +45,11 @@ impl Sqlite {
         let path = path.into();
         let told = Arc::new(Told { faults, path: path.clone() });
         Self { pool: Pool::new(path, &schema::LAYOUT, waits, told) }
+    }
+
+    /// Looks at all of the file. A damaged one is mended or set aside; true if it was damaged.
+    pub fn repair(&self) -> Result<bool> {
+        self.pool.repair()
     }
 
     /// Where the file is.
@@ -81,11 +94,45 @@ impl Store for Sqlite {
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
-        self.pool.write(|writer| write::put(writer, id, record))
+        let put = self.pool.write(|writer| write::put(writer, id, record));
+        // It is in the one that is there now.
+        self.pool.was_begun_anew();
+        put
     }
 
     fn remove(&self, ids: &[Id]) -> Result<usize> {
-        self.pool.write_existing(|writer| write::remove(writer, ids))
+        let mut removed = 0;
+        for (number, some) in ids.chunks(BATCH).enumerate() {
+            if number > 0 {
+                space::let_others_write();
+            }
+            removed += self.pool.remove(|writer| write::remove(writer, some))?;
+        }
+        if removed > 0 {
+            space::give_all_back(&self.pool)?;
+        }
+        Ok(removed)
+    }
+
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        let filter = Filter::of_scope(scope);
+        let mut rows = self.pool.read(|reader| read::rows(reader, &filter))?.unwrap_or_default();
+        // Neighbours in the file go together: each page is written once.
+        rows.sort_unstable();
+        let mut removed = 0;
+        self.pool.remove(|writer| {
+            space::leave_freed_pages(writer)?;
+            for (number, some) in rows.chunks(BATCH).enumerate() {
+                if number > 0 {
+                    space::let_others_write();
+                }
+                removed += write::remove_rows(writer, scope, some, gone)?;
+                space::checkpoint_each(writer, number)?;
+            }
+            space::overwrite_freed_pages(writer)
+        })?;
+        space::give_back_thoroughly(&self.pool)?;
+        Ok(removed)
     }
 
     fn fold(&self, batch: &Batch) -> Result<()> {
@@ -97,11 +144,49 @@ impl Store for Sqlite {
     }
 
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        self.pool.read(|reader| read::scan(reader, filter, visit)).map(Option::unwrap_or_default)
+        let plain = |filter: &Filter, visit: &mut Visit<'_>| {
+            let scanned = self.pool.read(|reader| read::scan(reader, filter, visit));
+            scanned.map(Option::unwrap_or_default)
+        };
+        if filter.is_plain() {
+            return plain(filter, visit);
+        }
+        let Filter { kind, key_prefix, served, selection, .. } = filter;
+        let is_narrowed = kind.is_some() || key_prefix.is_some() || *served || selection.is_some();
+        if filter.newest.is_some() && (is_narrowed || filter.scope.is_none()) {
+            return scan_refined(filter, visit, plain);
+        }
+        // No transaction is open while somebody looks at what was found: that may take long.
+        let rows = self.pool.read(|reader| read::rows(reader, filter))?.unwrap_or_default();
+        for some in rows.chunks(BATCH) {
+            let heads = |reader: &Connection| {
+                some.iter().map(|row| read::head(reader, *row)).collect::<Result<Vec<_>>>()
+            };
+            for (id, head) in self.pool.read(heads)?.into_iter().flatten().flatten() {
+                let found = head.as_ref().ok();
+                let is_other = filter.scope.as_ref().is_some_and(|scope| *scope != id.scope)
+                    || kind.is_some_and(|kind| found.is_some_and(|it| it.header.kind != kind));
+                if is_other || !filter.admits(&id, found) {
+                    continue;
+                }
+                let flow = match head {
+                    Ok(head) => visit(&id, Ok(&head)),
+                    Err(error) => visit(&id, Err(error)),
+                };
+                if flow.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
-        self.pool.write_existing(|writer| evict::carry_out(writer, plan))
+        let evicted = evict::carry_out(&self.pool, plan)?;
+        if plan.thorough {
+            space::give_back_thoroughly(&self.pool)?;
+        }
+        Ok(Evicted { lost_all: self.pool.was_begun_anew(), ..evicted })
     }
 
     fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {

@@ -13,6 +13,10 @@ use crate::store::nearest::{Best, Probe, Sketch};
 
 /// None where the file has no sketches yet.
 pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<Vec<(Id, Head)>>> {
+    // Nothing has anything in common with a bare key.
+    if probe.parts.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     if version_of(reader)? <= BARE {
         return Ok(None);
     }
@@ -31,7 +35,7 @@ pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<V
     let mut heads = Vec::new();
     for row in best.into_found() {
         // One may be gone, or unreadable: then it is nobody's neighbour.
-        heads.extend(read::head(reader, row)?.and_then(Result::ok));
+        heads.extend(read::head(reader, row)?.and_then(|(id, head)| Some((id, head.ok()?))));
     }
     Ok(Some(heads))
 }

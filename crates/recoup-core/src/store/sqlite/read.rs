@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
+use super::{marks, space};
 use crate::base::clock::Timestamp;
 use crate::database::{busy, connection, fault};
 use crate::entry::{Chunks, Head, Header, Payload, Record};
@@ -117,13 +118,13 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
 }
 
 /// The head in a row, and whose it is; none where there is none any more.
-pub(super) fn head(reader: &Connection, row: i64) -> Result<Option<Result<(Id, Head)>>> {
+pub(super) fn head(reader: &Connection, row: i64) -> Result<Option<(Id, Result<Head>)>> {
     const SQL: &str = "SELECT scope, key, header, stored_at, last_used, hits
                        FROM entries WHERE rowid = ?1";
     let mut found = None;
     let read = |row: &Row<'_>| {
         visit_row(row, &mut |id, head| {
-            found = Some(head.map(|head| (id.clone(), head.clone())));
+            found = Some((id.clone(), head.cloned()));
             Flow::Continue(())
         })
     };
@@ -138,11 +139,47 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
     const SQL: &str = "SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0)
                        FROM totals WHERE scope = ?1";
     let count = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
-    reader
+    let usage = reader
         .query_row(SQL, [scope.as_str()], |row| {
             Ok(Usage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
-        .map_err(|error| fault::explain(error, "counting the records"))
+        .map_err(|error| fault::explain(error, "counting the records"))?;
+    Ok(Usage { bytes: space::on_disk(reader, usage.bytes)?, ..usage })
+}
+
+/// The rows that a filter lets through as far as an index knows, in the order that it asks
+/// for. What is not in an index is left to [`Filter::admits`].
+pub(super) fn rows(reader: &Connection, filter: &Filter) -> Result<Vec<i64>> {
+    let explained = |error| fault::explain(error, "listing the records");
+    if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
+        && let Some(found) = marks::candidates(reader, scope, selection)?
+    {
+        return Ok(found);
+    }
+    let list = |sql: &str, values: &[&dyn ToSql]| -> rusqlite::Result<Vec<i64>> {
+        reader.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
+    };
+    let scope = filter.scope.as_ref().map(Scope::as_str);
+    let rows = match (scope, &filter.key_prefix, filter.newest) {
+        (Some(scope), Some(prefix), _) => {
+            // Keys are ASCII: all that begin so come before this.
+            let end = format!("{prefix}\u{7f}");
+            let sql = "SELECT rowid FROM entries WHERE scope = ?1 AND key >= ?2 AND key < ?3";
+            list(sql, &[&scope, prefix, &end])
+        }
+        (Some(scope), None, Some(most)) => {
+            let sql = "SELECT rowid FROM entries WHERE scope = ?1
+                       ORDER BY stored_at DESC, rowid DESC LIMIT ?2";
+            list(sql, &[&scope, &i64::try_from(most).unwrap_or(i64::MAX)])
+        }
+        (Some(scope), None, None) if filter.served => {
+            list("SELECT rowid FROM entries WHERE scope = ?1 AND hits > 0", &[&scope])
+        }
+        (Some(scope), None, None) => list("SELECT rowid FROM entries WHERE scope = ?1", &[&scope]),
+        (None, _, _) if filter.served => list("SELECT rowid FROM entries WHERE hits > 0", &[]),
+        (None, _, _) => list("SELECT rowid FROM entries", &[]),
+    };
+    rows.map_err(explained)
 }
 
 pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {

@@ -10,17 +10,26 @@
 //!           that a write need not count
 //! tallies   what happened, for each scope, kind, day and name, and what it saved
 //! folded    the batches of events that are counted in tallies
+//! mark_sets what entries can be selected by, each once for those that have it in common
 //! ```
 
 use rusqlite::{Connection, params};
 
+use super::marks;
 use crate::database::{Layout, fault};
 use crate::entry::Header;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::nearest::Sketch;
 
 /// The version of these tables. A newer one is refused.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
+
+/// The version before records had marks, and files could shrink. The first writer adds what
+/// takes no time; in a large file the rest is left to `clear` and `cleanup`.
+const UNMARKED: i64 = 2;
+
+/// A file with more entries than this is brought up to date stepwise.
+const FEW: i64 = 20_000;
 
 /// The version before records had sketches, and counts names and savings. Such a file is
 /// read as it is, and changed by its first writer.
@@ -32,6 +41,8 @@ const APPLICATION_ID: u32 = 0x5263_6f70;
 /// `expires` is when a record may be deleted (TTL and grace), null for never.
 /// `bytes` is the body and the header as stored. `sketch` is what a key's parts have in
 /// common with others', null where a writer of the version before is still running.
+/// `mark_set` is what it can be selected by, null where such a writer stored it last, which
+/// `marked_at` tells: that is the `stored_at` of the record that was marked.
 const TABLES: &str = "
 CREATE TABLE entries (
     scope TEXT NOT NULL,
@@ -46,7 +57,9 @@ CREATE TABLE entries (
     body BLOB,
     frames INTEGER,
     full TEXT,
-    sketch BLOB
+    sketch BLOB,
+    mark_set INTEGER,
+    marked_at INTEGER
 ) STRICT;
 CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);
 CREATE UNIQUE INDEX entries_id ON entries (scope, key);
@@ -138,6 +151,39 @@ CREATE TABLE tallies (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// Marks, as far as they can be added to a file of any size at once.
+const MARKS: &str = "
+CREATE TABLE mark_sets (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    marks TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX mark_sets_id ON mark_sets (scope, digest);
+CREATE TRIGGER entries_unmarked AFTER UPDATE OF header ON entries
+WHEN new.mark_set IS NOT NULL AND new.marked_at IS NOT new.stored_at BEGIN
+    UPDATE entries SET mark_set = NULL WHERE rowid = new.rowid;
+END;
+";
+
+/// Indexes that are made from all entries, and the triggers that need them. A large file of an
+/// earlier version gets them with the next `clear` or `cleanup`.
+const INDEXES: &str = "
+CREATE INDEX IF NOT EXISTS entries_recent ON entries (scope, stored_at);
+CREATE INDEX IF NOT EXISTS entries_served ON entries (scope) WHERE hits > 0;
+CREATE INDEX IF NOT EXISTS entries_marks ON entries (mark_set) WHERE mark_set > 0;
+CREATE INDEX IF NOT EXISTS entries_without_marks ON entries (scope) WHERE mark_set IS NULL;
+CREATE TRIGGER IF NOT EXISTS marks_out AFTER DELETE ON entries WHEN old.mark_set > 0 BEGIN
+    DELETE FROM mark_sets WHERE id = old.mark_set
+    AND NOT EXISTS (SELECT 1 FROM entries WHERE mark_set = old.mark_set AND mark_set > 0);
+END;
+CREATE TRIGGER IF NOT EXISTS marks_replaced AFTER UPDATE OF mark_set ON entries
+WHEN old.mark_set > 0 AND new.mark_set IS NOT old.mark_set BEGIN
+    DELETE FROM mark_sets WHERE id = old.mark_set
+    AND NOT EXISTS (SELECT 1 FROM entries WHERE mark_set = old.mark_set AND mark_set > 0);
+END;
+";
+
 /// What the cache's database is.
 pub(super) static LAYOUT: Layout = Layout {
     name: "cache",
@@ -147,12 +193,13 @@ pub(super) static LAYOUT: Layout = Layout {
     first: BARE,
     oldest: BARE,
     pragmas: "",
+    creation_pragmas: "PRAGMA auto_vacuum = INCREMENTAL;",
     cache: 64 << 10,
     backs_up: false,
-    tables: &[TABLES, TALLIES],
+    tables: &[TABLES, TALLIES, MARKS],
+    deferred: INDEXES,
     migrate,
     rescue: None,
-    mourn: None,
 };
 
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
@@ -160,7 +207,42 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
         add_sketches(connection)?;
         add_names(connection)?;
     }
+    if from <= UNMARKED {
+        let script = format!(
+            "ALTER TABLE entries ADD COLUMN mark_set INTEGER;
+             ALTER TABLE entries ADD COLUMN marked_at INTEGER;
+             {MARKS}"
+        );
+        connection.execute_batch(&script).map_err(migrating)?;
+        let entries: i64 = connection
+            .query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| row.get(0))
+            .map_err(migrating)?;
+        if entries <= FEW {
+            marks::mark_all(connection)?;
+            add_indexes(connection)?;
+        }
+    }
     Ok(())
+}
+
+/// Adds what a large file of an earlier version does not have yet.
+pub(super) fn add_indexes(connection: &Connection) -> Result<()> {
+    if is_complete(connection)? {
+        return Ok(());
+    }
+    connection.execute_batch(INDEXES).map_err(migrating)
+}
+
+/// True if the file has all indexes of this version.
+pub(super) fn is_complete(connection: &Connection) -> Result<bool> {
+    connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'marks_replaced')")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(|error| fault::explain(error, "reading the schema"))
+}
+
+fn migrating(error: rusqlite::Error) -> Error {
+    fault::explain(error, "bringing the cache to this version")
 }
 
 fn add_names(connection: &Connection) -> Result<()> {
@@ -171,26 +253,23 @@ fn add_names(connection: &Connection) -> Result<()> {
          SELECT scope, kind, day, what, count FROM earlier;
          DROP TABLE earlier;"
     );
-    connection
-        .execute_batch(&script)
-        .map_err(|error| fault::explain(error, "bringing the cache to this version"))
+    connection.execute_batch(&script).map_err(migrating)
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {
-    let explained = |error| fault::explain(error, "bringing the cache to this version");
-    connection.execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;").map_err(explained)?;
-    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(explained)?;
+    connection.execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;").map_err(migrating)?;
+    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(migrating)?;
     let mut set =
-        connection.prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1").map_err(explained)?;
-    let mut rows = all.query([]).map_err(explained)?;
-    while let Some(row) = rows.next().map_err(explained)? {
+        connection.prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1").map_err(migrating)?;
+    let mut rows = all.query([]).map_err(migrating)?;
+    while let Some(row) = rows.next().map_err(migrating)? {
         let (id, header): (i64, Vec<u8>) =
-            (row.get(0).map_err(explained)?, row.get(1).map_err(explained)?);
+            (row.get(0).map_err(migrating)?, row.get(1).map_err(migrating)?);
         // What can't be read is nobody's neighbour.
         let Ok(header) = Header::from_json(&header) else { continue };
-        set.execute(params![id, Sketch::of(&header.parts).as_bytes()]).map_err(explained)?;
+        set.execute(params![id, Sketch::of(&header.parts).as_bytes()]).map_err(migrating)?;
     }
     connection
         .execute_batch("CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);")
-        .map_err(explained)
+        .map_err(migrating)
 }

@@ -1,13 +1,14 @@
 //! Writing: each call is one transaction, taken for writing from the start, so
 //! that it either waits its turn or fails before anything was done.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::marks;
 use crate::base::clock::Timestamp;
 use crate::database::{fault, in_transaction};
 use crate::entry::{Chunks, Payload, Record};
 use crate::error::{Error, Result};
-use crate::key::Id;
+use crate::key::{Id, Key, Kind, Scope};
 use crate::store::nearest::Sketch;
 
 /// Where a payload went: into the row itself, or into frames of that number.
@@ -44,14 +45,10 @@ pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<(
     if !record.is_sealed() {
         return put(writer, id, &record.sealed()?);
     }
-    match (&record.payload, &record.full) {
-        // One statement is a transaction of its own.
-        (Payload::Inline(body), None) => upsert(writer, id, record, &Placed::Inline(body)),
-        _ => in_transaction(writer, "storing a record", |writer| {
-            put_full(writer, id, record)?;
-            upsert(writer, id, record, &place(writer, &record.payload)?)
-        }),
-    }
+    in_transaction(writer, "storing a record", |writer| {
+        put_full(writer, id, record)?;
+        upsert(writer, id, record, &place(writer, &record.payload)?)
+    })
 }
 
 /// Keeps the full result, once for all entries that share it. Written again
@@ -98,15 +95,17 @@ fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
 fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) -> Result<()> {
     const SQL: &str = "
         INSERT INTO entries (scope, key, kind, expires, stored_at, last_used, hits, bytes, header,
-                             body, frames, full, sketch)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                             body, frames, full, sketch, mark_set, marked_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?5)
         ON CONFLICT (scope, key) DO UPDATE SET
             kind = excluded.kind, expires = excluded.expires, stored_at = excluded.stored_at,
             last_used = excluded.last_used, hits = excluded.hits, bytes = excluded.bytes,
             header = excluded.header, body = excluded.body, frames = excluded.frames,
-            full = excluded.full, sketch = excluded.sketch";
+            full = excluded.full, sketch = excluded.sketch, mark_set = excluded.mark_set,
+            marked_at = excluded.marked_at";
     let head = &record.head;
     let json = head.header.to_json();
+    let mark_set = marks::place(writer, id.scope.as_str(), &head.header)?;
     let bytes = placed.len() + json.len() as u64;
     writer
         .prepare_cached(SQL)
@@ -125,6 +124,7 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
                 placed.frames(),
                 head.header.full.map(|full| full.sha256.to_hex()),
                 Sketch::of(&head.header.parts).as_bytes(),
+                mark_set,
             ])
         })
         .map(drop)
@@ -135,16 +135,47 @@ fn storing(error: rusqlite::Error) -> Error {
     fault::explain(error, "storing a record")
 }
 
+/// Removes records, all of them in one transaction; says how many there were.
 pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
     in_transaction(writer, "removing records", |writer| {
-        let explained = |error| fault::explain(error, "removing a record");
         let mut delete = writer
             .prepare_cached("DELETE FROM entries WHERE scope = ?1 AND key = ?2")
-            .map_err(explained)?;
+            .map_err(removing)?;
         ids.iter().try_fold(0, |sum, id| {
             let gone =
-                delete.execute(params![id.scope.as_str(), id.key.as_str()]).map_err(explained)?;
+                delete.execute(params![id.scope.as_str(), id.key.as_str()]).map_err(removing)?;
             Ok(sum + gone)
         })
     })
+}
+
+/// The same by row; what is in another scope by now stays. `gone` hears what went.
+pub(super) fn remove_rows(
+    writer: &mut Connection,
+    scope: &Scope,
+    rows: &[i64],
+    gone: &mut dyn FnMut(Id, Kind),
+) -> Result<usize> {
+    const SQL: &str = "DELETE FROM entries WHERE rowid = ?1 AND scope = ?2 RETURNING key, kind";
+    let mut removed: Vec<(String, String)> = Vec::new();
+    in_transaction(writer, "removing records", |writer| {
+        let mut delete = writer.prepare_cached(SQL).map_err(removing)?;
+        for row in rows {
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let one = delete.query_row(params![row, scope.as_str()], read).optional();
+            removed.extend(one.map_err(removing)?);
+        }
+        Ok(())
+    })?;
+    for (key, kind) in &removed {
+        // Keys and kinds of a later version are its to name.
+        if let (Ok(key), Some(kind)) = (Key::parse(key), Kind::from_name(kind)) {
+            gone(Id::new(scope.clone(), key), kind);
+        }
+    }
+    Ok(removed.len())
+}
+
+fn removing(error: rusqlite::Error) -> Error {
+    fault::explain(error, "removing a record")
 }

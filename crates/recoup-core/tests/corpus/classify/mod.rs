@@ -5,6 +5,7 @@
 
 pub(crate) mod figures;
 pub(crate) mod judge;
+pub(crate) mod short;
 pub(crate) mod train;
 
 use std::fs;

@@ -7,6 +7,7 @@ pub(crate) mod clean;
 pub(crate) mod fill;
 mod formats;
 mod hosts;
+pub(crate) mod labelled;
 mod named;
 pub(crate) mod rates;
 

@@ -1,16 +1,22 @@
 //! A store that fails while a large body is read: that is no damage, and no
 //! reason to remove anything.
 
+use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
+use recoup_core::cache::{Cache, Options, Peek, Reason, Request, Ttl, View};
 use recoup_core::entry::{Batch, Chunks, Head, INLINE_MAX, Payload, Record, Tally};
 use recoup_core::key::{Id, Kind, Scope};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, Usage, Visit};
+use recoup_core::store::sqlite::Waits;
+use recoup_core::store::{
+    Evicted, EvictionPlan, Filter, Info, Memory, Probe, Sqlite, Store, Usage, Visit,
+};
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::support::{id, noise, record};
+use super::Scene;
+use crate::support::{Faults, id, noise, record};
 
 /// Has records, but fails with this kind of error so many times when a body is
 /// read.
@@ -52,6 +58,10 @@ impl Store for Failing {
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.0.tallies(scope)
     }
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.0.clear(scope, gone)
+    }
+
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         self.0.scan(filter, visit)
     }
@@ -127,4 +137,26 @@ fn what_was_stored_anew_since_it_was_found_damaged_is_not_repaired_away() {
     let verified = cache.verify(&Scope::global(), &mut |_, _| {}).unwrap();
     assert_eq!(verified.damaged.len(), 1);
     assert_eq!(cache.repair(&verified.damaged).unwrap(), 0);
+}
+
+/// The eviction that belongs to a write finds the damage after the write was done.
+#[test]
+fn what_was_written_before_the_damage_was_met_is_written_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cache.db");
+    let faults = Faults::new();
+    let open = || Arc::new(Sqlite::at(&path, Waits::default(), faults.clone()));
+    Scene::with(open(), Options::default()).fill("old", "old", Ttl::Forever, &[]);
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries_expiry'";
+    let root: u32 = database.query_row(sql, [], |row| row.get(0)).unwrap();
+    drop(database);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&noise(4_096, 7), u64::from(root - 1) * 4_096).unwrap();
+    let scene = Scene::with(open(), Options::default());
+    scene.fill("new", "new", Ttl::Forever, &[]);
+    assert_eq!(faults.count(), 1, "it was set aside");
+    assert!(scene.hits("new"));
+    assert!(Scene::with(open(), Options::default()).hits("new"));
 }

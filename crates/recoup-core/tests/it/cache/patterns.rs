@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use recoup_core::ErrorKind;
-use recoup_core::cache::{Cache, Freshness, Options, Peek, Reason, Request, Ttl, View};
+use recoup_core::cache::{
+    Cache, Freshness, Options, Peek, Reason, Request, SourceLimits, Ttl, View,
+};
 use recoup_core::key::Kind;
 
 use super::{Scene, cache_of, set_mtime};
@@ -287,4 +289,46 @@ fn a_new_file_with_a_name_that_is_no_text_is_a_change() {
     let name = std::ffi::OsStr::from_bytes(b"src/\xff.rs");
     fs::write(scene.dir.path().join(name), "").unwrap();
     assert!(!scene.hits("key"));
+}
+
+#[test]
+fn a_link_into_another_tree_is_not_followed() {
+    let scene = four_files();
+    let elsewhere = four_files();
+    symlink(elsewhere.path("src"), scene.path("src/away")).unwrap();
+    symlink(elsewhere.path("other/d.rs"), scene.path("src/file.rs")).unwrap();
+    for source in ["src", ".", "src/**/*.rs"] {
+        scene.fill("key", "body", Ttl::Forever, &[source]);
+        let paths = paths(&scene);
+        assert!(paths.iter().all(|path| !path.contains("away/")), "{source}: {paths:?}");
+        assert!(paths.contains(&"src/file.rs".to_owned()), "a link to a file is that file");
+    }
+    // Whoever names it means it.
+    scene.fill("key", "body", Ttl::Forever, &["src/away"]);
+    assert_eq!(paths(&scene).len(), 3);
+    elsewhere.write("src/new.rs", "");
+    assert_modified(&scene, "src/away/new.rs");
+}
+
+#[test]
+fn too_many_files_and_too_many_bytes_are_refused_with_the_remedy() {
+    let scene = four_files();
+    let refused = |limits: SourceLimits, source: &str| {
+        let options = Options { sources: limits, ..Options::default() };
+        let cache = cache_of(&scene.store, options, &scene.clock);
+        cache.permit(&id("key"), &scene.view(), &[source.to_owned()]).unwrap_err().to_string()
+    };
+    let few = SourceLimits { files: 2, ..SourceLimits::default() };
+    assert_eq!(
+        refused(few, "src"),
+        "the source \"src\" has more than 2 files: use a narrower pattern, or raise cache.max_source_files"
+    );
+    assert!(refused(few, "**/*.rs").contains("has more than 2 files"));
+    scene.write("large", &"x".repeat(3 << 20));
+    let small = SourceLimits { bytes: 2 << 20, ..SourceLimits::default() };
+    let message = refused(small, "large");
+    assert!(message.ends_with(
+        "/large the sources have more than 2 MB: use a narrower pattern, or raise cache.max_source_mb"
+    ));
+    assert_eq!(message, refused(small, "."));
 }

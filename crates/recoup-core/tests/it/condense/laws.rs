@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{identifiers, printed, verdict, with};
 
 /// Any JSON at all, with names that mean something among others.
-fn any_json() -> impl Strategy<Value = Value> {
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -27,7 +27,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn name() -> impl Strategy<Value = String> {
+pub(super) fn name() -> impl Strategy<Value = String> {
     let known = [
         "verdict",
         "status",

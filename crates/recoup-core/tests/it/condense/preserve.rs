@@ -57,7 +57,6 @@ fn the_fields_of_the_strategy_come_first() {
     {
       "type": "summary",
       "verdict": "UNKNOWN",
-      "description": "",
       "item_count": 1,
       "mine": 2
     }

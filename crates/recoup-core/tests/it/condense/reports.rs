@@ -71,7 +71,7 @@ fn cargo_with_tests_that_fail() {
 fn pytest() {
     insta::assert_snapshot!(forms("pytest.json"), @r#"
     "FAIL" {"critical":0,"high":4,"low":0,"medium":0}
-    {"file":"test_import.py","id":"test_import.py","line":0,"message":"ModuleNotFoundError: No module named 'nothing_of_that_name'","severity":"error"}
+    {"file":"test_import.py","id":"test_import.py","message":"ModuleNotFoundError: No module named 'nothing_of_that_name'","severity":"error"}
     {"file":"test_login.py","id":"test_login.py::test_direct","line":13,"message":"assert [1, 2] == [1, 3]\n  \n  At index 1 diff: 2 != 3\n  Use -v to get more diff","severity":"error"}
     {"file":"test_login.py","id":"test_login.py::test_in_helper","line":5,"message":"AssertionError: naïve – wrong value\nassert 1 == 2","severity":"error"}
     {"file":"test_login.py","id":"test_login.py::test_setup_error","line":22,"message":"RuntimeError: no database","severity":"error"}
@@ -98,10 +98,10 @@ fn ripgrep() {
 fn junit() {
     insta::assert_snapshot!(forms("junit-junit2json.json"), @r#"
     "FAIL" {"critical":0,"high":4,"low":0,"medium":0}
-    {"file":"unknown","id":"test_import","line":0,"message":"collection failure","severity":"error"}
-    {"file":"test_login","id":"test_login.test_direct","line":0,"message":"assert [1, 2] == [1, 3]\n  \n  At index 1 diff: 2 != 3\n  Use -v to get more diff","severity":"error"}
-    {"file":"test_login","id":"test_login.test_in_helper","line":0,"message":"AssertionError: naïve – wrong value\nassert 1 == 2","severity":"error"}
-    {"file":"test_login","id":"test_login.test_setup_error","line":0,"message":"failed on setup with \"RuntimeError: no database\"","severity":"error"}
+    {"id":"test_import","message":"collection failure","severity":"error"}
+    {"file":"test_login","id":"test_login.test_direct","message":"assert [1, 2] == [1, 3]\n  \n  At index 1 diff: 2 != 3\n  Use -v to get more diff","severity":"error"}
+    {"file":"test_login","id":"test_login.test_in_helper","message":"AssertionError: naïve – wrong value\nassert 1 == 2","severity":"error"}
+    {"file":"test_login","id":"test_login.test_setup_error","message":"failed on setup with \"RuntimeError: no database\"","severity":"error"}
     "4 failed of 7 tests"
     ["test_login:0"]
     "#);

@@ -103,7 +103,7 @@ fn an_object_without_any_of_the_fields_says_so() {
     let nothing = json!({"verdict": "UNKNOWN", "severity_counts": zero, "top_findings": []});
     assert_eq!(verdict("{}"), nothing);
     assert_eq!(identifiers("{}"), json!({"identifiers": []}));
-    let said = json!({"type": "summary", "verdict": "UNKNOWN", "description": "", "item_count": 0});
+    let said = json!({"type": "summary", "verdict": "UNKNOWN", "item_count": 0});
     assert_eq!(summary("{}"), said);
 }
 
@@ -141,12 +141,13 @@ fn the_first_name_wins_that_says_something() {
 }
 
 #[test]
-fn what_a_finding_lacks_has_a_stand_in() {
-    let unknown =
-        json!({"id": "unknown", "severity": "medium", "file": "unknown", "line": 0, "message": ""});
-    assert_eq!(verdict(r#"{"findings": [{}]}"#)["top_findings"], json!([unknown]));
-    let said = &verdict(r#"{"findings": ["just words"]}"#)["top_findings"][0];
-    assert_eq!(said["message"], "just words");
+fn a_finding_has_the_fields_that_the_input_gives_and_no_others() {
+    let top = |input: &str| verdict(input)["top_findings"].clone();
+    assert_eq!(top(r#"{"findings": [{}]}"#), json!([{}]));
+    assert_eq!(top(r#"{"findings": ["just words"]}"#), json!([{"message": "just words"}]));
+    let odd = r#"{"findings": [{"id": "", "severity": null, "file": "a.rs", "message": ""}]}"#;
+    assert_eq!(top(odd), json!([{"file": "a.rs"}]));
+    assert_eq!(verdict(odd)["severity_counts"]["medium"], 1);
 }
 
 #[test]

@@ -110,17 +110,18 @@ fn leave(scene: &Scene, name: &str, age: Duration) -> PathBuf {
 }
 
 #[test]
-fn what_dead_writers_left_behind_goes_after_an_hour() {
+fn what_dead_writers_left_behind_goes_at_the_next_write() {
     let scene = Scene::new();
     let old = Duration::from_mins(61);
     fs::create_dir(scene.dir.path().join(".recoup")).unwrap();
     let gone = [
         leave(&scene, "key.json.tmp-recoup-AbC12345", old),
+        leave(&scene, "key.json.tmp-recoup-AbC12346", Duration::ZERO),
         leave(&scene, "a.json.tmp.json.tmp-recoup-00000000", old),
         leave(&scene, ".recoup/.recoup-AbC123", old),
+        leave(&scene, ".recoup/.recoup-AbC124", Duration::ZERO),
     ];
     let stays = [
-        leave(&scene, "key.json.tmp-recoup-AbC12346", Duration::from_mins(59)),
         leave(&scene, "package.json.tmpbackup", old),
         leave(&scene, "key.json.tmp", old),
         leave(&scene, "key.json.tmp-recoup-AbC1234", old),
@@ -128,12 +129,20 @@ fn what_dead_writers_left_behind_goes_after_an_hour() {
         leave(&scene, "notes.txt.tmp-recoup-AbC12345", old),
         leave(&scene, "ä.json.tmp-recoup-AbC12345", old),
         leave(&scene, ".recoup-AbC123", old),
-        leave(&scene, ".recoup/.recoup-AbC124", Duration::from_mins(59)),
     ];
+    let alive = leave(&scene, "key.json.tmp-recoup-AbC12347", Duration::ZERO);
+    let writer = File::open(&alive).unwrap();
+    writer.lock().unwrap();
     scene.store.evict(&evict_plan(later(0))).unwrap();
     assert!(gone.iter().all(|path| !path.exists()), "{:?}", names(scene.dir.path()));
     assert!(stays.iter().all(|path| path.exists()), "{:?}", names(scene.dir.path()));
     assert_eq!(scene.scanned(), []);
+    assert!(alive.exists(), "its writer is still at it");
+    drop(writer);
+    // A store with limits looks at each write.
+    let plan = EvictionPlan { max_entries: Some(9), ..evict_plan(later(0)) };
+    scene.store.evict(&plan).unwrap();
+    assert!(!alive.exists());
 }
 
 #[test]

@@ -178,6 +178,10 @@ impl Store for Fleeting {
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
         self.0.tallies(scope)
     }
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.0.clear(scope, gone)
+    }
+
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         self.0.scan(filter, visit)
     }

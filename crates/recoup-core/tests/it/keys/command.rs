@@ -8,24 +8,22 @@ use std::path::Path;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use recoup_core::ErrorKind;
 use recoup_core::base::digest::Digest;
 use recoup_core::key::command::{CommandRecipe, Executable};
 use recoup_core::key::{Kind, Nature, Recipe as _, Rule, Rules, rules_in};
 
 fn recipe() -> CommandRecipe {
     CommandRecipe {
-        executable: Executable {
+        programs: vec![Executable {
             path: "/usr/bin/claude".into(),
             target: "/opt/claude/bin/claude".into(),
-            size: 1234,
-            mtime: (1_700_000_000, 5),
-        },
+        }],
         arguments: ["claude", "-p", "review src"].map(OsString::from).to_vec(),
         directory: "src".into(),
         environment: [("MODEL".to_owned(), Some("opus".into())), ("LANG".to_owned(), None)].into(),
         stdin: None,
         sources: vec!["src/**/*.rs".to_owned()],
+        auto_sources: true,
         tty: false,
         rules: None,
         extra: None,
@@ -39,10 +37,10 @@ fn key(recipe: &CommandRecipe) -> String {
 #[test]
 fn the_key_is_the_digest_of_canonical_json() {
     let text = concat!(
-        r#"{"args":["claude","-p","review src"],"cwd":"src","env":{"LANG":null,"MODEL":"opus"},"#,
-        r#""executable":{"mtime":"1700000000.000000005","path":"/usr/bin/claude","size":1234,"#,
-        r#""target":"/opt/claude/bin/claude"},"extra":null,"kind":"command","#,
-        r#""sources":["src/**/*.rs"],"stdin":null,"tty":false,"v":1}"#
+        r#"{"args":["claude","-p","review src"],"auto_sources":true,"cwd":"src","#,
+        r#""env":{"LANG":null,"MODEL":"opus"},"extra":null,"kind":"command","#,
+        r#""programs":[{"path":"/usr/bin/claude","target":"/opt/claude/bin/claude"}],"#,
+        r#""sources":["src/**/*.rs"],"stdin":null,"tty":false,"v":2}"#
     );
     assert_eq!(key(&recipe()), Digest::of(text.as_bytes()).to_hex());
     assert_eq!(CommandRecipe::KIND, Kind::Command);
@@ -57,12 +55,11 @@ fn rules(texts: &[&str]) -> Rules {
 
 #[test]
 fn every_field_counts() {
-    let changes: [fn(&mut CommandRecipe); 17] = [
-        |it| it.executable.path = "/bin/claude".into(),
-        |it| it.executable.target = "/opt/claude-2/bin/claude".into(),
-        |it| it.executable.size += 1,
-        |it| it.executable.mtime.0 += 1,
-        |it| it.executable.mtime.1 += 1,
+    let changes: [fn(&mut CommandRecipe); 16] = [
+        |it| it.programs[0].path = "/bin/claude".into(),
+        |it| it.programs[0].target = "/opt/claude-2/bin/claude".into(),
+        |it| it.programs.push(it.programs[0].clone()),
+        |it| it.auto_sources = false,
         |it| it.arguments.push("".into()),
         |it| it.arguments = vec!["claude".into(), "-p review src".into()],
         |it| it.directory = ".".into(),
@@ -107,13 +104,6 @@ fn bytes_that_are_no_text_are_told_from_their_hex() {
     assert_ne!(key(&odd), key(&hex));
     let previews: Vec<_> = odd.parts().into_iter().filter_map(|part| part.preview).collect();
     assert!(previews.contains(&r"$'a\xff'".to_owned()), "{previews:?}");
-}
-
-#[test]
-fn a_size_beyond_what_json_carries_is_refused() {
-    let mut huge = recipe();
-    huge.executable.size = 1 << 60;
-    assert_eq!(huge.key().unwrap_err().kind(), ErrorKind::Invalid);
 }
 
 #[test]

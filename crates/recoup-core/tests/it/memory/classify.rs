@@ -221,6 +221,40 @@ fn what_sets_aside_the_agents_instructions_takes_all_of_its_prompt_along() {
 }
 
 #[test]
+fn no_short_task_becomes_a_rule_at_once_and_most_rules_do() {
+    let prompts = std::fs::read_to_string(corpus::path("short-working.jsonl")).unwrap();
+    let figures = corpus::short::measure(&prompts);
+    assert!(figures.passing.active_share() <= 0.02, "{figures:?}");
+    assert!(figures.durable.active_share() >= 0.75, "{figures:?}");
+}
+
+#[test]
+fn what_is_said_to_last_is_known_by_its_form() {
+    for (prompt, lasting) in [
+        ("from now on use pnpm", true),
+        ("we use tabs here", true),
+        ("no, put tests in `__tests__/`", true),
+        ("No. Put tests in `__tests__/`.", true),
+        ("remember: staging runs on port 8443", true),
+        ("in this repo dates are stored as UTC", true),
+        ("tabs, not spaces", true),
+        ("our conventions:\n- tests live in spec/", true),
+        ("wir verwenden in diesem Projekt Tabs", true),
+        ("chez nous on utilise poetry, pas pip", true),
+        ("我们项目统一使用 pnpm", true),
+        ("staging runs on port 8443", false),
+        ("CI fails on node 18", false),
+        ("return an empty list", false),
+        ("set up CI: lint, test, build", false),
+        ("le build plante sur windows", false),
+    ] {
+        let reading = classify(prompt);
+        assert!(!reading.sayings.is_empty(), "{prompt} is heard");
+        assert_eq!(corpus::short::is_active(&reading), lasting, "{prompt}: {reading:?}");
+    }
+}
+
+#[test]
 fn the_working_half_holds_nothing_inverted_and_no_secret() {
     let mut figures = corpus::figures::Figures::default();
     for prompt in corpus::prompts("working.jsonl") {

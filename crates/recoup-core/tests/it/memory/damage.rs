@@ -60,6 +60,26 @@ fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     assert!(scene.active().contains(&"and it goes on".to_owned()));
 }
 
+#[test]
+fn a_listing_notices_damage_and_shows_what_was_taken_over() {
+    let scene = with_many_notes();
+    let bytes = fs::read(scene.path()).unwrap();
+    let text = b"statement number 100:";
+    let holds = |page: &[u8]| page[0] == 13 && page.windows(text.len()).any(|it| it == text);
+    let number = bytes.chunks(4_096).position(holds).unwrap() as u64;
+    let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
+    file.write_all_at(&[0; 4_096], number * 4_096).unwrap();
+    let mut shown = 0;
+    let each = scene.memory().each_note(&Wanted::default(), usize::MAX, |_| {
+        shown += 1;
+        Ok::<_, recoup_core::Error>(())
+    });
+    each.unwrap();
+    assert!((250..300).contains(&shown), "{shown} were shown");
+    assert_eq!(set_aside(&scene), 1);
+    assert!(!scene.faults.take().is_empty());
+}
+
 /// What the next person is told, wherever that is.
 fn told(scene: &Scene) -> Vec<String> {
     let occasion = Occasion {
@@ -93,6 +113,57 @@ fn a_memory_that_has_lost_its_beginning_is_taken_over_and_the_user_is_told() {
         let left = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let left: Vec<_> = left.filter(|it| it.to_string_lossy().contains("mended")).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// A copy of a memory that lost something, in a home of its own.
+fn with_file(bytes: &[u8]) -> Scene {
+    let scene = Scene::new();
+    fs::write(scene.path(), bytes).unwrap();
+    fs::write(scene.dir.path().join("memory.db.recoup-lock"), "").unwrap();
+    scene
+}
+
+/// True for bytes of the versions and the application id: if one is changed, the file counts as
+/// another program's and is left as it is.
+fn is_refused_by(at: usize) -> bool {
+    (18..20).contains(&at) || (60..64).contains(&at) || (68..72).contains(&at)
+}
+
+#[test]
+fn a_flipped_byte_of_the_schema_loses_no_note() {
+    let bytes = fs::read(with_notes(40).path()).unwrap();
+    for at in (0..4_096).step_by(37).chain(16..30) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x5a;
+        let scene = with_file(&damaged);
+        match scene.memory().notes(&Wanted::default()) {
+            Ok(notes) => assert_eq!(notes.len(), 40, "byte {at}"),
+            Err(error) => {
+                assert!(is_refused_by(at), "byte {at}: {error}");
+                assert_eq!(fs::read(scene.path()).unwrap(), damaged, "byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_memory_keeps_what_is_on_its_remaining_pages() {
+    let scene = with_notes(80);
+    let bytes = fs::read(scene.path()).unwrap();
+    let database = Connection::open(scene.path()).unwrap();
+    let mut select = database
+        .prepare("SELECT pageno, ncell FROM dbstat WHERE name = 'notes' AND pagetype = 'leaf'")
+        .unwrap();
+    let leaves = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let leaves: Vec<(u32, u32)> = leaves.map(Result::unwrap).collect();
+    assert_eq!(leaves.iter().map(|(_, notes)| notes).sum::<u32>(), 80);
+    for pages in 1..bytes.len() / 4_096 {
+        let there = leaves.iter().filter(|(number, _)| *number as usize <= pages);
+        let there: u32 = there.map(|(_, notes)| notes).sum();
+        let scene = with_file(&bytes[..pages * 4_096]);
+        let found = scene.memory().notes(&Wanted::default()).unwrap().len();
+        assert_eq!(found, there as usize, "{pages} pages");
     }
 }
 

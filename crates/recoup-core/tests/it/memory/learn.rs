@@ -36,7 +36,7 @@ impl Talk {
     }
 
     fn run(self, line: &str, ended: Ended, output: &str) -> Self {
-        self.step("Bash", Action::Shell(line.to_owned()), line, ended, output)
+        self.step("Bash", Action::shell(line), line, ended, output)
     }
 
     fn ok(self, line: &str, output: &str) -> Self {
@@ -54,5 +54,5 @@ impl Talk {
 }
 
 fn shell(line: &str) -> Call {
-    Call::new("call", "Bash", Action::Shell(line.to_owned()), line.as_bytes())
+    Call::new("call", "Bash", Action::shell(line), line.as_bytes())
 }

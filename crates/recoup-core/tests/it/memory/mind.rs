@@ -254,3 +254,47 @@ fn a_run_without_a_person_makes_nothing_the_users_word() {
     scene.memory().record(&tentative).unwrap();
     assert_eq!(scene.find("use pnpm").source, Source::Team);
 }
+
+/// A statement that a person made in a session, without a sign that it is to last.
+fn passing(text: &str, session: &str) -> Statement {
+    Statement { session: Some(session.into()), lasting: false, ..stated(text, None) }
+}
+
+#[test]
+fn what_may_be_meant_for_one_task_waits_until_it_is_said_in_another_session() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let recorded = memory.record(&passing("return an empty list", "one")).unwrap();
+    assert_eq!(recorded.note().status, Status::Candidate);
+    let recorded = memory.record(&passing("return an empty list", "one")).unwrap();
+    assert_eq!(recorded.note().status, Status::Candidate, "the same session says nothing new");
+    let recorded = memory.record(&passing("Return an empty list.", "two")).unwrap();
+    assert!(matches!(recorded, Recorded::Confirmed { revived: true, .. }), "{recorded:?}");
+    assert_eq!(recorded.note().status, Status::Active);
+}
+
+#[test]
+fn a_script_confirms_nothing() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let script =
+        |session| Statement { tentative: true, ..passing("return an empty list", session) };
+    memory.record(&script("one")).unwrap();
+    memory.record(&script("two")).unwrap();
+    let said = memory.record(&passing("return an empty list", "three")).unwrap();
+    assert_eq!(said.note().status, Status::Candidate, "a person said it once");
+    let again = memory.record(&script("four")).unwrap();
+    assert_eq!(again.note().status, Status::Candidate);
+    let said = memory.record(&passing("return an empty list", "five")).unwrap();
+    assert_eq!(said.note().status, Status::Active);
+}
+
+#[test]
+fn a_repetition_brings_nothing_back_that_the_user_retired() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let id = memory.record(&passing("return an empty list", "one")).unwrap().note().id.clone();
+    memory.retire(&id).unwrap();
+    let again = memory.record(&passing("return an empty list", "two")).unwrap();
+    assert_eq!(again.note().status, Status::Retired);
+}

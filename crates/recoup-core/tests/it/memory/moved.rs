@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::search::Query;
 use recoup_core::memory::{Checkpoint, Memory, NoteScope, Silence, Statement, Status, Wanted};
 
@@ -21,6 +21,12 @@ fn make_repository(dir: &Path, config: &str) {
     }
     fs::write(dir.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::write(dir.join(".git/config"), config).unwrap();
+}
+
+/// The project there, with the id that it claims: nobody else does.
+fn find(dir: &Path) -> Project {
+    let nobody = tempfile::tempdir().unwrap();
+    ProjectRegistry::below(nobody.path()).find(dir, |_| false).unwrap()
 }
 
 fn scope(project: &Project) -> NoteScope {
@@ -43,15 +49,15 @@ fn active(memory: &Memory, project: &Project) -> Vec<String> {
 fn what_was_said_in_a_folder_holds_in_its_repository_and_with_its_remote() {
     let scene = Scene::new();
     let (memory, dir) = (scene.memory(), tempfile::tempdir().unwrap());
-    let folder = Project::find(dir.path()).unwrap();
+    let folder = find(dir.path());
     say(&memory, &folder, "use tabs");
     make_repository(dir.path(), "");
-    let repository = Project::find(dir.path()).unwrap();
+    let repository = find(dir.path());
     assert_ne!(folder.id(), repository.id());
     assert_eq!(memory.bring_along(&repository).unwrap(), 1);
     say(&memory, &repository, "never push to main");
     make_repository(dir.path(), REMOTE);
-    let published = Project::find(dir.path()).unwrap();
+    let published = find(dir.path());
     assert_ne!(repository.id(), published.id());
     assert_eq!(memory.bring_along(&published).unwrap(), 2);
     assert_eq!(active(&memory, &published), ["never push to main", "use tabs"]);
@@ -69,12 +75,12 @@ fn nothing_comes_from_anywhere_else() {
     for name in ["one", "two"] {
         make_repository(&dir.path().join(name), "");
     }
-    let one = Project::find(&dir.path().join("one")).unwrap();
-    let above = Project::find(dir.path()).unwrap();
+    let one = find(&dir.path().join("one"));
+    let above = find(dir.path());
     say(&memory, &one, "use tabs");
     say(&memory, &above, "use spaces");
     make_repository(&dir.path().join("two"), REMOTE);
-    let two = Project::find(&dir.path().join("two")).unwrap();
+    let two = find(&dir.path().join("two"));
     assert_eq!(memory.bring_along(&two).unwrap(), 0);
     assert_eq!(active(&memory, &two), [""; 0]);
     assert_eq!(active(&memory, &one), ["use tabs"]);
@@ -85,12 +91,12 @@ fn of_what_two_clones_were_told_the_newest_counts_and_the_same_counts_once() {
     let scene = Scene::new();
     let (memory, dir) = (scene.memory(), tempfile::tempdir().unwrap());
     make_repository(dir.path(), "");
-    let before = Project::find(dir.path()).unwrap();
+    let before = find(dir.path());
     say(&memory, &before, "use npm, not yarn");
     say(&memory, &before, "never push to main");
     scene.clock.advance(Duration::from_mins(1));
     make_repository(dir.path(), REMOTE);
-    let after = Project::find(dir.path()).unwrap();
+    let after = find(dir.path());
     say(&memory, &after, "use yarn, not npm");
     say(&memory, &after, "never push to main");
     assert_eq!(memory.bring_along(&after).unwrap(), 2);
@@ -107,9 +113,9 @@ fn an_ignored_project_stays_ignored() {
     let scene = Scene::new();
     let (memory, dir) = (scene.memory(), tempfile::tempdir().unwrap());
     make_repository(dir.path(), "");
-    memory.ignore(&scope(&Project::find(dir.path()).unwrap())).unwrap();
+    memory.ignore(&scope(&find(dir.path()))).unwrap();
     make_repository(dir.path(), REMOTE);
-    let after = Project::find(dir.path()).unwrap();
+    let after = find(dir.path());
     assert_eq!(memory.silence(&scope(&after)).unwrap(), None);
     memory.bring_along(&after).unwrap();
     assert_eq!(memory.silence(&scope(&after)).unwrap(), Some(Silence::Ignored));
@@ -123,11 +129,11 @@ fn where_work_stands_comes_along() {
     let scene = Scene::new();
     let (memory, dir) = (scene.memory(), tempfile::tempdir().unwrap());
     make_repository(dir.path(), "");
-    let before = Project::find(dir.path()).unwrap();
+    let before = find(dir.path());
     let checkpoint = Checkpoint { remaining: vec!["docs".into()], ..Checkpoint::default() };
     memory.save_checkpoint(&scope(&before), &checkpoint).unwrap();
     make_repository(dir.path(), REMOTE);
-    let after = Project::find(dir.path()).unwrap();
+    let after = find(dir.path());
     memory.bring_along(&after).unwrap();
     let found = memory.checkpoint(&scope(&after)).unwrap();
     assert_eq!(found.map(|(it, _)| it.remaining), Some(vec!["docs".to_owned()]));

@@ -142,7 +142,7 @@ fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
     let early = Timestamp::from_millis(START.as_millis() - 60_000);
     for at in [early, Timestamp::MAX] {
         let noted = memory.turn(&occasion("one"), |turn| turn.at(at).give_all(None));
-        assert_eq!(noted.unwrap(), Some(()));
+        assert_eq!(noted.unwrap(), Some(at == early), "given all before, it is given nothing");
     }
     assert_eq!(memory.given("one").unwrap().last_whole, Some(START));
 }

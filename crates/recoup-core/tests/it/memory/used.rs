@@ -89,11 +89,13 @@ fn nothing_is_kept_while_memory_is_paused_or_a_project_is_ignored() {
     let scene = Scene::new();
     let run = ran("npm test", "npm test", "1");
     scene.memory().pause(None).unwrap();
-    let turn = scene.memory().turn(&session("one"), |turn| turn.failed(&run, Some(MISSING)));
+    let turn =
+        scene.memory().turn(&session("one"), |turn| turn.failed(&run, Some(1), Some(MISSING)));
     assert_eq!(turn.unwrap(), None);
     scene.memory().resume().unwrap();
     scene.memory().ignore(&project('a')).unwrap();
-    let turn = scene.memory().turn(&session("two"), |turn| turn.failed(&run, Some(MISSING)));
+    let turn =
+        scene.memory().turn(&session("two"), |turn| turn.failed(&run, Some(1), Some(MISSING)));
     assert_eq!(turn.unwrap(), None);
     scene.memory().heed(&project('a')).unwrap();
     assert_eq!(scene.fails("three", &run, MISSING), None);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
-use recoup_core::key::{Id, Scope};
+use recoup_core::key::{Id, Kind, Scope};
 use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit};
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -56,6 +56,10 @@ impl Store for Fake {
     fn tallies(&self, _: Option<&Scope>) -> Result<Vec<Tally>> {
         self.answer()
     }
+    fn clear(&self, _: &Scope, _: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+        self.answer()
+    }
+
     fn scan(&self, _: &Filter, _: &mut Visit<'_>) -> Result<()> {
         self.answer()
     }

@@ -117,6 +117,21 @@ fn what_speaks_no_redis_is_a_miss() {
 }
 
 #[test]
+fn a_server_that_says_ok_to_everything_has_stored_nothing() {
+    let store = unhurried(Proxy::agreeing().port);
+    for body in [noise(9, 1), noise(2 * INLINE_MAX, 2)] {
+        let error = store.put(&id("a"), &record(body)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+        assert!(error.to_string().contains("no Redis"), "{error}");
+    }
+    let error = store.remove(&[id("a")]).unwrap_err();
+    assert!(error.to_string().contains("no Redis"), "{error}");
+    let visit = &mut |_: &_, _: recoup_core::Result<&_>| Flow::Continue(());
+    let error = store.scan(&Filter::default(), visit).unwrap_err();
+    assert!(error.to_string().contains("no Redis"), "{error}");
+}
+
+#[test]
 fn a_server_that_is_not_ready_is_a_miss() {
     for words in [
         &b"-LOADING Redis is loading the dataset in memory\r\n"[..],

@@ -1,7 +1,7 @@
 //! Something between a client and a server, or in place of one: it counts those
 //! who come, dribbles, breaks off, or says what it likes.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -47,6 +47,20 @@ impl Proxy {
         })
     }
 
+    /// Answers each command with `+OK`, whatever it is.
+    pub(super) fn agreeing() -> Self {
+        Self::serving(|client, _| {
+            thread::spawn(move || {
+                let mut questions = BufReader::new(client);
+                while pass_over_command(&mut questions).is_some() {
+                    if questions.get_mut().write_all(b"+OK\r\n").is_err() {
+                        return;
+                    }
+                }
+            });
+        })
+    }
+
     fn serving(serve: impl Fn(TcpStream, &Arc<State>) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, state) = (listener.local_addr().unwrap().port(), Arc::<State>::default());
@@ -78,6 +92,20 @@ impl Proxy {
     pub(super) fn has_cut(&self) -> bool {
         self.state.cuts.lock().unwrap().is_none()
     }
+}
+
+/// Reads one command: a list of texts, each with its length before it.
+fn pass_over_command(from: &mut BufReader<TcpStream>) -> Option<()> {
+    let number = |from: &mut BufReader<TcpStream>| {
+        let mut line = String::new();
+        from.read_line(&mut line).ok()?;
+        line.get(1..)?.trim().parse::<u64>().ok()
+    };
+    for _ in 0..number(from)? {
+        let len = number(from)? + 2;
+        std::io::copy(&mut from.take(len), &mut std::io::sink()).ok()?;
+    }
+    Some(())
 }
 
 fn pass_on(client: TcpStream, server: TcpStream, state: &Arc<State>) {

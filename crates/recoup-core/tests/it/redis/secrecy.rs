@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use recoup_core::store::redis::Target;
 use recoup_core::store::{Redis, Store, StoreUrl, without_credentials};
 
+use super::proxy::Proxy;
 use super::urls::parse;
 use super::{eventually, unavailable};
 use crate::redis_server::{Server, free_port};
@@ -72,6 +73,23 @@ proptest! {
         };
         prop_assert!(!shown.contains(&secret), "{shown}");
         prop_assert!(!shown.contains(written), "{shown}");
+    }
+}
+
+#[test]
+fn what_a_server_repeats_is_shown_without_the_password() {
+    for password in ["hunter2-and-more", "abc"] {
+        let words = format!(
+            "-ERR unknown command 'AUTH', with args beginning with: '{password}' 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'\r\n"
+        );
+        let proxy = Proxy::saying(words.leak().as_bytes());
+        let url = format!("redis://:{password}@127.0.0.1:{}?timeout=5s", proxy.port);
+        let StoreUrl::Redis(target) = parse(&url).unwrap() else { panic!("another store") };
+        let store: Arc<dyn Store> = Arc::new(Redis::at(*target));
+        let error = store.put(&id("a"), &record("a")).unwrap_err();
+        let said = format!("{error} {error:?} {}", unavailable(&store, "a"));
+        assert!(!said.contains(password) && !said.contains("ghp_16C7"), "{said}");
+        assert!(said.contains("AUTH") || password == "abc", "{said}");
     }
 }
 

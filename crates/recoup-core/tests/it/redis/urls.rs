@@ -29,7 +29,7 @@ fn a_url_is_shown_in_full_and_read_again_as_the_same() {
         ("redis://:100%sure@host", "redis://***@host:6379/0"),
         ("redis://host?prefix=team-1.x:y_z", "redis://host:6379/0?prefix=team-1.x:y_z"),
         ("redis://host/?timeout=2s&", "redis://host:6379/0?timeout=2000ms"),
-        ("redis://host?timeout=40", "redis://host:6379/0?timeout=40ms"),
+        ("redis://host?timeout=40ms", "redis://host:6379/0?timeout=40ms"),
         ("redis://host?timeout=250ms&prefix=recoup", "redis://host:6379/0"),
         ("rediss://host:6380", "rediss://host:6380/0"),
         ("rediss://host?ca=~/ca.pem", "rediss://host:6379/0?ca=/home/me/ca.pem"),
@@ -111,7 +111,7 @@ fn a_wrong_url_says_which_part_is_wrong() {
         "redis://host?timeout=0",
         "redis://host?timeout=forever",
         "redis://host?timeout=2m",
-        "redis://host?timeout=soon",
+        "redis://host?timeout=40",
         "redis://host?password=secret",
         "redis://host?ca=ca.pem",
         "rediss://host?ca=",
@@ -164,7 +164,7 @@ fn a_wrong_url_says_which_part_is_wrong() {
     invalid store "redis://host": the timeout "0" is not a duration from 1ms to 60s
     invalid store "redis://host": the timeout "forever" is not a duration from 1ms to 60s
     invalid store "redis://host": the timeout "2m" is not a duration from 1ms to 60s
-    invalid store "redis://host": the timeout "soon" is not a duration from 1ms to 60s
+    invalid store "redis://host": the timeout "40" is not a duration from 1ms to 60s
     invalid store "redis://host": unknown option "password"; expected prefix, timeout or ca
     invalid store "redis://host": the option ca is for rediss: URLs
     invalid store "rediss://host": the option ca names no file

@@ -38,6 +38,23 @@ fn repeated_literals_are_no_burden() {
         "\\",
         "AKIA",
         "\"\\\"",
+        "mysql -p ",
+        "curl -u ",
+        "echo a | sudo -S ",
+        " -u a -p ",
+        "password ",
+        " / ",
+        "admin / ",
+        "密码是",
+        "Cookie: a=b; ",
+        "Authorization: ",
+        "seed phrase word ",
+        "login(\"a\", ",
+        "algolia key ",
+        "algolia=",
+        "aGVsbG8gd29ybGQg",
+        ":5432:",
+        "@tcp(",
     ];
     for piece in pieces {
         let text = repeated(piece);
@@ -50,9 +67,18 @@ fn repeated_literals_are_no_burden() {
 
 #[test]
 fn one_long_line_is_no_burden() {
-    for start in
-        ["password=", "eyJhbGciOiJIUzI1NiJ9.", "a://b:", "sk-ant-", "Authorization: Bearer "]
-    {
+    for start in [
+        "password=",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "a://b:",
+        "sk-ant-",
+        "Authorization: Bearer ",
+        "Authorization: ",
+        "Cookie: a=",
+        "mysql -p",
+        "the password is ",
+        "vtwn_",
+    ] {
         let mut text = start.as_bytes().to_vec();
         text.extend(repeated("aB3"));
         let begun = Instant::now();

@@ -1,6 +1,6 @@
 //! Secrets behind escapes and colours, as programs really print them.
 
-use recoup_core::secrets::{detect, scan};
+use recoup_core::secrets::{detect, redact, scan};
 
 use super::corpus::fill::fill;
 
@@ -54,6 +54,52 @@ fn clean_text_with_escapes_stays_clean() {
         r"C:\Users\bob\new\text \u12 \x \",
         "\u{1b}",
         "{\n \"secret\":\n {\"name\": \"db\"}\n}",
+    ] {
+        assert_eq!(detect(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn sentences_in_strings_of_json_are_read() {
+    for text in [
+        r#"{"out":"the wifi password is Swordfish42"}"#,
+        r#"{"out":"the wifi password is Swordfish42."}"#,
+        r#"{"out":["the wifi password is Swordfish42"]}"#,
+        r#"{"out":["the wifi password is Swordfish42", "ok"], "n": 1}"#,
+        r#"{"out":"Sw0rdfish42x is the password"}"#,
+        r#"{"summary":"Login with admin / Hunter22x"}"#,
+        r#"{"out":"machine api.heroku.com login me@x.com password Hunter22x"}"#,
+        r#"{"out":"the api key is 9f8b7c6d5e4f3a2b1c0d9f8b7c6d5e4f"}"#,
+        r#"{"out":"htpasswd -cb /etc/.htpasswd ada Hunter22x"}"#,
+    ] {
+        assert!(detect(text.as_bytes()).is_some(), "{text}");
+        let clean = redact(text);
+        assert!(clean.ends_with(&text[text.len() - 2..]), "{clean}");
+        assert!(!clean.contains("unter22x") && !clean.contains("rdfish42"), "{clean}");
+    }
+    for text in [
+        r#"{"out":"the password is required"}"#,
+        r#"{"out":["the password is in the vault", "Hunter22x"]}"#,
+        r#"{"out":"the password is","next":"Swordfish42"}"#,
+        r#"{"a":"Login with","b":"linux / macOS14"}"#,
+    ] {
+        assert_eq!(detect(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn escaped_names_beyond_ascii_are_read() {
+    for text in [
+        r#"{"out":"la contrase\u00f1a es Verano2024 gracias"}"#,
+        r#"{"out":"\u5bc6\u7801\u662f Xiatian2024 \u3002"}"#,
+        r#"{"out":"\ud83d\ude00 the password\u00a0is Swordfish42"}"#,
+    ] {
+        assert!(detect(text.as_bytes()).is_some(), "{text}");
+    }
+    for text in [
+        r#"{"out":"la contrase\u00f1a es obligatoria"}"#,
+        r#"{"out":"\u5bc6\u7801\u9519\u8bef"}"#,
+        r#"{"out":"\ud83d \ude00 \u+123 \u12"}"#,
     ] {
         assert_eq!(detect(text.as_bytes()), None, "{text}");
     }

@@ -94,6 +94,20 @@ const PIECES: &[&str] = &[
     "%",
     "xxxx",
     "--password ",
+    "mysql -p",
+    "curl -u a:",
+    "sshpass -p ",
+    " -u a -p ",
+    "the password is ",
+    "password to ",
+    "admin / ",
+    "Cookie: sid=",
+    "login(\"a\", \"",
+    "algolia key ",
+    "密码是",
+    "[hidden]",
+    "echo x | sudo -S ",
+    "cG9zdGdyZXM6Ly9hcHA6czNjcmV0UHc5QGRiL3Nob3A=",
 ];
 
 fn piece() -> impl Strategy<Value = String> {

@@ -3,10 +3,12 @@
 use std::fs;
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::digest::Digest;
-use recoup_core::store::{Filter, Flow, Store};
+use recoup_core::store::sqlite::{self, Soundness};
+use recoup_core::store::{Evicted, Filter, Flow, Store};
 
 use super::{Scene, entries_of, scribble};
 use crate::support::Touch as _;
@@ -71,7 +73,8 @@ fn other_calls_that_find_the_damage_find_nothing_then() {
         |store| store.touch(&[(id("1"), crate::support::START)]).unwrap(),
         |store| {
             let plan = crate::support::evict_plan(crate::support::START);
-            assert_eq!(store.evict(&plan).unwrap(), recoup_core::store::Evicted::default());
+            let lost = Evicted { lost_all: true, ..Evicted::default() };
+            assert_eq!(store.evict(&plan).unwrap(), lost);
         },
     ];
     for call in calls {
@@ -179,6 +182,83 @@ fn many_that_find_the_same_damage_set_it_aside_once_and_all_succeed() {
         assert_told_once(&scene);
         assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 8, "round {round}");
     }
+}
+
+fn soundness(scene: &Scene) -> Soundness {
+    sqlite::inspect(&scene.path(), Duration::from_secs(20)).unwrap().unwrap().0.soundness
+}
+
+/// A schema as it can only be after damage.
+fn change_schema(scene: &Scene, sql: &str) {
+    let database = rusqlite::Connection::open(scene.path()).unwrap();
+    database.execute_batch(&format!("PRAGMA writable_schema = ON; {sql}")).unwrap();
+}
+
+#[test]
+fn a_broken_trigger_or_column_is_found_and_the_cache_begun_anew() {
+    for (name, from, to) in [
+        ("entries_in", "entries + 1", "entriez + 1"),
+        ("entries_replaced", "old.bytes", "old.bites"),
+        ("entries", "header BLOB", "headar BLOB"),
+        ("entries_in", "CREATE TRIGGER", "CREATE TRIGGAR"),
+    ] {
+        let scene = Scene::with_entries(3);
+        let sql = format!(
+            "UPDATE sqlite_schema SET sql = replace(sql, '{from}', '{to}') WHERE name = '{name}'"
+        );
+        change_schema(&scene, &sql);
+        if to == "CREATE TRIGGAR" {
+            assert!(sqlite::inspect(&scene.path(), Duration::from_secs(20)).is_err());
+        } else {
+            let why = format!("{name} is not as it was made");
+            assert_eq!(soundness(&scene), Soundness::Damaged(why));
+        }
+        let store = scene.open();
+        store.put(&id("0"), &record("again")).unwrap();
+        assert_eq!(body_of(&scene.open(), &id("0")), Some(b"again".to_vec()), "{name}");
+        assert_told_once(&scene);
+        assert_eq!(soundness(&scene), Soundness::Sound);
+    }
+}
+
+#[test]
+fn a_trigger_of_somebody_else_is_found() {
+    let scene = Scene::with_entries(3);
+    assert_eq!(soundness(&scene), Soundness::Sound);
+    change_schema(
+        &scene,
+        "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
+    );
+    assert_eq!(soundness(&scene), Soundness::Damaged("t is not as it was made".to_owned()));
+    assert!(scene.open().repair().unwrap());
+    assert_eq!(scene.set_aside().len(), 1);
+}
+
+/// Only a look at all of it finds that; the entries are all there.
+#[test]
+fn an_index_that_has_lost_rows_is_made_anew() {
+    let scene = Scene::with_entries(20);
+    change_schema(
+        &scene,
+        "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'entries_id';
+         DELETE FROM sqlite_schema WHERE name = 'entries_id'",
+    );
+    let plain = rusqlite::Connection::open(scene.path()).unwrap();
+    plain.execute("UPDATE entries SET key = 'k' || key WHERE rowid < 5", []).unwrap();
+    drop(plain);
+    change_schema(&scene, "INSERT INTO sqlite_schema SELECT * FROM kept");
+    change_schema(&scene, "DROP TABLE kept");
+    let Soundness::Damaged(why) = soundness(&scene) else { panic!("it was not found") };
+    assert!(why.contains("entries_id"), "{why}");
+    assert!(scene.open().get(&id("k1")).unwrap().is_none(), "the index hides it");
+    assert!(scene.open().repair().unwrap());
+    assert!(scene.open().get(&id("k1")).unwrap().is_some());
+    assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 20);
+    assert_eq!(soundness(&scene), Soundness::Sound);
+    assert_eq!(scene.set_aside().len(), 0);
+    let told = scene.faults.take();
+    assert!(told[0].2.contains("its indexes were damaged"), "{told:?}");
+    assert!(!scene.open().repair().unwrap(), "there is nothing more to do");
 }
 
 #[test]

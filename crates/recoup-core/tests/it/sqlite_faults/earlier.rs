@@ -3,18 +3,33 @@
 
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use recoup_core::base::name::Name;
 use recoup_core::entry::{Batch, Cost, Detail, Event, Happening};
 use recoup_core::key::{Kind, Scope};
 use recoup_core::store::Store as _;
-use recoup_core::store::sqlite::VERSION;
+use recoup_core::store::sqlite::{Soundness, VERSION, inspect};
 use rusqlite::Connection;
 
 use super::Scene;
 use crate::support::{body_of, id, record};
 
-/// What the tables were in version 1.
+/// Takes the tables back to version 2.
+pub(super) const UNMARKED: &str = "
+    DROP TRIGGER marks_out;
+    DROP TRIGGER marks_replaced;
+    DROP TRIGGER entries_unmarked;
+    DROP INDEX entries_recent;
+    DROP INDEX entries_served;
+    DROP INDEX entries_marks;
+    DROP INDEX entries_without_marks;
+    DROP TABLE mark_sets;
+    ALTER TABLE entries DROP COLUMN mark_set;
+    ALTER TABLE entries DROP COLUMN marked_at;
+    PRAGMA user_version = 2;";
+
+/// Takes the tables from version 2 back to version 1.
 pub(super) const EARLIER: &str = "
     DROP INDEX entries_sketch;
     ALTER TABLE entries DROP COLUMN sketch;
@@ -29,7 +44,7 @@ pub(super) const EARLIER: &str = "
 
 fn earlier() -> Scene {
     let scene = Scene::with_entries(2);
-    Connection::open(scene.path()).unwrap().execute_batch(EARLIER).unwrap();
+    Connection::open(scene.path()).unwrap().execute_batch(&[UNMARKED, EARLIER].concat()).unwrap();
     scene
 }
 
@@ -65,6 +80,8 @@ fn the_first_write_brings_it_to_this_version_and_loses_nothing() {
     let before = scene.open().usage(&Scope::global()).unwrap();
     scene.open().fold(&batch("1")).unwrap();
     assert_eq!(version(&scene), VERSION);
+    let (seen, _) = inspect(&scene.path(), Duration::from_secs(20)).unwrap().unwrap();
+    assert_eq!(seen.soundness, Soundness::Sound, "as if it had been made by this version");
     assert_eq!(scene.open().usage(&Scope::global()).unwrap(), before);
     assert_eq!(hits(&scene), 8);
     let tallies = scene.open().tallies(None).unwrap();

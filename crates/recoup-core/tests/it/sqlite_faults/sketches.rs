@@ -7,7 +7,7 @@ use recoup_core::store::{Probe, Store};
 use rusqlite::Connection;
 
 use super::Scene;
-use super::earlier::EARLIER;
+use super::earlier::{EARLIER, UNMARKED};
 use crate::support::{START, draft, id, record};
 
 fn parts() -> Vec<Part> {
@@ -18,7 +18,8 @@ fn with_an_entry_of_version_one() -> Scene {
     let scene = Scene::new();
     let draft = Draft { parts: parts(), ..draft("old") };
     scene.open().put(&id("old"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
-    Connection::open(scene.path()).unwrap().execute_batch(EARLIER).unwrap();
+    let file = Connection::open(scene.path()).unwrap();
+    file.execute_batch(&[UNMARKED, EARLIER].concat()).unwrap();
     scene
 }
 

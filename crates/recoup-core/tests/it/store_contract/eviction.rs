@@ -159,7 +159,7 @@ pub(super) fn other_scopes_and_kinds_neither_count_nor_go<F: Factory>() {
         ..evict_plan(later(100))
     };
     assert_eq!(counts(&store.evict(&plan).unwrap()), (0, 2));
-    let kept = scanned(&*store, &Filter { scope: Some(scope), kind: Some(Kind::AgentRun) });
+    let kept = scanned(&*store, &Filter { kind: Some(Kind::AgentRun), ..Filter::of_scope(&scope) });
     assert_eq!(kept.iter().map(|id| id.key.as_str()).collect::<Vec<_>>(), ["agent-run-2"]);
     assert_eq!(left(&*store).len(), 4 * Kind::ALL.len() * 3 - 2);
 }

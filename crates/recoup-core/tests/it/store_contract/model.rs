@@ -121,8 +121,9 @@ fn apply(store: &dyn Store, model: &mut Model, number: u64, step: Step) {
                 keep: None,
                 max_entries,
                 max_bytes: None,
+                thorough: false,
             };
-            let Evicted { expired, least_used, bytes, gone: _ } = store.evict(&plan).unwrap();
+            let Evicted { expired, least_used, bytes, .. } = store.evict(&plan).unwrap();
             assert_eq!((expired, least_used), model.evict(&plan));
             assert!(bytes == 0 || expired + least_used > 0);
         }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use recoup_core::entry::Sources;
+use recoup_core::base::clock::Timestamp;
+use recoup_core::cache::Selection;
+use recoup_core::entry::{Draft, Head, Sources};
 use recoup_core::key::{Id, Kind};
 use recoup_core::store::{Filter, Flow};
 
@@ -37,10 +39,54 @@ pub(super) fn a_scan_filters_by_scope_and_kind<F: Factory>() {
                 all.iter().filter(wanted).map(|(id, _)| id.clone()).collect();
             expected.sort();
             assert!(!expected.is_empty());
-            let filter = Filter { scope: scope.clone(), kind };
+            let filter = Filter { scope: scope.clone(), kind, ..Filter::default() };
             assert_eq!(scanned(&*store, &filter), expected, "{filter:?}");
         }
     }
+}
+
+pub(super) fn the_newest_come_first_and_no_more_than_asked_for<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for n in [3, 0, 4, 1, 2] {
+        let sealed = draft("body").seal(Sources::default(), later(n * 1_000)).unwrap();
+        store.put(&id(&format!("k{n}")), &sealed).unwrap();
+    }
+    store.put(&id_in(&scopes()[1], "other"), &record("other")).unwrap();
+    for (most, expected) in [(2, 2), (5, 5), (usize::MAX, 5), (0, 0)] {
+        let filter = Filter { newest: Some(most), ..Filter::of_scope(&id("k0").scope) };
+        let mut seen: Vec<Timestamp> = Vec::new();
+        let visit = &mut |_: &Id, head: recoup_core::Result<&Head>| {
+            seen.push(head.unwrap().stored_at);
+            Flow::Continue(())
+        };
+        store.scan(&filter, visit).unwrap();
+        assert_eq!(seen.len(), expected);
+        assert!(seen.is_sorted_by(|a, b| a >= b), "{seen:?}");
+    }
+}
+
+pub(super) fn a_scan_filters_by_key_use_and_marks<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    for (key, tag) in [("abc", "x"), ("abd", "y"), ("b", "x")] {
+        let draft = Draft { tags: vec![tag.to_owned()], ..draft("body") };
+        store.put(&id(key), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    }
+    store.touch(&[(id("abd"), later(3))]).unwrap();
+    let keys = |filter: Filter| {
+        let ids = scanned(&*store, &filter).into_iter();
+        ids.map(|id| id.key.to_string()).collect::<Vec<_>>()
+    };
+    let all = Filter::of_scope(&id("b").scope);
+    let prefixed = |prefix: &str| Filter { key_prefix: Some(prefix.to_owned()), ..all.clone() };
+    assert_eq!(keys(prefixed("ab")), ["abc", "abd"]);
+    assert_eq!(keys(prefixed("abd")), ["abd"]);
+    assert!(keys(prefixed("c")).is_empty());
+    assert_eq!(keys(Filter { served: true, ..all.clone() }), ["abd"]);
+    let selection = Selection::of(None, Some("x"), None).unwrap();
+    assert_eq!(keys(Filter { selection: selection.clone(), ..all.clone() }), ["abc", "b"]);
+    assert_eq!(keys(Filter { selection, newest: Some(9), ..prefixed("ab") }), ["abc"]);
 }
 
 pub(super) fn a_scan_stops_when_told<F: Factory>() {
@@ -75,7 +121,7 @@ pub(super) fn a_scan_of_ten_thousand_shows_each_once<F: Factory>() {
     };
     store.scan(&Filter::default(), visit).unwrap();
     assert_eq!(seen, ids.iter().cloned().collect());
-    let filter = Filter { scope: Some(scopes[1].clone()), kind: None };
+    let filter = Filter::of_scope(&scopes[1]);
     assert_eq!(scanned(&*store, &filter).len(), 2_000);
 }
 

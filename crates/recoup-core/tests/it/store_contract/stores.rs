@@ -107,7 +107,7 @@ impl Factory for InSqlite {
 
     fn multiply(&self, from: &Id, to: &[Id]) {
         let sql = "INSERT INTO entries SELECT ?3, ?4, kind, expires, stored_at, last_used, hits,
-                   bytes, header, body, frames, full, sketch FROM entries WHERE scope = ?1 AND key = ?2";
+                   bytes, header, body, frames, full, sketch, mark_set, marked_at FROM entries WHERE scope = ?1 AND key = ?2";
         let database = Connection::open(self.path()).unwrap();
         database.execute_batch("BEGIN IMMEDIATE").unwrap();
         for id in to {

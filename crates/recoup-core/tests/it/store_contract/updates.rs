@@ -113,3 +113,21 @@ pub(super) fn the_same_key_in_four_scopes_is_four_entries<F: Factory>() {
     store.put(&ids[2], &rest).unwrap();
     assert_eq!(body_of(&*store, &ids[3]), Some(ids[3].to_string().into_bytes()));
 }
+
+pub(super) fn clearing_removes_one_scope_and_names_what_went<F: Factory>() {
+    let factory = F::fresh();
+    let store = factory.store();
+    let scopes = scopes();
+    for n in 0..20 {
+        store
+            .put(&id_in(&scopes[usize::from(n % 4 == 0)], &format!("k{n}")), &record("a"))
+            .unwrap();
+    }
+    let mut named = std::collections::BTreeSet::new();
+    let removed = store.clear(&scopes[0], &mut |id, _| named.extend([id])).unwrap();
+    assert_eq!((removed, named.len()), (15, 15));
+    assert!(named.iter().all(|id| id.scope == scopes[0]));
+    assert_eq!(store.usage(&scopes[0]).unwrap().entries, 0);
+    assert_eq!(store.usage(&scopes[1]).unwrap().entries, 5);
+    assert_eq!(store.clear(&scopes[0], &mut |_, _| {}).unwrap(), 0);
+}

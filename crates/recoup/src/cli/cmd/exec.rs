@@ -11,7 +11,7 @@ use recoup_core::base::project::Origin;
 use recoup_core::cache::{Mode, Ttl};
 use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
-use recoup_core::key::{Id, Recipe as _, Rules};
+use recoup_core::key::{Id, Recipe as _, Rules, Scope};
 use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -39,6 +39,10 @@ pub(in crate::cli) struct ExecArgs {
     /// given several times
     #[arg(long = "source", value_name = "GLOB", allow_hyphen_values = true)]
     sources: Vec<String>,
+    /// Don't watch the files among the command's arguments; without this, they are sources by
+    /// themselves
+    #[arg(long)]
+    no_auto_source: bool,
     /// A variable that matters; may be given several times. Its value is only part of the key
     #[arg(long = "env", value_name = "VAR")]
     environment: Vec<String>,
@@ -100,8 +104,9 @@ Examples:
   recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
   git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-Worktrees and clones of a repository share what was run in the same directory, and with --scope
-global all projects do: name what a command reads with --source, and contents tell them apart.
+Files among the arguments, scripts and programs are watched by themselves. What else a command
+reads is yours to name with --source. With --source, worktrees and clones of a repository share
+what was run in the same directory if the contents agree; without, each checkout has its own.
 What is typed is not part of the key: a command that asks questions is not for this.
 What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
 env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
@@ -228,13 +233,21 @@ impl ExecArgs {
                 return Ok(None);
             }
         };
+        let files = match self.files(&job.program, app) {
+            Ok(files) => files,
+            Err(error) => {
+                spoken.warn(&error.context("not cached"));
+                return Ok(None);
+            }
+        };
         let recipe = CommandRecipe {
-            executable: job.program.executable.clone(),
+            programs: job.program.seen_from(app.settings.project.root()),
             arguments: job.program.words(),
-            directory: directory(app),
+            directory: directory(app, !self.sources.is_empty()),
             environment,
             stdin: job.stdin.digest(),
-            sources: self.sources.clone(),
+            sources: [&self.sources[..], &files.arguments[..]].concat(),
+            auto_sources: !self.no_auto_source,
             tty: self.tty,
             rules,
             extra: self.key_extra,
@@ -261,7 +274,12 @@ impl ExecArgs {
         let mut identity = job.program.identity();
         identity.name = identity.name.map(|name| withheld.redact(&name).into_owned());
         let failures = job.keeping.failures;
-        let (parts, view, sources) = (recipe.parts(), app.view(), self.sources);
+        let (parts, view) = (recipe.parts(), app.view());
+        let WatchedFiles { programs, mentioned, .. } = files;
+        // Whoever leaves the arguments out has thought about what is read.
+        let is_unwatched =
+            self.sources.is_empty() && mentioned.is_empty() && !self.no_auto_source && !self.stdin;
+        let sources = [self.sources, mentioned.clone(), programs].concat();
         Ok(Some(Slot {
             cache,
             id,
@@ -269,6 +287,8 @@ impl ExecArgs {
             parts,
             view,
             sources,
+            argument_files: mentioned,
+            is_unwatched,
             ttl,
             max_age,
             failures,
@@ -276,6 +296,22 @@ impl ExecArgs {
             wait,
             mark,
         }))
+    }
+
+    /// The files that are watched without being named as sources.
+    fn files(&self, program: &Program, app: &App) -> Result<WatchedFiles> {
+        let cwd = &app.settings.cwd;
+        let mut files =
+            WatchedFiles { programs: program.program_files()?, ..WatchedFiles::default() };
+        if !self.no_auto_source {
+            files.arguments = program.argument_files(cwd)?.into_iter().collect();
+            let mut mentioned = program.mentioned_files(cwd)?;
+            for source in &self.sources {
+                mentioned.remove(source);
+            }
+            files.mentioned = mentioned.into_iter().collect();
+        }
+        Ok(files)
     }
 
     fn mode(&self, keeping: &Keeping) -> Mode {
@@ -313,6 +349,16 @@ impl ExecArgs {
     }
 }
 
+/// Files that are watched without being named as sources.
+#[derive(Default)]
+struct WatchedFiles {
+    programs: Vec<String>,
+    /// Part of the key: one that comes into being makes another command.
+    arguments: Vec<String>,
+    /// These, and those that shell lines name, which come and go while a line runs.
+    mentioned: Vec<String>,
+}
+
 /// Ready to be performed or explained.
 struct Prepared<'a> {
     exec: Exec<'a>,
@@ -343,7 +389,7 @@ struct Limits {
 }
 
 fn duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
-    given.map(|given| Ttl::parse(flag, given)).transpose()
+    given.map(|given| Ttl::parse_with_unit(flag, given)).transpose()
 }
 
 fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
@@ -357,11 +403,15 @@ fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
     Ok(names.iter().map(|name| (name.clone(), env::verbatim(name))).collect())
 }
 
-/// From the root of a repository, which has its clones; elsewhere there is only
-/// the one place.
-fn directory(app: &App) -> PathBuf {
+/// From the root of a repository, which has its clones; elsewhere there is only the one place.
+/// Without sources nothing tells one checkout from another, so each has its own, unless the user
+/// chose a wider scope.
+fn directory(app: &App, has_sources: bool) -> PathBuf {
     let (project, cwd) = (&app.settings.project, &app.settings.cwd);
+    let unshared = app.settings.store.is_own_scope() || app.scope() == Scope::project(project.id());
+    let is_own = !has_sources && unshared;
     let inside = match project.origin() {
+        _ if is_own => None,
         Origin::Folder(_) => None,
         _ => cwd.strip_prefix(project.root()).ok(),
     };

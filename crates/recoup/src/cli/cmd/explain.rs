@@ -1,7 +1,7 @@
 //! `recoup explain`: why something is a hit, or a miss.
 
 use clap::{Args, Subcommand};
-use recoup_core::cache::{Explanation, Request};
+use recoup_core::cache::{Cause, Explanation, Request};
 use recoup_core::key::{Id, Key, Kind, Part, Recipe};
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -20,7 +20,7 @@ use crate::cli::{Answer, Ended, ui};
 pub(in crate::cli) struct ExplainArgs {
     #[command(subcommand)]
     asked: Option<Asked>,
-    /// The entry's key, or enough of its beginning
+    /// The entry's key, or 8 or more first characters of a generated one
     #[arg(value_name = "KEY", conflicts_with = "key")]
     entry: Option<String>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ Examples:
   recoup explain 29a54c34e14371b5
 
 The same with --explain on `recoup exec` and `recoup cache get`. Nothing is run, counted or
-changed, and the exit code is 0 whatever comes out.
+changed, and the exit code is 0 whatever comes out, but 1 if there is no entry of a KEY.
 Where there is no entry, the one that is most like it is shown, and what differs.";
 
 #[derive(Debug, Subcommand)]
@@ -60,24 +60,35 @@ impl ExplainArgs {
             return Err(Error::usage("explain either a KEY, or what its key is made from").into());
         }
         let app = || App::load(&place.overrides());
+        let mut answer = Answer::Yes;
         let report = match (asked, entry) {
             (Some(Asked::Exec(args)), _) => match args.explain()? {
                 Ok(report) => report,
                 Err(end) => return Ok(Answer::Exit(end)),
             },
             (Some(Asked::AgentRun(args)), _) => Report::new(&explain(app()?, &args.recipe()?)?),
-            (None, Some(key)) => Report::new(&explain_typed(app()?, &key)?),
-            (None, None) => Report::new(&match named.resolve()? {
-                named if named.parts.is_empty() => explain_key(app()?, named.key),
-                named => explain_parts(app()?, named.key, &named.parts, Kind::Result),
-            }),
+            (None, entry) => {
+                let (key, parts) = match entry {
+                    Some(key) => (Key::parse(&key)?, Vec::new()),
+                    None => named.resolve().map(|named| (named.key, named.parts))?,
+                };
+                let explained = if parts.is_empty() {
+                    explain_typed(app()?, key.as_str())?
+                } else {
+                    explain_parts(app()?, key, &parts, Kind::Result)
+                };
+                if parts.is_empty() && matches!(explained.causes[..], [Cause::Absent, ..]) {
+                    answer = Answer::No;
+                }
+                Report::new(&explained)
+            }
         };
         if json {
             ui::json(&report)?;
         } else {
             report.lines().into_iter().try_for_each(|line| ui::line(ui::printable(&line)))?;
         }
-        Ok(Answer::Yes)
+        Ok(answer)
     }
 }
 

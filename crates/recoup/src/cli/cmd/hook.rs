@@ -11,16 +11,16 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::base::clock::Deadline;
 use recoup_core::base::fsx;
-use recoup_core::base::project::{Project, ProjectId};
+use recoup_core::base::project::ProjectId;
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::judge::Judge;
-use recoup_core::{Error, Result};
 
 use crate::cli::app::{App, memory_in};
 use crate::cli::{Answer, YES, ui};
-use crate::config::{Overrides, Places, Settings, env, trust};
+use crate::config::{Overrides, Places, Settings, env, find_project, trust};
 use crate::hooks::worker::queue::Queue;
 use crate::hooks::worker::{self, Worker};
 use crate::hooks::{self, Entry, Log, Surroundings, Told};
@@ -61,7 +61,7 @@ pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
 
 /// Serves a client. Always 0.
 pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
-    let Ok(places) = Places::find_anyhow() else { return YES };
+    let Ok(places) = Places::find_lenient() else { return YES };
     let log = Log::below(&places.home);
     if let [flag, project] = args
         && flag == worker::FLAG
@@ -69,13 +69,31 @@ pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
         guarded(&log, || work(&project.to_string_lossy(), &places.home, &log));
         return YES;
     }
-    watch(&log);
-    let answered = guarded(&log, || answer(args, places, &log));
+    serve(args, None, places, &log);
+    YES
+}
+
+/// The same for a client that has left out the arguments; false if stdin has nothing.
+pub(in crate::cli) fn run_bare() -> bool {
+    let read = hooks::stdin::read(rustix::stdio::stdin(), Deadline::after(FOR_INPUT));
+    if read.as_ref().is_ok_and(Vec::is_empty) {
+        return false;
+    }
+    if let Ok(places) = Places::find_lenient() {
+        let log = Log::below(&places.home);
+        serve(&[], Some(read), places, &log);
+    }
+    true
+}
+
+/// Answers an event; `read` is the payload, if stdin has been read before.
+fn serve(args: &[OsString], read: Option<Result<Vec<u8>, String>>, places: Places, log: &Log) {
+    watch(log);
+    let answered = guarded(log, || answer(args, read, places, log));
     if let Some(answer) = answered.flatten() {
         // A reader that is gone needs no answer.
         let _ = ui::data(&[answer.as_bytes(), b"\n"]);
     }
-    YES
 }
 
 /// Ends the process when the time is up.
@@ -103,9 +121,14 @@ fn guarded<T>(log: &Log, act: impl FnOnce() -> T) -> Option<T> {
     panic::catch_unwind(AssertUnwindSafe(act)).ok()
 }
 
-fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
+fn answer(
+    args: &[OsString],
+    read: Option<Result<Vec<u8>, String>>,
+    places: Places,
+    log: &Log,
+) -> Option<String> {
     let given = Given::read(args, log);
-    let read;
+    let from_stdin;
     let payload = match &given.payload {
         Some(payload) => payload.as_bytes(),
         None if ui::can_ask() => {
@@ -113,15 +136,17 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
             return None;
         }
         None => {
-            let deadline = Deadline::after(FOR_INPUT);
-            match hooks::stdin::read(rustix::stdio::stdin(), deadline) {
-                Ok(payload) => read = payload,
+            let read = read.unwrap_or_else(|| {
+                hooks::stdin::read(rustix::stdio::stdin(), Deadline::after(FOR_INPUT))
+            });
+            match read {
+                Ok(payload) => from_stdin = payload,
                 Err(why) => {
                     log.note(given.client, "a payload was not read", &why);
                     return None;
                 }
             }
-            &read
+            &from_stdin
         }
     };
     let home = places.home.clone();
@@ -146,7 +171,10 @@ fn answer(args: &[OsString], places: Places, log: &Log) -> Option<String> {
 fn work(project: &str, home: &Path, log: &Log) {
     detached::leave_session();
     let note = |error: &Error| log.note(None, "the worker", &error.to_string());
-    let app = App::load(&Overrides::default()).inspect_err(note).ok();
+    let app = App::load_untold(&Overrides::default()).inspect_err(note).ok();
+    for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {
+        log.note(None, "the worker", left_out);
+    }
     let judge = app.and_then(|app| app.judge_for_asking().ok()?.ok());
     let worked = ProjectId::parse(project).and_then(|project| {
         fsx::ensure_private_dir(home)?;
@@ -165,8 +193,8 @@ fn work(project: &str, home: &Path, log: &Log) {
 }
 
 /// What has changed for Claude Code, in one line. What is in the way is a line in the log.
-fn in_step(app: &App, root: &Path, log: &Log) -> Result<Option<String>> {
-    let report = app.sync_mirrors(&Project::find(root)?, false)?;
+fn in_step(app: &App, root: &Path, log: &Log) -> recoup_core::Result<Option<String>> {
+    let report = app.sync_mirrors(&find_project(&app.settings.home, root)?, false)?;
     for fault in &report.faults {
         log.note(None, "the worker", &format!("not in step: {}", fault.why));
     }

@@ -57,9 +57,11 @@ pub(super) enum Command {
     /// the same bytes are given out again on stdout and stderr, with the same exit code, until the
     /// time is up or a source changes.
     ///
-    /// The same command is: the same executable (path, size, time of change) with the same
-    /// arguments in the same directory of the project, with the same --env, --stdin, --source and
-    /// --key-extra; and, for a client that has our hooks, with the same rules in memory.
+    /// The same command is: the same program, found at the same path, with the same interpreter or
+    /// wrapped program behind it and the same arguments, in the same directory of the project, with
+    /// the same --env, --stdin, --source and --key-extra; and, for a client that has our hooks, with
+    /// the same rules in memory. It is replayed only while these programs and its sources are
+    /// unchanged.
     Exec(exec::ExecArgs),
     /// Say why something is a hit or a miss
     Explain(explain::ExplainArgs),
@@ -93,7 +95,16 @@ pub(super) enum Command {
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
     Key(key::KeyArgs),
-    /// Let this repository's files say where entries are kept
+    /// Trust this repository's configuration and team rules
+    ///
+    /// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may say how long things are
+    /// kept. Where they are kept, who shares them, and which variables are read counts only once you
+    /// have trusted the file here, and only until it changes. The same goes for the team's rules in
+    /// recoup-rules.md: what you accept becomes instructions for the agents that work here. When the
+    /// file changes, what you accepted before stays in force until you accept the change.
+    ///
+    /// A checkout that claims to be a clone of a project which you use elsewhere, and that git did
+    /// not clone on this machine, is kept separate from it until you have confirmed it here.
     Trust(trust::TrustArgs),
     /// Print a shell's completions
     Completions(completions::CompletionsArgs),

@@ -1,12 +1,12 @@
 //! `recoup pause` and `recoup resume`: whether anything is remembered.
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::ttl::Ttl;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
-use crate::config::Overrides;
 
 /// Remember nothing for a while.
 #[derive(Debug, Args)]
@@ -29,14 +29,18 @@ pub(in crate::cli) struct ResumeArgs {
 
 impl PauseArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load(&Overrides::default())?;
+        let time = self.duration.as_deref();
+        let time = time.map(|time| Ttl::parse_with_unit("the duration", time)).transpose()?;
+        if time == Some(Ttl::Off) {
+            return Err(Error::usage("a pause needs some time; `recoup resume` ends one").into());
+        }
+        let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
         if self.project {
             memory.ignore(&app.note_scope(false))?;
             ui::say("Nothing is remembered in this project; `recoup resume --project` goes on");
             return Ok(Answer::Yes);
         }
-        let time = self.duration.as_deref().map(|time| Ttl::parse("DURATION", time)).transpose()?;
         let until = time.and_then(Ttl::as_millis).map(|time| SystemClock.now().plus_millis(time));
         memory.pause(until)?;
         match until {
@@ -49,7 +53,7 @@ impl PauseArgs {
 
 impl ResumeArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load(&Overrides::default())?;
+        let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
         let was = if self.project { memory.heed(&app.note_scope(false)) } else { memory.resume() };
         ui::say(if was? { "It is remembered again" } else { "It was not paused" });

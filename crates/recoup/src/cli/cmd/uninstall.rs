@@ -310,7 +310,7 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
 
 fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
     for file in &report.files {
-        ui::say(file.summary());
+        ui::say(file.removal_summary());
     }
     report.mirrored.iter().for_each(tell_leftovers);
     match &report.purged {

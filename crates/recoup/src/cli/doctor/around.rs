@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::hooked;
 
 use super::repository::Repository;
 use crate::config::show::{Layer, said};
 use crate::config::trust::Verdict;
-use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings};
+use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings, find_project};
 use crate::install::{self, Installation, Noted, Slot};
 
 /// The surroundings of all checks.
@@ -40,9 +40,13 @@ pub(in crate::cli) struct Around {
 pub(super) struct Configuration {
     /// None where something is wrong with it.
     pub(super) settings: Option<Settings>,
-    /// Everything that is wrong.
+    /// Everything that is wrong, and keeps commands from their work.
     pub(super) problems: Vec<String>,
-    /// What a person should know.
+    /// Everything that is wrong in files of the repository, which are ignored for it.
+    pub(super) ignored: Vec<String>,
+    /// Advice about a checkout that is kept separate from the project that it claims.
+    pub(super) unconfirmed: Option<String>,
+    /// What the repository's files say and what needs trust.
     pub(super) warnings: Vec<String>,
     /// The keys that somebody has set, and where.
     pub(super) said: Vec<(&'static str, Layer)>,
@@ -54,10 +58,11 @@ impl Around {
     /// Looks around; an error where there is not even a place for our own files.
     pub(in crate::cli) fn find() -> recoup_core::Result<Self> {
         let Places { cwd, home, user_home } = Places::find()?;
-        let project = Project::find(&cwd).ok();
+        let project = find_project(&home, &cwd).ok();
         let root = project.as_ref().map_or(&*cwd, Project::root);
         let dirs = ClientDirs::find(&cwd);
-        let places = dirs.for_install(&home, root);
+        let mut places = dirs.for_install(&home, root);
+        places.claude_version = install::ask_claude_code(&places);
         let installed = install::installed(&places);
         let noted = install::noted(&places).map_err(|error| error.to_string());
         let configuration = Configuration::read();
@@ -116,11 +121,14 @@ impl Configuration {
         let is_untrusted = |verdict: &Verdict| *verdict != Verdict::Trusted;
         let untrusted = gathered.delicate.iter().filter(|it| is_untrusted(&it.verdict)).count();
         let settings = gathered.settings();
+        let ignored = gathered.left_out.iter().map(ToString::to_string).collect();
         let mut problems: Vec<String> = gathered.problems.iter().map(ToString::to_string).collect();
         if let Some(Err(error)) = settings.as_ref().map(Settings::demand_within_project) {
             problems.push(error.to_string());
         }
-        let warnings = settings.as_ref().map(|it| it.warnings.clone()).unwrap_or_default();
-        Self { settings, problems, warnings, said, untrusted }
+        let registry = ProjectRegistry::below(&gathered.places.home);
+        let unconfirmed = registry.advice(&gathered.project);
+        let warnings = settings.as_ref().and_then(|_| gathered.untrusted()).into_iter().collect();
+        Self { settings, problems, ignored, unconfirmed, warnings, said, untrusted }
     }
 }

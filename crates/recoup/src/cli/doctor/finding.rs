@@ -49,6 +49,10 @@ pub(in crate::cli) enum Fix {
     Install(Client),
     /// Start a worker for the project of that name, in its root.
     Work { project: String, root: PathBuf },
+    /// Mend the database of memories, or set it aside and take over what can be read.
+    MendMemory,
+    /// Mend the cache in that file, or set it aside.
+    MendCache(PathBuf),
 }
 
 /// A fact that may be told to anybody: no fact is made of a text that somebody wrote.

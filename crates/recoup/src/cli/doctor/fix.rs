@@ -2,16 +2,21 @@
 //! team's, and `recoup init --project` shows what it changes, and asks.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::base::fsx;
+use recoup_core::store::Sqlite;
+use recoup_core::store::sqlite::Waits;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::Around;
 use super::finding::{Finding, Fix};
+use crate::cli::app::memory_in;
+use crate::cli::failure::Faults;
 use crate::hooks::worker::{self, backlog};
 use crate::install::{self, Change, Client, Installation, Level, Plan, Wish};
 
@@ -49,6 +54,11 @@ fn in_words(fix: &Fix, around: &Around) -> String {
         },
         Fix::Install(client) => format!("install into {} anew", client.title()),
         Fix::Work { root, .. } => format!("start a worker for {}", around.shown(root)),
+        Fix::MendMemory => {
+            let path = around.home.join("memory.db");
+            format!("mend {}, or set it aside", around.shown(&path))
+        }
+        Fix::MendCache(path) => format!("mend {}, or set it aside", around.shown(path)),
     }
 }
 
@@ -58,11 +68,16 @@ fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
         Fix::MakePrivate(paths) => paths.iter().try_for_each(|path| fsx::make_private(path)),
         Fix::Install(client) => install(*client, around),
         Fix::Work { project, root } => work(project, root, around),
+        Fix::MendMemory => memory_in(&around.home).repair().map(drop),
+        Fix::MendCache(path) => {
+            Sqlite::at(path, Waits::default(), Arc::new(Faults)).repair().map(drop)
+        }
     }
 }
 
 /// Starts a worker, and waits a moment for it to begin, or to be done.
 fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
+    backlog::retry_kept(&around.home, project)?;
     worker::start_in(project, root)?;
     let deadline = Deadline::after(TO_BEGIN);
     // The lock is left alone: it is the worker's to take.

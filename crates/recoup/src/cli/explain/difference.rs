@@ -48,7 +48,7 @@ fn one(part: &str, how: &Differs) -> Said {
             ("unset", both("unset", "set"), "unset, was set".to_owned())
         }
         Differs::Replaced { path } => {
-            ("replaced", both(path, path), format!("{path} has another size or time"))
+            ("replaced", both(path, path), format!("{path} leads to another file"))
         }
         Differs::Added { now: Some(now) } => {
             ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))

@@ -18,14 +18,15 @@ use std::time::Duration;
 
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{Block, Budget, Context};
 use recoup_core::memory::learn::Learned;
 use recoup_core::memory::transcript::{Call, Outcome};
 use recoup_core::memory::{Given, Memory, NoteId, NoteScope, Occasion, Turn, Waits};
 use recoup_core::{Error, Result};
 
-use super::event::{Event, EventKind};
+use super::event::{Event, EventKind, WireFormat};
 use super::headless::nobody_is_there;
 use super::outcome;
 use super::place::Place;
@@ -33,7 +34,7 @@ use super::reply::Reply;
 use super::worker;
 use super::worker::job::{self, Job, Origin, Why};
 use super::worker::queue::Queue;
-use super::{Surroundings, claude_code};
+use super::{Surroundings, claude_code, pi};
 
 /// What the user said is worth waiting for.
 const FOR_WORDS: Duration = Duration::from_millis(2_500);
@@ -89,13 +90,14 @@ struct Here<'a> {
 /// removed): then it is the session's project, and what is left of its path is its place.
 fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<Project> {
     let cwd = around.cwd.join(&event.cwd);
-    let gone = match Project::find(&cwd) {
+    let find = |dir: &Path| Project::find(dir).map(|found| settled(found, around, memory));
+    let gone = match find(&cwd) {
         Err(error) => error,
-        Ok(found) => return Ok(of_session(event, found, memory)),
+        Ok(found) => return Ok(of_session(event, found, around, memory)),
     };
     // The top of the file system is nobody's project.
     let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
-    let above = above.chain([around.cwd.as_path()]).find_map(|dir| Project::find(dir).ok());
+    let above = above.chain([around.cwd.as_path()]).find_map(|dir| find(dir).ok());
     let above = above.ok_or(gone)?;
     Ok(match memory.session_scope(&event.session) {
         Ok(Some(NoteScope::Project(id))) if id != *above.id() => {
@@ -107,14 +109,25 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
 
 /// The session's own project, where an agent has gone into a repository inside of it: what is
 /// said is said about what the person has before them.
-fn of_session(event: &Event, found: Project, memory: &Memory) -> Project {
+fn of_session(
+    event: &Event,
+    found: Project,
+    around: &Surroundings<'_>,
+    memory: &Memory,
+) -> Project {
     let begins = matches!(event.what, EventKind::Began(_) | EventKind::Opened(_));
     let outer = if begins { None } else { found.enclosing() };
+    let outer = outer.map(|outer| settled(outer, around, memory));
     let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
     match memory.session_scope(&event.session) {
         Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
         _ => found,
     }
+}
+
+/// The project with the id that counts for it.
+fn settled(found: Project, around: &Surroundings<'_>, memory: &Memory) -> Project {
+    memory.settle_project(&ProjectRegistry::below(&around.home), found)
 }
 
 /// What became of something that was to be written down.
@@ -145,11 +158,6 @@ impl<'a> Here<'a> {
         let memory: &'static Memory =
             Box::leak(Box::new(Memory::at(path, waits, Arc::new(SystemClock), log)));
         let project = project(event, around, memory)?;
-        if event.begins_something()
-            && let Err(error) = memory.bring_along(&project)
-        {
-            around.log.fault(event.client, "what was said before was not brought along", &error);
-        }
         let occasion = Occasion {
             client: event.client,
             session: event.session.clone(),
@@ -158,7 +166,15 @@ impl<'a> Here<'a> {
         };
         let cwd = around.cwd.join(&event.cwd);
         let has_person = OnceCell::new();
-        Ok(Self { event, around, memory, project, cwd, occasion, has_person })
+        let here = Self { event, around, memory, project, cwd, occasion, has_person };
+        if event.begins_something() {
+            match memory.bring_along(&here.project) {
+                Ok(0) => {}
+                Ok(_) => here.record_project(),
+                Err(error) => here.fault("what was said before was not brought along", &error),
+            }
+        }
+        Ok(here)
     }
 
     fn scope(&self) -> &NoteScope {
@@ -182,7 +198,10 @@ impl<'a> Here<'a> {
         let done = fsx::ensure_private_dir(&self.around.home)
             .and_then(|()| self.memory.turn(&self.occasion, act));
         match done {
-            Ok(Some(done)) => Taken::Done(done),
+            Ok(Some(done)) => {
+                self.record_project();
+                Taken::Done(done)
+            }
             Ok(None) => Taken::Silent,
             Err(error) => {
                 self.fault("nothing was written down", &error);
@@ -191,14 +210,41 @@ impl<'a> Here<'a> {
         }
     }
 
+    /// Notes that this checkout belongs to its project, where that is news.
+    fn record_project(&self) {
+        if let ProjectStanding::First | ProjectStanding::Proven = self.project.standing()
+            && let Err(error) = ProjectRegistry::below(&self.around.home).record(&self.project)
+        {
+            self.fault("the project was not noted", &error);
+        }
+    }
+
+    /// Returns the advice about a checkout that stays apart, once.
+    fn apart_advice(&self) -> Option<String> {
+        if self.project.standing() != (ProjectStanding::Apart { is_told: false }) {
+            return None;
+        }
+        let registry = ProjectRegistry::below(&self.around.home);
+        let advice = registry.advice(&self.project)?;
+        if self.has_reader()
+            && let Err(error) = registry.mark_told(&self.project)
+        {
+            self.fault("what was said about the project was not noted", &error);
+        }
+        Some(advice)
+    }
+
     fn known(&self) -> Given {
         self.known_to(&self.occasion.context)
     }
 
     /// What a fork has of the session that it comes from; its own, where that is not known.
     fn known_to_fork(&self) -> Given {
-        let path = self.event.transcript.as_deref();
-        match path.and_then(claude_code::fork::parent) {
+        let parent = match &self.event.parent {
+            Some(parent) => pi::session_file::session_id(parent),
+            None => self.event.transcript.as_deref().and_then(claude_code::fork::parent),
+        };
+        match parent {
             Some(parent) if parent != self.occasion.session => self.known_to(&parent),
             _ => self.known(),
         }
@@ -235,6 +281,9 @@ impl<'a> Here<'a> {
         // Also where the queue is full: then a worker is what it needs.
         let left = queue.put(&Job::new(from, what), &SystemClock);
         let is_left = left.is_ok();
+        if is_left {
+            self.record_project();
+        }
         for done in [left, worker::start(&queue, &self.project)] {
             if let Err(error) = done {
                 self.fault("something was not left to the worker", &error);
@@ -257,6 +306,11 @@ impl<'a> Here<'a> {
     /// to read, which nobody should wait for who wants to write.
     fn has_person(&self) -> bool {
         *self.has_person.get_or_init(|| !nobody_is_there(self.event, &self.around.entry))
+    }
+
+    /// True if the agent can't be told anything before a call, and is told with its result.
+    fn is_told_after_calls(&self) -> bool {
+        self.event.client == Client::Pi || self.event.format == WireFormat::Cursor
     }
 
     /// Whether a person is there to be told something, now.

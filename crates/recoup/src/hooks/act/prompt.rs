@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::memory::classify::{self, Reading, Saying};
 use recoup_core::memory::inject::{self, Block, Budget, Candidate, Moment, StaleCheck};
-use recoup_core::memory::private::spoken_openly;
-use recoup_core::memory::{About, Happened, NoteId, Recorded, Turn};
+use recoup_core::memory::private::{spoken_openly, without_private};
+use recoup_core::memory::retract::{Retraction, retraction};
+use recoup_core::memory::{About, Happened, Note, NoteId, Recorded, Turn};
 use recoup_core::{Error, Result, secrets};
 
 use super::{Here, Taken};
@@ -24,6 +25,8 @@ struct Heard {
     text: String,
     reading: Reading,
     said: Vec<Said>,
+    /// It takes back what was remembered before it.
+    retraction: Option<Retraction>,
     /// Stands for the prompt, which counts once.
     once: Option<String>,
     /// Stands for its words, by which it is known in the transcript.
@@ -38,6 +41,10 @@ struct Came {
     /// What was done in the background, for the person.
     told: Vec<String>,
     recorded: Vec<Recorded>,
+    /// Notes that are no longer remembered, because the user said so.
+    retracted: Vec<Note>,
+    /// It would have been kept, but for a secret in it.
+    has_secret: bool,
     block: Option<Block>,
 }
 
@@ -46,6 +53,10 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let found = fitting(here, &heard.text);
     match here.take_in(|turn| take_in(here, turn, &heard, &found)) {
         Taken::Done(Some(came)) => {
+            // A person is told that it will be remembered; waiting for the disk would take long.
+            if !came.recorded.is_empty() {
+                here.later(JobKind::Sync);
+            }
             ask_model(here, &heard.reading, &came.recorded);
             came.reply()
         }
@@ -56,14 +67,19 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
 
 fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
     let text = spoken_openly(&prompt.text).into_owned();
-    let reading = classify::classify(&text);
+    // A script takes nothing back that a person said.
+    let retraction = retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
+    let reading = match retraction {
+        Some(_) => Reading::default(),
+        None => classify::classify(&text),
+    };
     let said = sayings(here, &reading.sayings);
     // Known by what it is, which must not be readable.
     let session = &here.occasion.session;
     let print = |turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text));
     let once = prompt.turn.as_ref().map(print);
     let print = said::print(&text);
-    Heard { text, reading, said, once, print, has_person: here.has_person() }
+    Heard { text, reading, said, retraction, once, print, has_person: here.has_person() }
 }
 
 /// None where another event has told of the same prompt.
@@ -81,21 +97,30 @@ fn take_in(
         turn.reasked(&heard.text)?;
     }
     let recorded = said::record(turn, &heard.said)?;
-    let mut came = Came { recorded, ..Came::default() };
+    let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| turn.retract(how))?;
+    let has_secret = heard.has_person && heard.reading.withheld;
+    let mut came = Came { recorded, retracted, has_secret, ..Came::default() };
     if here.event.heard {
         came.block = still_fitting(here, turn, found, &came.recorded)?;
         came.told = if heard.has_person { turn.told()? } else { Vec::new() };
     } else if heard.has_person {
-        tell_later(turn, &came.recorded)?;
+        came.lines().iter().try_for_each(|line| turn.tell(line))?;
     }
     Ok(Some(came))
 }
 
 impl Came {
+    /// Returns the notices for the person.
+    fn lines(&self) -> Vec<String> {
+        let secret = self.has_secret.then(|| notice::SECRET.to_owned());
+        let retracted = self.retracted.iter().map(notice::retracted);
+        let recorded = self.recorded.iter().filter_map(notice::remembered);
+        retracted.chain(recorded).chain(secret).collect()
+    }
+
     fn reply(&self) -> Reply {
         let mut reply = Reply::default();
-        self.told.iter().for_each(|line| reply.notice(line));
-        self.recorded.iter().filter_map(notice::remembered).for_each(|line| reply.notice(&line));
+        self.told.iter().chain(&self.lines()).for_each(|line| reply.notice(line));
         if let Some(block) = &self.block {
             reply.tell(block.text());
         }
@@ -107,22 +132,27 @@ impl Came {
 /// person is told, also where even that can't be noted down.
 fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
     let mut reply = Reply::default();
-    let Heard { said, once, print, .. } = heard;
-    let Some(text) = said.first().map(|said| said.text.clone()) else { return reply };
+    let Heard { said, once, print, retraction, .. } = heard;
+    if retraction.is_some() {
+        reply.notice(&notice::not_retracted(why));
+    }
+    if said.is_empty() {
+        return reply;
+    }
+    // What only waits for evidence is not worth a line.
+    let text = said.iter().find(|said| said.lasting).map(|said| said.text.clone());
     // Whether it is silent now may be known all the same.
     if here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some()) {
         return reply;
     }
     let what = JobKind::Remember { at: SystemClock.now(), once, print: Some(print), said };
     let kept = what.waits(why) && here.later(what);
-    let line = if kept { notice::later(&text, why) } else { notice::not_remembered(&text, why) };
-    reply.notice(&line);
+    if let Some(text) = text {
+        let line =
+            if kept { notice::later(&text, why) } else { notice::not_remembered(&text, why) };
+        reply.notice(&line);
+    }
     reply
-}
-
-/// What was kept is told at the next event whose answer a person sees.
-fn tell_later(turn: &Turn<'_>, recorded: &[Recorded]) -> Result<()> {
-    recorded.iter().filter_map(notice::remembered).try_for_each(|line| turn.tell(&line))
 }
 
 /// Where the user has agreed to that, a model is asked about each sentence that may be a

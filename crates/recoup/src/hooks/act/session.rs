@@ -5,15 +5,19 @@ use recoup_core::memory::inject::{Block, Budget};
 use recoup_core::memory::{Given, Turn};
 
 use super::{Here, Taken, prompt, standing};
-use crate::hooks::event::How;
+use crate::hooks::event::{How, WireFormat};
 use crate::hooks::notice;
+use crate::hooks::pi::session_file;
 use crate::hooks::reply::Reply;
 
 /// Rules go into the context: all of them, or what is new since it was last given any. A
 /// fork has what the session has that it comes from, as far as that is known.
 pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
+    // Cursor tells once of a new conversation, but to every hook that it finds, at the same time:
+    // what one of them has given is not lost.
+    let is_told_twice = here.event.format == WireFormat::Cursor;
     let known = match how {
-        _ if how.is_empty() => Given::default(),
+        _ if how.is_empty() && !is_told_twice => Given::default(),
         How::Fork => here.known_to_fork(),
         _ => here.known(),
     };
@@ -22,17 +26,27 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let has_reader = here.has_reader();
     // The agent is told, whether that can be written down or not.
     let told = here.take_in(|turn| {
-        begin(turn, how, &known)?;
-        turn.give_all(block.as_ref())?;
-        if has_reader { turn.told() } else { Ok(Vec::new()) }
+        if how.is_empty() && !is_told_twice {
+            turn.lose()?;
+        }
+        let is_repeated = !turn.give_all(block.as_ref())? && is_told_twice;
+        if !is_repeated {
+            begin(turn, how, &known)?;
+        }
+        Ok((is_repeated, if has_reader { turn.told()? } else { Vec::new() }))
     });
     here.catch_up();
     let mut reply = Reply::default();
-    told.done().unwrap_or_default().iter().for_each(|line| reply.notice(line));
-    if how == How::Startup
-        && let Some(line) = (here.around.team)(&here.project).advice()
-    {
-        reply.notice(&line);
+    let (is_repeated, told) = told.done().unwrap_or_default();
+    for line in &told {
+        reply.notice(line);
+    }
+    if is_repeated {
+        return reply;
+    }
+    if how == How::Startup {
+        let advice = [here.apart_advice(), (here.around.team)(&here.project).advice()];
+        advice.iter().flatten().for_each(|line| reply.notice(line));
     }
     tell_rules(&mut reply, how, block.as_ref());
     if let Some(stands) = stands {
@@ -41,11 +55,8 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     reply
 }
 
-/// A fork has what it comes from; what is new, cleared or compacted has nothing.
+/// Notes the beginning. A fork has what it comes from.
 fn begin(turn: &Turn<'_>, how: How, known: &Given) -> Result<()> {
-    if how.is_empty() {
-        turn.lose()?;
-    }
     turn.begin(how.as_str())?;
     if how == How::Fork {
         turn.knows(&known.notes)?;
@@ -63,8 +74,29 @@ fn tell_rules(reply: &mut Reply, how: How, block: Option<&Block>) {
 
 /// A session begins, and nothing can be said yet.
 pub(super) fn opened(here: &Here<'_>, how: How) -> Reply {
-    here.take_in(|turn| begin(turn, how, &Given::default()));
+    let how = how_by_file(here, how);
+    let known = if how == How::Fork { here.known_to_fork() } else { Given::default() };
+    here.take_in(|turn| {
+        if how.is_empty() {
+            turn.lose()?;
+        }
+        begin(turn, how, &known)
+    });
     Reply::default()
+}
+
+/// Pi says `startup` also where it goes on with a session or a fork of one (`--continue`,
+/// `--session`, `--fork`). Its file tells: it is written with the first answer.
+fn how_by_file(here: &Here<'_>, how: How) -> How {
+    let is_written = || here.event.transcript.as_deref().is_some_and(session_file::is_written);
+    match how {
+        How::Startup | How::Fork if !is_written() => How::Startup,
+        // A fork that was told of before has what it was given itself.
+        How::Startup | How::Fork if here.known().last_whole.is_some() => How::Resume,
+        How::Startup if here.event.parent.is_some() => How::Fork,
+        How::Startup => How::Resume,
+        how => how,
+    }
 }
 
 /// An answer begins: the rules that this context does not have, and what concerns the prompt.

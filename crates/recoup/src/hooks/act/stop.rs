@@ -1,10 +1,13 @@
 //! An answer, a context or a session comes to its end.
 
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::inject::Budget;
 use recoup_core::memory::learn::citation::citations;
-use recoup_core::memory::{About, Happened};
+use recoup_core::memory::{About, Given, Happened};
 
 use super::{Here, prompt};
 use crate::hooks::event::Stop;
+use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::worker::job::Why;
 
@@ -33,13 +36,21 @@ pub(super) fn compacting(here: &Here<'_>) -> Reply {
     Reply::default()
 }
 
-/// A context was compacted: what it was given is gone.
+/// A context was compacted: what it was given is gone. In Pi it has its rules again with the next
+/// thing that the agent is told, and no other event says so.
 pub(super) fn compacted(here: &Here<'_>) -> Reply {
-    here.take_in(|turn| {
+    let taken = here.take_in(|turn| {
         turn.lose()?;
         turn.happened(Happened::Compacted, About { subject: Some("done"), ..About::default() })
     });
-    Reply::default()
+    let mut reply = Reply::default();
+    if here.event.client == Client::Pi
+        && taken.done().is_some()
+        && let Some(rules) = here.rules(&Given::default(), Budget::default())
+    {
+        reply.notice(&notice::reloaded(rules.included().len()));
+    }
+    reply
 }
 
 /// A session ended.

@@ -2,7 +2,6 @@
 
 use recoup_core::base::text::shortened;
 use recoup_core::memory::Given;
-use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::{self, Budget, Candidate, Moment, StaleCheck};
 use recoup_core::memory::learn::command::Kind;
 use recoup_core::memory::transcript::{Action, Call, Outcome};
@@ -82,7 +81,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.notice(&line);
     }
-    if here.event.client == Client::Pi {
+    if here.is_told_after_calls() {
         let known = here.known();
         if known.last_whole.is_none() {
             tell_all(here, &known, &mut reply);
@@ -93,11 +92,12 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     reply
 }
 
-/// All rules: Pi may compact in the middle of an answer, and has them before an answer only.
+/// All rules: a context may be compacted in the middle of an answer, and Pi and Cursor can be told
+/// then with the result of a call only.
 fn tell_all(here: &Here<'_>, known: &Given, reply: &mut Reply) {
     let Some(rules) = here.rules(known, Budget::default()) else { return };
     // What can't be written down would come again with every call.
-    if here.take_in(|turn| turn.give_all(Some(&rules))).done().is_some() {
+    if here.take_in(|turn| turn.give_all(Some(&rules))).done().is_some_and(|is_new| is_new) {
         reply.tell(rules.text());
     }
 }

@@ -3,32 +3,17 @@
 
 use std::borrow::Cow;
 
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Action, EntryKind, Notification, Plan};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::outcome::{self, INTERRUPTED};
 use super::transcript::Line;
+use crate::hooks::typed::typed_in;
 use crate::hooks::wire::{self, tagged};
 
 pub(super) const NOTIFICATION: &str = "<task-notification>";
-
-/// What the client itself says in a user's place begins so.
-const CLIENT_SAYS: [&str; 10] = [
-    "<command-",
-    "<local-command-",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<user-memory-input>",
-    "Caveat: The messages below",
-    "This session is being continued from a previous",
-    "<tool_use_error>",
-    "Stop hook feedback:",
-];
-
-/// What the client adds to a prompt stands in such tags.
-const ADDED: [&str; 4] = ["system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics"];
 
 #[derive(Deserialize)]
 struct Message<'a> {
@@ -57,12 +42,12 @@ pub(super) fn user(line: &Line<'_>) -> Vec<EntryKind> {
     if line.is_meta || line.is_compact_summary {
         return Vec::new();
     }
-    let text = wire::text_of(content);
-    said(&text, line.origin, line.agent().is_some()).into_iter().collect()
+    said(content, line.origin, line.agent().is_some()).into_iter().collect()
 }
 
-/// What a text in the user's place is.
-fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<EntryKind> {
+/// Classifies a message in the user's place: a notification, an interruption or a prompt.
+fn said(content: &RawValue, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<EntryKind> {
+    let text = wire::text_of(content);
     let text = text.trim();
     if text.starts_with(NOTIFICATION) {
         return notification(text);
@@ -73,19 +58,8 @@ fn said(text: &str, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<Ent
     if !is_human(origin) {
         return None;
     }
-    let typed = typed(text)?;
+    let typed = typed_in(Client::ClaudeCode, content)?;
     if in_sub_agent { EntryKind::sub_agent(&typed) } else { EntryKind::prompt(&typed) }
-}
-
-/// What was typed of a text in the user's place; none where the client says it itself.
-pub(in crate::hooks) fn typed(text: &str) -> Option<Cow<'_, str>> {
-    let text = text.trim();
-    let machine = CLIENT_SAYS.iter().chain([&INTERRUPTED]).any(|start| text.starts_with(start));
-    // What was typed is the same whether something was added or not.
-    (!machine).then(|| match without_added(text) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
-        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
-    })
 }
 
 /// A prompt without an origin is a person's, or a script's that stands for one.
@@ -106,51 +80,6 @@ pub(super) fn task(text: &str) -> Option<Notification> {
     let part = |name| tagged(inner, name).unwrap_or("");
     let id = tagged(inner, "task-id")?;
     Some(Notification::new(id, part("status"), part("summary")))
-}
-
-/// A text without what the client has added.
-fn without_added(text: &str) -> Cow<'_, str> {
-    let mut tags = ADDED.map(Tag::named);
-    let (mut kept, mut from, mut at) = (String::new(), 0, 0);
-    while let Some(next) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
-        at += next;
-        match tags.iter_mut().find_map(|tag| tag.end_of(text, at)) {
-            Some(end) => {
-                kept.push_str(&text[from..at]);
-                (from, at) = (end, end);
-            }
-            None => at += 1,
-        }
-    }
-    if from == 0 {
-        return Cow::Borrowed(text);
-    }
-    kept.push_str(&text[from..]);
-    Cow::Owned(kept)
-}
-
-/// A tag of the client's. One that nobody closes was typed.
-struct Tag {
-    opening: String,
-    closing: String,
-    /// What is not closed from one place on is not closed further on: nobody looks again.
-    may_close: bool,
-}
-
-impl Tag {
-    fn named(name: &str) -> Self {
-        Self { opening: format!("<{name}>"), closing: format!("</{name}>"), may_close: true }
-    }
-
-    /// Where that ends which begins with this tag at `at`.
-    fn end_of(&mut self, text: &str, at: usize) -> Option<usize> {
-        if !self.may_close || !text[at..].starts_with(&self.opening) {
-            return None;
-        }
-        let end = memchr::memmem::find(&text.as_bytes()[at..], self.closing.as_bytes());
-        self.may_close = end.is_some();
-        Some(at + end? + self.closing.len())
-    }
 }
 
 /// What was said while the agent was at work, or news of a task.
@@ -177,7 +106,7 @@ pub(super) fn attachment(line: &Line<'_>) -> Vec<EntryKind> {
     else {
         return Vec::new();
     };
-    let what = said(&wire::text_of(prompt), queued.origin, line.agent().is_some());
+    let what = said(prompt, queued.origin, line.agent().is_some());
     let typed = queued.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
     what.filter(|what| typed || matches!(what, EntryKind::Notification(_))).into_iter().collect()
 }
@@ -196,7 +125,7 @@ pub(super) fn assistant(line: &Line<'_>) -> Vec<EntryKind> {
 pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     let field = |name| wire::field(input, name);
     let known = match tool {
-        "Bash" | "PowerShell" => field("command").map(Action::Shell),
+        "Bash" | "PowerShell" => field("command").map(Action::shell),
         "Edit" | "MultiEdit" => field("file_path").map(|path| Action::Edit(vec![path])),
         "NotebookEdit" => field("notebook_path").map(|path| Action::Edit(vec![path])),
         "Write" => field("file_path").map(Action::Write),

@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 
 use super::entries::{self, action};
 use super::outcome::{self, DENIED, REFUSED};
-use crate::hooks::event::{Event, EventKind, How, Prompt, Stop};
+use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
+use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient, tagged};
 
 /// What a hook is given on its stdin.
@@ -77,16 +78,20 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         "PostToolUse" => called(payload)?,
-        _ => common(&name, payload)?,
+        _ => common(Client::ClaudeCode, &name, payload)?,
     };
     Some(payload.event(Client::ClaudeCode, name, what))
 }
 
 /// What all who have this layout send alike.
-pub(in crate::hooks) fn common(name: &str, payload: &Payload<'_>) -> Option<EventKind> {
+pub(in crate::hooks) fn common(
+    client: Client,
+    name: &str,
+    payload: &Payload<'_>,
+) -> Option<EventKind> {
     Some(match name {
         "SessionStart" => EventKind::Began(how(payload.source.as_deref())),
-        "UserPromptSubmit" => prompt(payload)?,
+        "UserPromptSubmit" => prompt(client, payload)?,
         "PreToolUse" => EventKind::Calling(payload.call(action)?),
         "PostToolUseFailure" => failed(payload)?,
         "PostToolBatch" => EventKind::Batch(batch(payload.tool_calls?)),
@@ -121,7 +126,7 @@ fn how(source: Option<&str>) -> How {
 }
 
 /// What a machine wrote in the user's place is never a prompt, whatever stands behind it.
-fn prompt(payload: &Payload<'_>) -> Option<EventKind> {
+fn prompt(client: Client, payload: &Payload<'_>) -> Option<EventKind> {
     let text = payload.prompt.clone()?;
     if text.trim_start().starts_with(entries::NOTIFICATION) {
         return entries::task(&text).map(EventKind::Task);
@@ -130,7 +135,7 @@ fn prompt(payload: &Payload<'_>) -> Option<EventKind> {
     if payload.agent_id.is_some() {
         return None;
     }
-    let text = entries::typed(&text)?.into_owned();
+    let text = typed(client, &text)?;
     let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
     Some(EventKind::Prompt(Prompt { text, turn }))
 }
@@ -227,6 +232,8 @@ impl Payload<'_> {
             agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(named),
             cwd: self.cwd.clone().unwrap_or_default(),
             transcript: path.filter(|path| path.is_absolute()).map(Into::into),
+            parent: None,
+            format: WireFormat::Native,
             person: None,
             heard: true,
             what,

@@ -4,12 +4,13 @@
 
 use std::borrow::Cow;
 
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Action, Call, Entry, EntryKind, Notification, Plan};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::outcome;
-use crate::hooks::claude_code::entries::typed;
+use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, Text};
 
 #[derive(Deserialize)]
@@ -80,7 +81,7 @@ fn event(payload: &Payload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "user_message" => {
             let Text(text) = serde_json::from_str(payload.message?.get()).ok()?;
-            EntryKind::prompt(&typed(&text)?)
+            EntryKind::prompt(&typed(Client::Codex, &text)?)
         }
         "turn_aborted" => Some(EntryKind::Interruption),
         "sub_agent_activity" => {
@@ -109,7 +110,7 @@ fn item(payload: &Payload<'_>) -> Option<EntryKind> {
         }
         "local_shell_call" => {
             let action: Arguments = serde_json::from_str(payload.action?.get()).ok()?;
-            called(payload, "local_shell", Action::Shell(action.line()?), payload.action?.get())
+            called(payload, "local_shell", Action::shell(action.line()?), payload.action?.get())
         }
         "function_call_output" | "custom_tool_call_output" => {
             Some(outcome::of(payload.call_id.as_deref()?, payload.output?))
@@ -190,7 +191,7 @@ fn function(name: &str, arguments: &str) -> Action {
     let given: Arguments = serde_json::from_str(arguments).unwrap_or_default();
     let known = match name {
         "shell" | "shell_command" | "exec_command" | "container.exec" | "local_shell" => {
-            given.line().map(Action::Shell)
+            given.line().map(Action::shell)
         }
         "apply_patch" => given.input.as_deref().map(patch),
         "read_file" | "view_image" => given.path.map(Action::Read),

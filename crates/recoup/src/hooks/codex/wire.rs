@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::transcript::patch;
-use crate::hooks::claude_code::entries::typed;
 use crate::hooks::claude_code::wire::{Payload, common};
-use crate::hooks::event::{Event, EventKind, Prompt, Stop};
+use crate::hooks::event::{Event, EventKind, Prompt, Stop, WireFormat};
+use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient};
 
 /// The event that a payload tells of; none for those that mean nothing to us.
@@ -21,7 +21,7 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
         "PreToolUse" => EventKind::Calling(payload.call(action)?),
         // How a command ended is not said; the transcript knows.
         "PostToolUse" => EventKind::CalledSomehow(payload.call(action)?),
-        _ => common(&name, payload)?,
+        _ => common(Client::Codex, &name, payload)?,
     };
     Some(payload.event(Client::Codex, name, what))
 }
@@ -29,7 +29,7 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
 fn action(tool: &str, input: &RawValue) -> Action {
     let field = |name| wire::field(input, name);
     let known = match tool {
-        "Bash" | "shell" | "exec_command" => field("command").map(Action::Shell),
+        "Bash" | "shell" | "exec_command" => field("command").map(Action::shell),
         "apply_patch" | "Edit" | "Write" => {
             field("command").or_else(|| field("input")).map(|text| patch(&text))
         }
@@ -66,7 +66,7 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
     let turn = notice.turn_id;
     // As a hook hears it: else the same prompt would be another.
     let prompt = |text: &String| {
-        let text = typed(text)?.into_owned();
+        let text = typed(Client::Codex, text)?;
         Some(Prompt { text, turn: turn.clone() })
     };
     let prompts = notice.input_messages.iter().flatten().filter_map(prompt).collect();
@@ -80,6 +80,8 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
         agent: None,
         cwd: notice.cwd.unwrap_or_default(),
         transcript: None,
+        parent: None,
+        format: WireFormat::Native,
         person: notice.client.map(|client| client != "codex_exec"),
         // What we print is nobody's input.
         heard: false,

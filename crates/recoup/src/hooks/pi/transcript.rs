@@ -5,10 +5,12 @@
 use std::borrow::Cow;
 
 use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::hooks::typed::typed_in;
 use crate::hooks::wire;
 
 #[derive(Deserialize)]
@@ -74,7 +76,10 @@ fn time(timestamp: &RawValue) -> Option<Timestamp> {
 fn of(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
     let content = || message.content.map(wire::text_of).unwrap_or_default();
     match &*message.role {
-        "user" => EntryKind::prompt(&content()).into_iter().collect(),
+        "user" => {
+            let typed = message.content.and_then(|content| typed_in(Client::Pi, content));
+            typed.and_then(|typed| EntryKind::prompt(&typed)).into_iter().collect()
+        }
         "assistant" => {
             let blocks = message.content.map(wire::blocks).unwrap_or_default();
             let said = |block| wire::agent_said(block, "toolCall", action);
@@ -95,7 +100,7 @@ fn of(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
 pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     let field = |name| wire::field(input, name);
     let known = match tool {
-        "bash" => field("command").map(Action::Shell),
+        "bash" => field("command").map(Action::shell),
         "edit" => field("path").map(|path| Action::Edit(vec![path])),
         "write" => field("path").map(Action::Write),
         "read" => field("path").map(Action::Read),
@@ -107,7 +112,7 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
 /// A command that a person ran, and what came of it.
 fn by_hand(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
     let Some(command) = message.command.as_deref() else { return Vec::new() };
-    let call = Call::new(id, "bash", Action::Shell(command.to_owned()), command.as_bytes());
+    let call = Call::new(id, "bash", Action::shell(command), command.as_bytes());
     let ended = match message.exit_code {
         _ if message.cancelled => Ended::Interrupted,
         Some(0) | None => Ended::Succeeded,

@@ -2,7 +2,7 @@
 //! say.
 //!
 //! ```text
-//! {"event": {"type": …}, "session": ID, "file": PATH, "cwd": PATH, "ui": BOOL}
+//! {"event": {"type": …}, "session": ID, "file": PATH, "parent": PATH, "cwd": PATH, "ui": BOOL}
 //! ```
 
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::transcript::{action, outcome};
-use crate::hooks::event::{Event, EventKind, How, Prompt, Stop};
+use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
+use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient};
 
 /// What a hook is given on its stdin.
@@ -25,6 +26,8 @@ pub(in crate::hooks) struct Payload<'a> {
     session: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     file: Option<PathBuf>,
+    #[serde(default, deserialize_with = "lenient")]
+    parent: Option<PathBuf>,
     #[serde(default, deserialize_with = "lenient")]
     cwd: Option<PathBuf>,
     #[serde(default, deserialize_with = "lenient")]
@@ -82,6 +85,8 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
         agent: None,
         cwd: payload.cwd.clone().unwrap_or_default(),
         transcript: file,
+        parent: payload.parent.clone().filter(|parent| parent.is_absolute()),
+        format: WireFormat::Native,
         person: payload.ui,
         heard: true,
         what,
@@ -97,7 +102,7 @@ fn what(name: &str, inner: Inner<'_>) -> Option<EventKind> {
         }),
         // What another extension puts into the user's mouth is not the user's.
         "input" if inner.source.as_deref() != Some("extension") => {
-            EventKind::Prompt(Prompt { text: inner.text?, turn: None })
+            EventKind::Prompt(Prompt { text: typed(Client::Pi, &inner.text?)?, turn: None })
         }
         "before_agent_start" => EventKind::Starting(inner.prompt.unwrap_or_default()),
         "tool_result" => called(&inner)?,

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
 use rustix::fs::{Mode, OFlags};
 
@@ -22,6 +23,8 @@ pub(crate) struct Backlog {
     pub(crate) jobs: usize,
     /// Those that are given up at the next look.
     pub(crate) lost: usize,
+    /// Statements that could not be stored, and are kept.
+    pub(crate) kept: usize,
     /// When the oldest was left.
     pub(crate) oldest: Option<Timestamp>,
     /// When one was begun last, of those that were not finished.
@@ -38,7 +41,7 @@ pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
     };
     let backlogs =
         dirs.flatten().filter(|entry| entry.path().is_dir()).map(|entry| of(&entry.path()));
-    Ok(backlogs.filter(|it| it.jobs > 0 || it.is_worked_on).collect())
+    Ok(backlogs.filter(|it| it.jobs > 0 || it.kept > 0 || it.is_worked_on).collect())
 }
 
 /// How many jobs wait in a project. Nobody's lock is touched: that may be asked all the time.
@@ -47,11 +50,18 @@ pub(crate) fn jobs_of(home: &Path, project: &str) -> usize {
     Queue::at(&dir).waiting().map_or(0, |jobs| jobs.len())
 }
 
+/// Lets the next worker of a project try again to store what was set aside.
+pub(crate) fn retry_kept(home: &Path, project: &str) -> Result<()> {
+    Queue::at(&home.join("queue").join(project)).retry_kept()
+}
+
 fn of(dir: &Path) -> Backlog {
     let files = Queue::at(dir).waiting().unwrap_or_default();
     let jobs: Vec<Result<Option<Job>, Unread>> = files.iter().map(|file| Job::read(file)).collect();
     let is_lost = |(file, job): (&PathBuf, &Result<Option<Job>, Unread>)| {
-        matches!(job, Err(Unread::NoJob(_))) || parts(file).is_some_and(|(_, tries)| tries >= TRIES)
+        let is_hopeless = parts(file).is_some_and(|(_, tries)| tries >= TRIES);
+        let is_statement = matches!(job, Ok(Some(job)) if job.is_statement());
+        matches!(job, Err(Unread::NoJob(_))) || (is_hopeless && !is_statement)
     };
     let left = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.mtime());
     // Whoever begins one renames it, and a rename is a change.
@@ -59,11 +69,14 @@ fn of(dir: &Path) -> Backlog {
         let found = fs::symlink_metadata(file).ok()?;
         parts(file).is_some_and(|(_, tries)| tries > 0).then_some(found.ctime())
     };
+    let kept = Queue::at(dir).kept().unwrap_or_default();
+    let kept_root = kept.iter().find_map(|file| Some(Job::read(file).ok()??.from.root));
     Backlog {
         project: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        root: jobs.iter().flatten().flatten().map(|job| job.from.root.clone()).next(),
+        root: jobs.iter().flatten().flatten().map(|job| job.from.root.clone()).next().or(kept_root),
         jobs: files.len(),
         lost: files.iter().zip(&jobs).filter(|it| is_lost(*it)).count(),
+        kept: kept.len(),
         oldest: files.iter().filter_map(left).min().map(Timestamp::from_seconds),
         begun: files.iter().filter_map(begun).max().map(Timestamp::from_seconds),
         is_worked_on: is_held(&dir.join("lock")),

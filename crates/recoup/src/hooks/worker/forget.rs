@@ -87,7 +87,7 @@ struct Seen {
 impl Seen {
     fn removing(queue: &Queue, words: &[Finder<'_>], which: Which) -> Result<Self> {
         let mut seen = Self::default();
-        for file in queue.waiting()? {
+        for file in queue.waiting()?.into_iter().chain(queue.kept()?) {
             let begun = parts(&file).is_some_and(|(_, tries)| tries > 0);
             match fsx::read_regular(&file, LARGEST) {
                 Err(_) => seen.unread.push(file),

@@ -77,7 +77,8 @@ fn take_back(turn: &Turn<'_>, id: &NoteId) -> Result<()> {
 /// What nobody was sure about is a statement, in the model's form of the user's words.
 fn remember(turn: &Turn<'_>, finding: &Finding, said: &Said) -> Result<()> {
     let text = finding.statement.clone();
-    let said = Said { kind: finding.kind, text, topic: None, ..said.clone() };
+    // The model was asked for what is to last.
+    let said = Said { kind: finding.kind, text, topic: None, lasting: true, ..said.clone() };
     let statement = said.statement(turn);
     match turn.try_record(&statement)? {
         Some(recorded @ Recorded::Stored { .. }) => tell(turn, notice::remembered(&recorded)),

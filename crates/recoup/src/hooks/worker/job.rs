@@ -47,6 +47,11 @@ impl Job {
         Self { version: VERSION, from, what }
     }
 
+    /// True if it holds what the user said, which nobody else has.
+    pub(super) fn is_statement(&self) -> bool {
+        matches!(self.what, JobKind::Remember { .. })
+    }
+
     /// The job in a file; none where nothing is there.
     pub(super) fn read(file: &Path) -> Result<Option<Self>, Unread> {
         let json = match fsx::read_regular(file, LARGEST) {
@@ -121,6 +126,8 @@ pub enum JobKind {
         /// What was said.
         said: Vec<Said>,
     },
+    /// See to it that the disk has what the user said.
+    Sync,
     /// Ask a model about what the user said. Nobody was sure, or it was kept.
     Judge {
         /// Each sentence by itself.

@@ -25,6 +25,7 @@ use recoup_core::memory::judge::Judge;
 use recoup_core::memory::{About, Memory};
 use recoup_core::secrets::Values;
 
+use crate::hooks::notice;
 use crate::process::detached;
 use job::{Job, JobKind, Why};
 use queue::{Left, Queue};
@@ -82,7 +83,9 @@ impl Worker<'_> {
         loop {
             let Some(lock) = queue.lock()? else { return Ok(()) };
             let mut ended = Ended::new();
-            let worked = self.work_off(queue, &mut left, &mut ended);
+            let worked = self
+                .tell_of_unstored(queue)
+                .and_then(|()| self.work_off(queue, &mut left, &mut ended));
             // Whatever went wrong: nobody comes back to jobs that are done.
             self.round_off(&ended);
             worked?;
@@ -94,6 +97,18 @@ impl Worker<'_> {
         }
     }
 
+    /// Sets aside what could not be stored, and has the user told.
+    fn tell_of_unstored(&self, queue: &Queue) -> Result<()> {
+        for job in queue.keep_unstored(self.log)? {
+            let JobKind::Remember { said, .. } = &job.what else { continue };
+            let occasion = job.from.occasion()?;
+            self.memory.turn(&occasion, |turn| {
+                said.iter().try_for_each(|said| turn.tell(&notice::unstored(&said.text)))
+            })?;
+        }
+        Ok(())
+    }
+
     /// Does one job after the other, and notes where an answer or a session has ended.
     fn work_off(&self, queue: &Queue, left: &mut Left, ended: &mut Ended) -> Result<()> {
         while let Some(taken) = queue.take(left, self.log)? {
@@ -102,7 +117,13 @@ impl Worker<'_> {
                     taken.leave()?;
                     return Err(error.context("a job is left for the next worker"));
                 }
-                Err(error) => (self.log)(&format!("a job failed: {error}")),
+                Err(error) => {
+                    (self.log)(&format!("a job failed: {error}"));
+                    if taken.job.is_statement() {
+                        taken.fail(left);
+                        continue;
+                    }
+                }
                 Ok(()) => {}
             }
             if let JobKind::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
@@ -115,7 +136,7 @@ impl Worker<'_> {
 
     /// What is done once for all jobs.
     fn round_off(&self, ended: &Ended) {
-        if let Err(error) = self.memory.settle_daily() {
+        if let Err(error) = self.memory.run_maintenance() {
             (self.log)(&format!("memory was not brought up to date: {error}"));
         }
         for (root, from) in ended {
@@ -142,6 +163,7 @@ impl Worker<'_> {
                 let of = About { call: once.as_deref(), subject: print.as_deref(), detail: None };
                 self.remember(&occasion, *at, of, said)
             }
+            JobKind::Sync => self.memory.sync(),
             JobKind::Judge { asked } => self.hear(&occasion, asked),
         }
     }

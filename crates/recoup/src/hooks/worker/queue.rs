@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! ~/.recoup/queue/PROJECT/TIME-RANDOM.TRIES.json
+//! ~/.recoup/queue/PROJECT/TIME-RANDOM.kept        a statement that could not be stored
 //! ~/.recoup/queue/PROJECT/lock                    held by the one who works
 //! ```
 
@@ -17,10 +18,13 @@ use recoup_core::base::project::ProjectId;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::job::{Job, Unread};
+use super::job::{Job, JobKind, Unread};
 
 /// A job that ended its worker so often is given up.
 pub(super) const TRIES: u32 = 3;
+/// The name of a statement that could not be stored ends with this. It is the user's word: it
+/// stays until it is stored, forgotten or purged.
+const KEPT: &str = "kept";
 /// More than these wait for nobody: something is wrong with the worker.
 const MOST: usize = 200;
 /// No job is larger.
@@ -71,8 +75,41 @@ impl Queue {
                 format!("a job of {} bytes can't be kept: {LARGEST} are the most", json.len());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        // A client waits for us, and the disk may take its time.
-        fsx::write_whole(&self.dir.join(format!("{}.0.json", ids::fresh(clock))), &json)
+        let file = self.dir.join(format!("{}.0.json", ids::fresh(clock)));
+        match job.what {
+            // A person was told that it will be remembered.
+            JobKind::Remember { .. } => fsx::write_atomic(&file, &json),
+            // A client waits for us, and the disk may take its time.
+            JobKind::Sweep { .. } | JobKind::Sync | JobKind::Judge { .. } => {
+                fsx::write_whole(&file, &json)
+            }
+        }
+    }
+
+    /// Sets aside the statements that could not be stored after three tries, and returns them.
+    pub(super) fn keep_unstored(&self, mut log: impl FnMut(&str)) -> Result<Vec<Job>> {
+        let mut kept = Vec::new();
+        for file in self.waiting()? {
+            let Some((name, tries)) = parts(&file).filter(|(_, tries)| *tries >= TRIES) else {
+                continue;
+            };
+            let Ok(Some(job)) = Job::read(&file) else { continue };
+            let place = self.dir.join(format!("{name}.{KEPT}"));
+            if job.is_statement() && rename_if_there(&file, &place)? {
+                let place = place.display();
+                log(&format!("a statement was not stored after {tries} tries; it is in {place}"));
+                kept.push(job);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Lets the next worker try again to store what was set aside.
+    pub(crate) fn retry_kept(&self) -> Result<()> {
+        for file in self.kept()? {
+            rename_if_there(&file, &file.with_extension("0.json"))?;
+        }
+        Ok(())
     }
 
     /// Takes the oldest job that is not in `left`. One that is no job, or that ended its worker
@@ -83,6 +120,12 @@ impl Queue {
             let Some((name, tries)) = parts(&file).filter(|_| !left.0.contains(&file)) else {
                 continue;
             };
+            if tries >= TRIES
+                && Job::read(&file).is_ok_and(|job| job.is_some_and(|job| job.is_statement()))
+            {
+                left.0.insert(file);
+                continue;
+            }
             if tries >= TRIES {
                 log(&format!("job {name} was given up after {tries} tries"));
                 give_up(&file, left, &mut log);
@@ -132,13 +175,22 @@ impl Queue {
 
     /// The files of jobs, the oldest first.
     pub(super) fn waiting(&self) -> Result<Vec<PathBuf>> {
+        self.files(|file| parts(file).is_some())
+    }
+
+    /// The files of statements that could not be stored, the oldest first.
+    pub(super) fn kept(&self) -> Result<Vec<PathBuf>> {
+        self.files(|file| file.extension().is_some_and(|it| it == KEPT))
+    }
+
+    fn files(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.doing(|| format!("looking into {}", self.dir.display()))?,
         };
         let mut files: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|file| parts(file).is_some())
+            .filter(|file| is_wanted(file))
             .collect();
         files.sort_unstable();
         Ok(files)
@@ -151,6 +203,11 @@ impl Taken {
         let Some((name, _)) = parts(&self.file) else { return Ok(()) };
         let untried = self.file.with_file_name(format!("{name}.0.json"));
         rename_if_there(&self.file, &untried).map(drop)
+    }
+
+    /// It was begun and failed: another worker tries again, a few times at most.
+    pub(super) fn fail(self, left: &mut Left) {
+        left.0.insert(self.file);
     }
 
     /// It is done, and gone.

@@ -75,7 +75,7 @@ impl Worker<'_> {
             if is_own { untold::take_in(turn, news.latest(), reason.by_person) } else { Ok(()) }
         })?;
         if is_own {
-            self.preserve(occasion, &transcript, &news, reason.why == Why::Compaction)?;
+            self.preserve(occasion, &transcript, &news, reason)?;
             self.save_progress(&occasion.scope, &news)?;
         }
         // Also where nothing is kept at the moment: nobody catches up on that later.
@@ -110,12 +110,12 @@ impl Worker<'_> {
         occasion: &Occasion,
         transcript: &Transcript,
         news: &News,
-        is_compacted: bool,
+        reason: Reason,
     ) -> Result<()> {
         let name = format!("{} before compaction", news.name);
         let from = self.memory.swept(&name)?;
         let is_up_to_date = news.afresh || from == news.before;
-        if !is_compacted {
+        if reason.why != Why::Compaction {
             let is_clear = is_up_to_date && !untold::is_in_doubt(news.latest());
             return if is_clear { self.memory.sweep(&name, &news.mark) } else { Ok(()) };
         }
@@ -126,7 +126,7 @@ impl Worker<'_> {
         };
         let earlier = earlier.map(|it| self.audible(&occasion.scope, it.entries)).transpose()?;
         let entries = earlier.as_deref().unwrap_or(news.latest());
-        self.memory.turn(occasion, |turn| untold::preserve(turn, entries))?;
+        self.memory.turn(occasion, |turn| untold::preserve(turn, entries, reason.by_person))?;
         self.memory.sweep(&name, &news.mark)
     }
 
@@ -150,7 +150,10 @@ impl Worker<'_> {
         let text = match &mut entry.what {
             EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => text,
             EntryKind::Outcome(outcome) => &mut outcome.output,
-            EntryKind::Call(Call { action: Action::Shell(line), .. }) => line,
+            EntryKind::Call(Call { action: Action::Shell(line), .. }) => {
+                *line = line.without(self.hidden);
+                return entry;
+            }
             EntryKind::Call(Call { action: Action::Plan(plan), .. }) => {
                 for task in plan.texts_mut() {
                     *task = self.hidden.redact(task).into_owned();

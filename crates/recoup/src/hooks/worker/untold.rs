@@ -56,11 +56,12 @@ pub(super) fn is_in_doubt(entries: &[Entry]) -> bool {
 
 /// What would be lost with the context: statements that nobody was sure about wait for
 /// evidence.
-pub(super) fn preserve(turn: &Turn<'_>, entries: &[Entry]) -> Result<()> {
+pub(super) fn preserve(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Result<()> {
     let mut preserved = Vec::new();
     for (prompt, _) in prompts(entries) {
         for saying in &classify(prompt).doubtful {
-            let statement = Said::new(saying, true).statement(turn);
+            let said = Said { lasting: false, ..Said::new(saying, !by_person) };
+            let statement = said.statement(turn);
             if let Some(Recorded::Stored { note, .. }) = turn.try_record(&statement)? {
                 preserved.push(note);
             }

@@ -15,28 +15,53 @@ use std::path::PathBuf;
 use super::{Client, Form, Holds, Hooks, Level, Servers, Shape, Slot};
 use crate::install::edit::Dialect;
 use crate::install::places::Places;
+use crate::install::version::ClientVersion;
 
 /// Nothing here takes a second; a session's end is cut short without a limit of its own.
 const SECONDS: u64 = 10;
 
-const HOOKS: Hooks = Hooks {
-    events: &[
-        ("SessionStart", SECONDS),
-        ("UserPromptSubmit", SECONDS),
-        ("PreToolUse", SECONDS),
-        ("PostToolUse", SECONDS),
-        ("PostToolUseFailure", SECONDS),
-        ("PostToolBatch", SECONDS),
-        ("SubagentStart", SECONDS),
-        ("SubagentStop", SECONDS),
-        ("PreCompact", SECONDS),
-        ("Stop", SECONDS),
-        ("StopFailure", SECONDS),
-        ("SessionEnd", SECONDS),
-    ],
-    form: Form::Exec,
-    args: &["hook"],
-};
+/// The events that are acted on, with the first version that knows each, as published on npm.
+/// One that does not know an event skips the whole settings file.
+const EVENTS: [(&str, ClientVersion); 12] = [
+    ("SessionStart", ClientVersion(1, 0, 62)),
+    ("UserPromptSubmit", ClientVersion(1, 0, 53)),
+    ("PreToolUse", ClientVersion(1, 0, 48)),
+    ("PostToolUse", ClientVersion(1, 0, 48)),
+    ("PostToolUseFailure", ClientVersion(2, 0, 56)),
+    ("PostToolBatch", ClientVersion(2, 1, 118)),
+    ("SubagentStart", ClientVersion(2, 0, 44)),
+    ("SubagentStop", ClientVersion(1, 0, 48)),
+    ("PreCompact", ClientVersion(1, 0, 48)),
+    ("Stop", ClientVersion(1, 0, 48)),
+    ("StopFailure", ClientVersion(2, 1, 78)),
+    ("SessionEnd", ClientVersion(1, 0, 85)),
+];
+
+/// The first version that knows a hook's `args`. Older ones drop them, and run the program bare.
+const ARGS: ClientVersion = ClientVersion(2, 1, 139);
+
+/// A client that does not tell its version counts as this one, as far as events go. It gets
+/// `args`: without them, `recoup` answers all the same.
+const ASSUMED_VERSION: ClientVersion = ClientVersion(2, 1, 100);
+
+/// Returns the hooks that the installed version supports.
+fn hooks(places: &Places) -> Hooks {
+    let version = places.claude_version.unwrap_or(ASSUMED_VERSION);
+    let known = EVENTS.iter().filter(|(_, since)| *since <= version);
+    let form = if knows_args(places) { Form::Exec } else { Form::Shell };
+    Hooks { events: known.map(|(event, _)| (*event, SECONDS)).collect(), form, args: &["hook"] }
+}
+
+/// The events that the installed version is known not to know.
+pub(super) fn unknown_events(places: &Places) -> Vec<&'static str> {
+    let is_unknown = |since: ClientVersion| places.claude_version.is_some_and(|it| it < since);
+    EVENTS.iter().filter(|(_, since)| is_unknown(*since)).map(|(event, _)| *event).collect()
+}
+
+/// False if the installed version is known not to know a hook's `args`.
+pub(super) fn knows_args(places: &Places) -> bool {
+    places.claude_version.is_none_or(|version| version >= ARGS)
+}
 
 pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.claude.clone()], &["claude"])
@@ -54,7 +79,7 @@ pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
     let servers = Servers { at, shape: Shape::Typed, dialect: Dialect::Strict };
     let slot = |path, holds| Slot::new(Client::ClaudeCode, level, path, holds).private();
     vec![
-        slot(settings, Holds::Hooks(HOOKS)),
+        slot(settings, Holds::Hooks(hooks(places))),
         slot(places.claude_json.clone(), Holds::Servers(servers)),
     ]
 }

@@ -15,21 +15,17 @@ const SECONDS: u64 = 10;
 /// Codex gives a hook no longer at a session's end.
 const AT_THE_END: u64 = 3;
 
-const HOOKS: Hooks = Hooks {
-    events: &[
-        ("SessionStart", SECONDS),
-        ("UserPromptSubmit", SECONDS),
-        ("PreToolUse", SECONDS),
-        ("PostToolUse", SECONDS),
-        ("SubagentStart", SECONDS),
-        ("SubagentStop", SECONDS),
-        ("PreCompact", SECONDS),
-        ("Stop", SECONDS),
-        ("SessionEnd", AT_THE_END),
-    ],
-    form: Form::Shell,
-    args: &["hook", "--client", "codex"],
-};
+const EVENTS: [(&str, u64); 9] = [
+    ("SessionStart", SECONDS),
+    ("UserPromptSubmit", SECONDS),
+    ("PreToolUse", SECONDS),
+    ("PostToolUse", SECONDS),
+    ("SubagentStart", SECONDS),
+    ("SubagentStop", SECONDS),
+    ("PreCompact", SECONDS),
+    ("Stop", SECONDS),
+    ("SessionEnd", AT_THE_END),
+];
 
 pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.codex.clone()], &["codex"])
@@ -41,5 +37,7 @@ pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
         Level::Project => places.root.join(".codex"),
     };
     let slot = |name, holds| Slot::new(Client::Codex, level, dir.join(name), holds);
-    vec![slot("hooks.json", Holds::Hooks(HOOKS)), slot("config.toml", Holds::TomlServers)]
+    let hooks =
+        Hooks { events: EVENTS.to_vec(), form: Form::Shell, args: &["hook", "--client", "codex"] };
+    vec![slot("hooks.json", Holds::Hooks(hooks)), slot("config.toml", Holds::TomlServers)]
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edit::Dialect;
 use super::places::Places;
+use super::version::ClientVersion;
 
 /// A program that runs agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,10 +71,10 @@ pub(crate) enum Holds {
 }
 
 /// How a client has hooks: `{"hooks": {EVENT: [{"hooks": [HOOK…]}…]…}}`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Hooks {
     /// The events that are acted on, and for how many seconds each may take.
-    pub(crate) events: &'static [(&'static str, u64)],
+    pub(crate) events: Vec<(&'static str, u64)>,
     pub(crate) form: Form,
     /// What the program is told.
     pub(crate) args: &'static [&'static str],
@@ -178,6 +179,21 @@ impl Client {
         };
         let root = (level == Level::Project).then_some(&*places.root);
         hooked::switched_off(known, user, root)
+    }
+
+    /// The version that is installed here, if it is known.
+    pub(crate) fn version(self, places: &Places) -> Option<ClientVersion> {
+        places.claude_version.filter(|_| self == Self::ClaudeCode)
+    }
+
+    /// The events among those that we use that the installed version is known not to know.
+    pub(crate) fn unknown_events(self, places: &Places) -> Vec<&'static str> {
+        if self == Self::ClaudeCode { claude_code::unknown_events(places) } else { Vec::new() }
+    }
+
+    /// False if the installed version is known not to know a hook's `args`.
+    pub(crate) fn knows_args(self, places: &Places) -> bool {
+        self != Self::ClaudeCode || claude_code::knows_args(places)
     }
 
     /// Whether it is on this machine: its directory is there, or its program.

@@ -21,6 +21,8 @@ pub(crate) struct Done {
     pub(crate) whole: bool,
     /// Something of ours was there before.
     pub(crate) had_ours: bool,
+    /// The file is what it was before recoup, to the byte.
+    pub(crate) restored: bool,
 }
 
 impl Done {

@@ -4,12 +4,14 @@
 //! ```text
 //! backups/TIME-NUMBER-OF-NAME       breakers/STORE           claims/STORE/ID.claim
 //! early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
-//! projects/PROJECT                  queue/PROJECT/JOB.json   trusted/DIGEST
+//! projects/PROJECT                  queue/PROJECT/JOB.json   snapshots/memory-DATE.db
+//! trusted/DIGEST
 //! ```
 
 use std::path::Path;
 
 use recoup_core::base::fsx;
+use recoup_core::memory::date_of_snapshot;
 use recoup_core::store::sqlite::{Beside, lock_of};
 use serde_json::Value;
 
@@ -46,8 +48,11 @@ pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
         ["projects", name] => is_hex(name, PROJECT),
         ["queue", project, "lock"] => is_hex(project, PROJECT),
         ["queue", project, name] => {
-            is_hex(project, PROJECT) && has_stem(name, ".json", |job| is_id_and_more(job, '.'))
+            is_hex(project, PROJECT)
+                && (has_stem(name, ".json", |job| is_id_and_more(job, '.'))
+                    || has_stem(name, ".kept", is_id))
         }
+        ["snapshots", name] => date_of_snapshot(name).is_some() && is_snapshot(path),
         ["trusted", name] => is_hex(name, TEXT),
         // A damaged database is set aside with all that was beside it.
         [aside, _] => is_set_aside(aside),
@@ -55,12 +60,36 @@ pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
     }
 }
 
+/// True if a name in our own directory is one that we give, whatever is in it.
+pub(crate) fn is_our_name(name: &str) -> bool {
+    const FILES: [&str; 13] = [
+        "config.toml",
+        "installed.json",
+        "judge.json",
+        "mirrors.json",
+        "trust.json",
+        "mcp-token",
+        "install.lock",
+        "judge.lock",
+        "judge.json.lock",
+        "mcp-token.lock",
+        "mirrors.due",
+        "mirrors.lock",
+        "trust.lock",
+    ];
+    FILES.contains(&name)
+        || is_our_place(&[name])
+        || fsx::is_hidden_temporary(name)
+        || is_damaged_register(name)
+        || DATABASES.into_iter().any(|database| Beside::of(name, database).is_some())
+}
+
 /// Whether a directory may be ours: what is in it decides.
 pub(super) fn is_our_place(names: &[&str]) -> bool {
     match names {
         [
             "backups" | "breakers" | "claims" | "early-exit" | "ledger" | "logs" | "projects"
-            | "queue" | "trusted",
+            | "queue" | "snapshots" | "trusted",
         ]
         | ["early-exit", "+locks" | "+tmp", ..]
         | ["early-exit", _]
@@ -74,7 +103,7 @@ pub(super) fn is_our_place(names: &[&str]) -> bool {
 
 /// Whether anybody might have a directory of that name: one with nothing in it is not ours.
 pub(super) fn is_everyday(names: &[&str]) -> bool {
-    matches!(names, ["backups" | "logs" | "projects" | "queue"])
+    matches!(names, ["backups" | "logs" | "projects" | "queue" | "snapshots"])
 }
 
 fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
@@ -101,6 +130,7 @@ fn is_of_database(name: &str, path: &Path) -> bool {
     let is_begun = || lock_of(&main).exists() && is_empty(&main);
     match beside {
         Beside::Lock => is_empty(path),
+        Beside::Mark => text(path).is_some_and(|text| text.bytes().all(|it| it.is_ascii_digit())),
         Beside::Itself | Beside::Unfinished => has_our_mark(&main) || is_begun(),
         Beside::Backup(copy) => has_our_mark(&path.with_file_name(copy)),
         // That is a directory.
@@ -112,6 +142,11 @@ fn is_of_database(name: &str, path: &Path) -> bool {
 fn has_our_mark(database: &Path) -> bool {
     let start = fsx::read_start(database, 72).unwrap_or_default();
     start.starts_with(b"SQLite format 3\0") && start.get(68..71) == Some(b"Rco")
+}
+
+/// A snapshot, or one that was being made, whose journal is recognised by its name alone.
+fn is_snapshot(path: &Path) -> bool {
+    path.to_string_lossy().ends_with("-journal") || has_our_mark(path) || is_empty(path)
 }
 
 /// Nothing is in it, or it is not there.

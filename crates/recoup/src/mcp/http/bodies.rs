@@ -8,19 +8,21 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
 use crate::mcp::load::{Burden, Load, Most};
-use crate::mcp::{LONGEST_MESSAGE as MOST, stdio};
+use crate::mcp::{LONGEST_MESSAGE as MOST, stdio, unknown};
 
 /// How much there may be of what all clients have sent, and of what they have not read.
 pub(super) const ALL: Most = Most { held: 48 << 20, unread: 24 << 20 };
 /// How long a message may take to come, or to wait for its room.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+const AS_JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
 /// Reads a message whole, once there is room for it.
 pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: Next) -> Response {
@@ -44,6 +46,10 @@ pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: 
         }
     };
     burden.weigh(body.len());
+    let version = parts.headers.get("mcp-protocol-version").and_then(|it| it.to_str().ok());
+    if let Some(answer) = unknown::answer(version, &body) {
+        return (StatusCode::NOT_FOUND, AS_JSON, answer.to_string()).into_response();
+    }
     parts.extensions.insert(burden.clone());
     let response = next.run(Request::from_parts(parts, body.clone().into())).await;
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
@@ -51,8 +57,7 @@ pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: 
         && let Ok(answer) = serde_json::to_vec(&answer)
     {
         // The SDK says so of whatever it can't read.
-        let kind = [(header::CONTENT_TYPE, "application/json")];
-        return (StatusCode::BAD_REQUEST, kind, answer).into_response();
+        return (StatusCode::BAD_REQUEST, AS_JSON, answer).into_response();
     }
     drop(body);
     response.map(|body| Body::new(Taken { body, _burden: burden }))

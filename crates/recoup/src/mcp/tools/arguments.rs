@@ -48,13 +48,13 @@ pub(super) fn id(text: &str) -> Result<NoteId> {
     })
 }
 
-/// How long, in words or as milliseconds.
+/// How long something is good for.
 pub(super) fn ttl(place: &str, given: &Value) -> Result<Ttl> {
-    Ttl::from_json(place, given).map_err(|_| {
+    Ttl::from_json_with_unit(place, given).map_err(|_| {
         let given = given.as_str().map_or_else(|| given.to_string(), quoted);
         Error::usage(format!(
-            "{place}: expected off, forever, a number of milliseconds or a duration such as 30m, \
-             12h or 7d, not {given}"
+            "{place}: expected off, forever or a duration with a unit, such as 90s, 30m, 12h or \
+             1h30m, not {given}"
         ))
     })
 }

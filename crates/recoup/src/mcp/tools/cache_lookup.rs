@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
-use super::schema::{closed, count, duration, flag, list, maybe_text, message, open, text, texts};
+use super::schema::{
+    closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts,
+};
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
 
@@ -22,9 +24,9 @@ const MOST_TOLD: usize = 20;
 pub(super) const TOOL: Spec = Spec {
     name: "cache_lookup",
     title: "Look for an earlier result",
-    description: "Before costly work that files determine, ask whether its result is known already \
-        and still true: the files that it was made from are checked. A miss gives a token for \
-        cache_store, which then keeps your result only if nobody changed the files during the work.",
+    description: "Before costly work that files determine, ask whether its result is known and \
+        still true. A miss gives a token for cache_store, which then keeps your result only if the \
+        files stayed the same during the work.",
     input,
     output,
     nature: Nature::Reads,
@@ -42,12 +44,12 @@ struct Arguments {
 
 fn input() -> Value {
     let mut all = fields();
-    all.push(("max_age", duration("Accept nothing that was begun longer ago: 30m, 12h, 7d")));
+    all.push(("max_age", rare(duration("Accept nothing older: 30m, 12h, 7d"))));
     all.push((
         "sources",
         texts(
-            "The files, directories and globs that the work will read, as far as you know them: \
-            the token of a miss is for these. Without it, those of the paths that exist.",
+            "Files, directories and globs that the work will read. Default: those of the paths that \
+            exist",
         ),
     ));
     closed(&all, &[])

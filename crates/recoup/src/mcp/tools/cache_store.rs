@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::arguments::Texts;
 use super::named::{Asked, Named, fields};
 use super::schema::{
-    closed, count, duration, flag, list, maybe_text, message, open, text, texts, texts_of,
+    closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts, texts_of,
 };
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
@@ -29,8 +29,7 @@ pub(super) const TOOL: Spec = Spec {
     name: "cache_store",
     title: "Keep a result",
     description: "Keep a result that was costly to work out, under the words that cache_lookup was \
-        asked with. Name the files that it depends on as sources: when one of them changes, the result \
-        is no longer given out. Results with secrets are refused.",
+        asked with. When one of its sources changes, it is no longer given out.",
     input,
     output,
     nature: Nature::Replaces,
@@ -64,8 +63,8 @@ fn input() -> Value {
     let cost = closed(
         &[
             ("seconds", json!({ "type": "number", "minimum": 0, "maximum": MOST_SECONDS })),
-            ("input_tokens", count(0, "How many tokens went in")),
-            ("output_tokens", count(0, "How many came out")),
+            ("input_tokens", count(0, "Tokens in")),
+            ("output_tokens", count(0, "Tokens out")),
             ("dollars", json!({ "type": "number", "minimum": 0, "maximum": MOST_DOLLARS })),
         ],
         &[],
@@ -76,28 +75,20 @@ fn input() -> Value {
             "result",
             json!({
                 "type": ["object", "array", "string", "number", "boolean"],
-                "description": "The result: JSON, or a text. A text comes back byte for byte: \
-                    give JSON as a text if the order of its fields or long numbers matter.",
+                "description": "JSON, or a text, which comes back byte for byte",
             }),
         ),
         (
             "sources",
             texts(
-                "The files, directories and globs that it depends on: those that cache_lookup was \
-                asked with, and what else the work has read. Without it, those of the paths that \
-                exist.",
+                "Files, directories and globs that it depends on: those of cache_lookup, and what \
+                else was read",
             ),
         ),
-        (
-            "token",
-            text(
-                "What cache_lookup gave at the miss: nothing is kept if the sources have \
-            changed since",
-            ),
-        ),
-        ("ttl", duration("How long it is good for: 30m, 12h, 7d, forever")),
-        ("tags", texts_of(MOST_TAG, "Words to find it by, for cache_invalidate")),
-        ("cost", cost),
+        ("token", text("From the miss of cache_lookup")),
+        ("ttl", duration("30m, 12h, 7d, forever")),
+        ("tags", rare(texts_of(MOST_TAG, "For cache_invalidate"))),
+        ("cost", rare(cost)),
     ]);
     closed(&all, &["result"])
 }

@@ -20,9 +20,8 @@ const LONGEST: u64 = 20_000;
 pub(super) const SAVE: Spec = Spec {
     name: "save_checkpoint",
     title: "Save where the work stands",
-    description: "Save where the work stands in this project: what is done, what remains, what is \
-        in the way. There is one for each project, and this replaces it. Use it when work stays \
-        unfinished, and before a conversation ends or is compacted.",
+    description: "Save where the work in this project stands, in place of what was saved before. \
+        Use it when work stays unfinished, and before a conversation ends or is compacted.",
     input: input_of_save,
     output: output_of_save,
     nature: Nature::Replaces,
@@ -33,8 +32,7 @@ pub(super) const SAVE: Spec = Spec {
 pub(super) const LOAD: Spec = Spec {
     name: "load_checkpoint",
     title: "Load where the work stood",
-    description: "Load what save_checkpoint last saved in this project. Use it when the user wants \
-        to go on with earlier work.",
+    description: "Load what save_checkpoint last saved, to go on with earlier work.",
     input: input_of_load,
     output: output_of_load,
     nature: Nature::Reads,
@@ -64,10 +62,10 @@ struct Wanted {
 fn input_of_save() -> Value {
     closed(
         &[
-            ("completed", texts_of(LONGEST, "What is done")),
-            ("remaining", texts_of(LONGEST, "What remains, the next step first")),
-            ("blockers", texts_of(LONGEST, "What is in the way")),
-            ("notes", text("What else the next one should know")),
+            ("completed", texts_of(LONGEST, "Done")),
+            ("remaining", texts_of(LONGEST, "Next step first")),
+            ("blockers", texts_of(LONGEST, "In the way")),
+            ("notes", text("What else to know")),
             ("projectId", project()),
         ],
         &[],

@@ -16,10 +16,8 @@ use crate::mcp::Surroundings;
 pub(super) const TOOL: Spec = Spec {
     name: "delete_memory",
     title: "Forget a memory",
-    description: "Forget a memory by its id (search_memory and load_rules tell it), when the user \
-        asks for that. What an agent stored here and nobody confirmed is removed for good. A rule, or \
-        what is another project's, stays unless the user confirms; the answer says what happened and \
-        what to tell the user.",
+    description: "Forget a memory by its id, when the user asks for that. A rule stays unless the \
+        user confirms; tell the user what the answer says.",
     input,
     output,
     nature: Nature::Removes,
@@ -35,13 +33,13 @@ struct Arguments {
 }
 
 fn input() -> Value {
-    closed(&[("id", text("The memory's id")), ("projectId", project())], &["id"])
+    closed(&[("id", text("From search_memory or load_rules")), ("projectId", project())], &["id"])
 }
 
 fn output() -> Value {
     open(
         &[
-            ("id", text("The memory's id")),
+            ("id", text("From search_memory or load_rules")),
             ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
             ("unreached", list(&text("A file"), "What may still have it")),
             message(),

@@ -14,16 +14,14 @@ use crate::mcp::Surroundings;
 pub(super) const TOOL: Spec = Spec {
     name: "load_rules",
     title: "Load the user's rules",
-    description: "Load what the user has said before: corrections, preferences and facts for this \
-        project and for all of them. Call it once at the start of a conversation, before anything \
-        else, and keep to what it returns. The same rules give the same text.",
+    description: "Load what the user has said before: corrections, preferences, facts. Call \
+        it once at the start of a conversation, before anything else, and keep to what it returns.",
     input,
     output,
     nature: Nature::Reads,
     load: Load::UnlessHooked(
-        "Load what the user has said before: corrections, preferences and facts for this project \
-        and for all of them. You are given these without asking; call it only if they are not in \
-        the conversation, or for another project. The same rules give the same text.",
+        "Load what the user has said before: corrections, preferences, facts. You are given these \
+        without asking; call it only if they are missing, or for another project.",
     ),
     run,
 };

@@ -19,7 +19,7 @@ mod search_memory;
 mod store_memory;
 mod stored;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use recoup_core::base::text::shortened;
 use recoup_core::{Result, secrets};
@@ -27,7 +27,7 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::turns::Access;
-use super::{Manner, Surroundings};
+use super::{ConfigCare, Manner, Surroundings};
 
 pub(super) use arguments::here;
 pub(super) use ask::{Proposal, Question};
@@ -129,7 +129,8 @@ pub(super) const LOAD_RULES: &Spec = &load_rules::TOOL;
 pub(super) const SEARCH_MEMORY: &Spec = &search_memory::TOOL;
 pub(super) const LOAD_CHECKPOINT: &Spec = &checkpoint::LOAD;
 
-const TOOLS: [&Spec; 11] = [
+/// The tools in common use.
+const COMMON: [&Spec; 8] = [
     LOAD_RULES,
     &store_memory::TOOL,
     SEARCH_MEMORY,
@@ -138,28 +139,52 @@ const TOOLS: [&Spec; 11] = [
     LOAD_CHECKPOINT,
     &cache_lookup::TOOL,
     &cache_store::TOOL,
-    &cache_invalidate::TOOL,
-    &cache_explain::TOOL,
-    &cache_stats::TOOL,
 ];
+
+/// Those that hash files, which may be large and many.
+static FILE_READERS: [&Spec; 3] = [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
+
+/// The others.
+const RARE: [&Spec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
+
+/// The tools that clients are told of, and how fully: many send the whole list to the model with
+/// every request. A tool that is not listed can be called all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolSet {
+    /// Those in common use, with short schemas of what they take.
+    Common,
+    /// All of them, with complete schemas of what they take and give.
+    All,
+}
 
 /// The tool of that name.
 pub(super) fn find(name: &str) -> Option<&'static Spec> {
-    TOOLS.into_iter().find(|tool| tool.name == name)
+    COMMON.into_iter().chain(RARE).find(|tool| tool.name == name)
 }
 
-/// All of them, as clients list them.
-pub(super) fn list(manner: Manner) -> Vec<Tool> {
-    TOOLS.into_iter().map(|tool| tool.listed(manner)).collect()
+/// The tools as clients list them. Made once: the list is the same for the whole process.
+pub(super) fn list(manner: Manner) -> &'static [Tool] {
+    static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
+    let all = manner.tools == ToolSet::All;
+    LISTS[2 * usize::from(all) + usize::from(manner.with_hooks)].get_or_init(|| {
+        let rare = RARE.into_iter().filter(|_| all);
+        COMMON.into_iter().chain(rare).map(|tool| tool.listed(manner)).collect()
+    })
 }
 
 impl Spec {
     /// What it does to the engine.
     pub(super) fn access(&self) -> Access {
         match self.nature {
+            _ if FILE_READERS.iter().any(|tool| tool.name == self.name) => Access::ReadsFiles,
             Nature::Reads => Access::Reads,
             Nature::Keeps | Nature::Replaces | Nature::Removes => Access::Writes,
         }
+    }
+
+    /// Rules are given whatever the configuration says.
+    pub(super) fn care(&self) -> ConfigCare {
+        if self.name == load_rules::TOOL.name { ConfigCare::Lenient } else { ConfigCare::Strict }
     }
 
     /// Does what is asked, if that is what the schema says.
@@ -175,10 +200,16 @@ impl Spec {
             }
             _ => self.description,
         };
-        let tool = Tool::new(self.name, description, Arc::new(object((self.input)())))
+        let input = match manner.tools {
+            ToolSet::All => (self.input)(),
+            ToolSet::Common => schema::shortened(&(self.input)()),
+        };
+        let mut tool = Tool::new(self.name, description, Arc::new(object(input)))
             .with_title(self.title)
-            .with_raw_output_schema(Arc::new(object((self.output)())))
             .with_annotations(self.nature.annotations());
+        if manner.tools == ToolSet::All {
+            tool = tool.with_raw_output_schema(Arc::new(object((self.output)())));
+        }
         let always = match self.load {
             Load::AlwaysAndHooked(_) => true,
             Load::UnlessHooked(_) => !manner.with_hooks,

@@ -1,7 +1,7 @@
 //! Which result is meant: a key, or what was looked at, what was asked and for what work.
 //! The same words give the same key as `recoup cache`.
 
-use recoup_core::cache::{Naming, Watched, joined, listed};
+use recoup_core::cache::{Naming, joined, listed};
 use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Key, Kind, Part};
 use recoup_core::{Error, Result};
@@ -35,10 +35,10 @@ pub(super) struct Named {
 /// The fields of that in a schema.
 pub(super) fn fields() -> Vec<(&'static str, Value)> {
     vec![
-        ("paths", texts("What the work looks at: files, directories or globs, in any order")),
-        ("query", text("The question; case and white space do not matter")),
-        ("operation", text("The kind of work, such as review or security-audit")),
-        ("key", text("In place of these: the key that another call told")),
+        ("paths", texts("What the work looks at")),
+        ("query", text("The question")),
+        ("operation", text("The kind of work: review, security-audit")),
+        ("key", text("In place of these three: a key that an answer named")),
     ]
 }
 
@@ -103,7 +103,7 @@ impl Named {
     pub(super) fn sources(&self, around: &dyn Surroundings, given: Option<Texts>) -> Vec<String> {
         match given {
             Some(given) => given.into_vec(),
-            None => Watched::present(&around.view(), &self.paths, around.cache().clock().now()),
+            None => around.cache().watchable(&around.view(), &self.paths),
         }
     }
 

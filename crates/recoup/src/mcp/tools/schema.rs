@@ -20,6 +20,55 @@ pub(super) fn open(fields: &[(&str, Value)], required: &[&str]) -> Value {
     schema
 }
 
+/// A field that few need, or that is there for other programs' sake: it stands in complete schemas
+/// only.
+pub(super) fn rare(mut field: Value) -> Value {
+    field[COMMENT] = RARE.into();
+    field
+}
+
+/// The keyword for remarks that mean nothing to a validator.
+const COMMENT: &str = "$comment";
+const RARE: &str = "rarely used";
+
+/// Returns the part of a schema that a model needs: the usual fields, their types and what they
+/// mean. Bounds, other forms of a value and rare fields are left out; they hold all the same.
+pub(super) fn shortened(schema: &Value) -> Value {
+    let Value::Object(schema) = schema else { return schema.clone() };
+    let mut short = Map::new();
+    for (name, value) in schema {
+        match (name.as_str(), value) {
+            (
+                "additionalProperties"
+                | "default"
+                | "maximum"
+                | "maxItems"
+                | "maxLength"
+                | "minimum",
+                _,
+            ) => {}
+            ("anyOf", Value::Array(forms)) => {
+                if let Some(Value::Object(first)) = forms.first().map(shortened) {
+                    short.extend(first);
+                }
+            }
+            ("properties", Value::Object(fields)) => {
+                let usual = fields.iter().filter(|(_, field)| field[COMMENT] != RARE);
+                let fields: Map<_, _> =
+                    usual.map(|(name, field)| (name.clone(), shortened(field))).collect();
+                short.insert(name.clone(), fields.into());
+            }
+            ("items", item) => {
+                short.insert(name.clone(), shortened(item));
+            }
+            _ => {
+                short.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    short.into()
+}
+
 /// A text.
 pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
@@ -73,10 +122,11 @@ pub(super) fn short_text(most: u64, description: &str) -> Value {
     json!({ "type": "string", "maxLength": most, "description": description })
 }
 
-/// A time in words, or in milliseconds.
+/// A duration with its unit, or 0. Other numbers are refused: some models mean seconds by them,
+/// some milliseconds.
 pub(super) fn duration(description: &str) -> Value {
     json!({
-        "anyOf": [{ "type": "string" }, { "type": "number", "minimum": 0 }],
+        "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 0 }],
         "description": description,
     })
 }
@@ -86,7 +136,7 @@ pub(super) fn list(item: &Value, description: &str) -> Value {
     json!({ "type": "array", "items": item, "description": description })
 }
 
-/// Which project is meant.
+/// The id of another project than the one at hand.
 pub(super) fn project() -> Value {
-    text("Another project's id. Leave it out for the project at hand.")
+    json!({ "type": "string" })
 }

@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{closed, count, list, one_of, open, project, text};
+use super::schema::{closed, count, list, one_of, open, project};
 use super::store_memory::kinds;
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
@@ -20,10 +20,8 @@ const MOST: usize = 100;
 pub(super) const TOOL: Spec = Spec {
     name: "search_memory",
     title: "Search what is remembered",
-    description: "Find what is remembered about something, by words: identifiers, paths and \
-        phrases work in any casing. Use it before asking the user what they may have said already. \
-        Each result says whether the user said it; one that is not confirmed by the user is a hint, \
-        no rule.",
+    description: "Find what is remembered, by words, identifiers or paths. Use it before asking \
+        the user what they may have said already. What the user has not confirmed is no rule.",
     input,
     output,
     nature: Nature::Reads,
@@ -44,13 +42,9 @@ struct Arguments {
 fn input() -> Value {
     closed(
         &[
-            ("query", text("What to look for")),
-            (
-                "limit",
-                json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": SOME,
-                              "description": "At most this many" }),
-            ),
-            ("type", one_of(&kinds(), "Only this sort of thing")),
+            ("query", json!({ "type": "string" })),
+            ("limit", json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": SOME })),
+            ("type", one_of(&kinds(), "Only this kind")),
             ("projectId", project()),
         ],
         &["query"],

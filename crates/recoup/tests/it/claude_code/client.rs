@@ -34,18 +34,24 @@ pub(crate) const KEY: &str = concat!(
 pub(crate) struct Client {
     pub(crate) home: Home,
     api: Api,
+    program: String,
 }
 
 impl Client {
     pub(crate) fn new(hook: &Hook, script: Script) -> Self {
         demand_the_right_version();
-        let this = Self { home: Home::new(), api: Api::start(script) };
+        let this = Self::of_program("claude", script);
         for folder in [this.witnessed(), this.home.path(".claude")] {
             fs::create_dir(folder).unwrap();
         }
         let settings = hooks::settings(hook, &this.witnessed());
         fs::write(this.home.path(".claude/settings.json"), settings.to_string()).unwrap();
         this
+    }
+
+    /// A client of any version that is on the PATH by that name, without settings.
+    pub(crate) fn of_program(program: &str, script: Script) -> Self {
+        Self { home: Home::new(), api: Api::start(script), program: program.to_owned() }
     }
 
     /// `claude -p PROMPT`, to its end.
@@ -95,7 +101,7 @@ impl Client {
     }
 
     fn prepared(&self, arguments: &[&str]) -> Command {
-        let mut command = self.home.prepared("claude", arguments);
+        let mut command = self.home.prepared(&self.program, arguments);
         command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE);
         command
     }

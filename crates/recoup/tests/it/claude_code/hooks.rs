@@ -57,8 +57,9 @@ fn shell(script: &str, name: &str) -> Value {
 pub(crate) fn settings(hook: &Hook, witnessed: &Path) -> Value {
     let witness = shell(WITNESS, witnessed.to_str().unwrap());
     let hooks: Vec<_> = hook.entry().into_iter().chain([witness]).collect();
-    let hooks = EVENTS.map(|event| (event.to_owned(), json!([{ "hooks": hooks }])));
-    json!({ "permissions": { "allow": ["Bash"] }, "hooks": Value::from_iter(hooks) })
+    let events = EVENTS.into_iter().chain(["PostToolBatch"]);
+    let hooks = events.map(|event| (event.to_owned(), json!([{ "hooks": hooks }])));
+    json!({ "permissions": { "allow": ["Bash"] }, "hooks": hooks.collect::<Value>() })
 }
 
 /// One event, as the witness saw it.

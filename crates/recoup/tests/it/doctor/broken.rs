@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Report, chmod, contents, report};
+use super::{Report, chmod, contents, doctor, report};
 use crate::support::{Home, Output, RECOUP, finish, tree};
 
 const NOBODY: u32 = 65534;
@@ -68,6 +68,16 @@ fn every_problem_of_the_configuration_is_named() {
 }
 
 #[test]
+fn a_faulty_file_of_the_repository_is_ignored_and_stops_no_command() {
+    let home = Home::new();
+    home.write("recoup.toml", "stroe = \"x\"\n");
+    let report = report(&home, 1);
+    let found = report.has("configuration", "wrong", "fail");
+    let remedy = found["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with("this file is ignored until it is corrected"), "{remedy}");
+}
+
+#[test]
 fn files_of_the_repository_that_wait_for_trust() {
     let home = Home::new();
     home.write("recoup.toml", "store = \"sqlite:here.db\"\n");
@@ -93,8 +103,11 @@ fn a_damaged_memory_is_told_and_not_touched() {
     let before = contents(&home.recoup());
     let report = report(&home, 1);
     let found = report.has("memory", "damaged", "fail");
-    assert!(found["remedy"].as_str().unwrap().contains("recoup memory list"), "{found}");
-    assert!(before == contents(&home.recoup()), "it is somebody else's to mend");
+    assert!(found["remedy"].as_str().unwrap().contains("recoup doctor --fix"), "{found}");
+    assert!(before == contents(&home.recoup()), "looking is not mending");
+    doctor(&home, &["--fix", "--json"]);
+    assert_eq!(home.set_aside().len(), 1);
+    assert_eq!(super::report(&home, 0).of("memory")[0], ("ok", "ok"));
 }
 
 #[test]
@@ -329,4 +342,27 @@ fn memory_that_is_paused() {
     let home = used();
     home.run(&["pause"]).expect(0);
     report(&home, 0).has("memory", "paused", "warn");
+}
+
+/// Ten days ago, in milliseconds before now, as SQLite says it.
+const LONG_AGO: &str = "(unixepoch() - 864000) * 1000";
+
+#[test]
+fn a_memory_without_a_snapshot_is_told_once_it_is_old_enough_for_one() {
+    let home = used();
+    fs::remove_dir_all(home.recoup().join("snapshots")).unwrap();
+    assert_eq!(report(&home, 0).of("memory").len(), 2, "nothing is said on the first day");
+    let memory = rusqlite::Connection::open(home.recoup().join("memory.db")).unwrap();
+    memory.execute(&format!("UPDATE notes SET created = {LONG_AGO}"), []).unwrap();
+    report(&home, 0).has("memory", "no-snapshot", "warn");
+    let dir = home.recoup().join("snapshots");
+    fs::create_dir(&dir).unwrap();
+    chmod(&dir, 0o700);
+    let today: String = memory.query_row("SELECT date()", [], |row| row.get(0)).unwrap();
+    let copy = dir.join(format!("memory-{today}.db"));
+    memory.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    chmod(&copy, 0o600);
+    let report = report(&home, 0);
+    assert!(report.of("memory").iter().all(|it| it.1 == "ok"), "{:?}", report.of("memory"));
+    assert_eq!(report.all("memory").last().unwrap()["facts"]["snapshots"], 1);
 }

@@ -29,20 +29,36 @@ fn open_home() -> Home {
 #[test]
 fn what_is_open_to_others_is_closed() {
     let home = open_home();
-    let all = tree(&home.recoup()).len() + 1;
+    let all = tree(&home.recoup()).len();
     let before = report(&home, 0);
     let found = before.has("permissions", "open", "warn");
     assert_eq!(found["facts"]["open"], all);
-    assert_eq!(mode(&home.recoup()), 0o755, "not without --fix");
 
     let text = doctor(&home, &["--fix"]).expect(0).text();
     assert!(text.contains("+ permissions     done: close"), "{text}");
     assert!(text.contains("✓ permissions"), "and looked at again: {text}");
-    assert_eq!(mode(&home.recoup()), 0o700);
+    assert_eq!(mode(&home.recoup()), 0o755, "its mode is its maker's");
     for path in tree(&home.recoup()) {
         assert_eq!(mode(&path) & 0o077, 0, "{}", path.display());
     }
     assert_eq!(report(&home, 0).of("permissions"), [("ok", "ok")]);
+}
+
+#[test]
+fn files_of_the_user_in_the_same_directory_keep_their_modes() {
+    let home = open_home();
+    let site = home.recoup().join("site");
+    fs::create_dir(&site).unwrap();
+    let (page, program) = (site.join("index.html"), home.recoup().join("run-me"));
+    for path in [&page, &program] {
+        fs::write(path, "").unwrap();
+    }
+    for (path, bits) in [(&site, 0o755), (&page, 0o644), (&program, 0o755)] {
+        chmod(path, bits);
+    }
+    doctor(&home, &["--fix"]).expect(0);
+    assert_eq!([&site, &page, &program].map(|path| mode(path) & 0o777), [0o755, 0o644, 0o755]);
+    assert_eq!(mode(&home.recoup().join("memory.db")) & 0o077, 0);
 }
 
 #[test]
@@ -87,12 +103,14 @@ fn what_a_link_leads_to_stays_as_it_is() {
 }
 
 #[test]
-fn a_damaged_database_is_left_to_those_who_mend_it() {
+fn a_damaged_database_is_set_aside_and_begun_anew() {
     let home = open_home();
-    fs::write(home.recoup().join("memory.db"), "wombats".repeat(999)).unwrap();
-    let said = doctor(&home, &["--fix", "--json"]).expect(1).json();
-    assert_eq!(fs::read(home.recoup().join("memory.db")).unwrap(), b"wombats".repeat(999));
-    assert!(home.set_aside().is_empty(), "{said:#}");
+    let damaged = b"wombats".repeat(999);
+    fs::write(home.recoup().join("memory.db"), &damaged).unwrap();
+    let said = doctor(&home, &["--fix", "--json"]).json();
+    let [place] = &home.set_aside()[..] else { panic!("{said:#}") };
+    assert_eq!(fs::read(place.join("memory.db")).unwrap(), damaged);
+    assert_eq!(report(&home, 0).of("memory")[0], ("ok", "ok"));
 }
 
 /// This program where it would stay: hooks are not led to a build's directory.

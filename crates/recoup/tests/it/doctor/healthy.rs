@@ -73,7 +73,7 @@ fn hooks_are_fired_and_the_server_is_greeted() {
     assert_eq!(fired["facts"]["client"], "claude-code");
     assert!(fired["what"].as_str().unwrap().ends_with("rules arrive"), "{fired}");
     let greeted = report.has("mcp", "ok", "ok");
-    assert_eq!(greeted["facts"]["tools"], 11);
+    assert_eq!(greeted["facts"]["tools"], 8);
     assert_eq!(greeted["facts"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report.0["ok"], true);
     assert_eq!(report.all("memory")[0]["facts"]["active"], 1);
@@ -150,4 +150,23 @@ fn a_reader_that_leaves_is_no_failure() {
     let line = format!("{RECOUP} doctor | head -n 1");
     let said = crate::support::finish(&mut home.prepared("sh", &["-c", &line])).expect(0);
     assert_eq!(said.stderr, "");
+}
+
+#[test]
+fn notes_of_more_than_a_day_without_any_snapshot_are_told() {
+    let home = Home::new();
+    home.run(&["memory", "add", "use pnpm"]).expect(0);
+    std::fs::remove_dir_all(home.recoup().join("snapshots")).unwrap();
+    let states = |home: &Home| {
+        let found = report(home, 0);
+        found.of("memory").iter().any(|(code, _)| *code == "no-snapshot")
+    };
+    assert!(!states(&home), "a new note has a day");
+    let memory = rusqlite::Connection::open(home.recoup().join("memory.db")).unwrap();
+    memory
+        .execute_batch(
+            "UPDATE notes SET created = created - 90000000, updated = updated - 90000000",
+        )
+        .unwrap();
+    report(&home, 0).has("memory", "no-snapshot", "warn");
 }

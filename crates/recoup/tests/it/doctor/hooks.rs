@@ -97,13 +97,14 @@ fn one_that_answers_and_gives_no_rules() {
 fn events_and_time_outs_that_an_older_version_did_not_have() {
     let home = Home::new();
     claude(&home, &settings(&EVENTS[..3], &hook(RECOUP, &["hook"], 10)));
-    let first = report_installed(&home, 0);
-    let found = first.has("hooks", "events-missing", "warn");
-    assert_eq!((&found["fixable"], &found["facts"]["missing"]), (&json!(true), &json!(9)));
+    let first = report_installed(&home, 1);
+    let found = first.has("hooks", "events-missing", "fail");
+    assert_eq!((&found["fixable"], &found["facts"]["missing"]), (&json!(true), &json!(8)));
+    assert!(found["what"].as_str().unwrap().contains("SubagentStop"), "{found}");
     let bare = json!({"type": "command", "command": RECOUP, "args": ["hook"]});
     claude(&home, &settings(&EVENTS, &bare));
     let second = report(&home, 0);
-    assert_eq!(second.has("hooks", "no-timeout", "warn")["facts"]["untimed"], 12);
+    assert_eq!(second.has("hooks", "no-timeout", "warn")["facts"]["untimed"], EVENTS.len());
 }
 
 #[test]
@@ -136,7 +137,9 @@ fn hooks_that_are_switched_off() {
     with_hooks(&home);
     let off = json!({"disableAllHooks": true});
     let path = home.write(".claude/settings.local.json", off.to_string());
-    report(&home, 0).has("hooks", "switched-off", "warn");
+    let said = report(&home, 1);
+    let found = said.has("hooks", "switched-off", "fail");
+    assert!(found["what"].as_str().unwrap().contains("hooks are disabled"), "{found}");
     fs::remove_file(path).unwrap();
     assert_eq!(report(&home, 0).of("hooks"), [("ok", "ok")]);
 }
@@ -150,7 +153,7 @@ fn the_user_and_the_project_both_call_us() {
     let local = settings(&EVENTS, &other).to_string();
     home.write(".claude/settings.local.json", &local);
     let report = report(&home, 0);
-    assert_eq!(report.has("hooks", "twice", "warn")["facts"]["events"], 12);
+    assert_eq!(report.has("hooks", "twice", "warn")["facts"]["events"], EVENTS.len());
 }
 
 #[test]

@@ -82,8 +82,9 @@ fn who_has_switched_hooks_off_is_told_how_they_run_again() {
     let local = machine.home.write(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
     let said = report(&machine, &["--fix"]);
     assert_eq!(said.0["repairs"], json!([]), "{:#}", said.0);
-    for (check, code) in [("hooks", "switched-off"), ("mcp", "without-hooks")] {
-        let found = said.has(check, code, "warn");
+    let states = [("hooks", "switched-off", "fail"), ("mcp", "without-hooks", "warn")];
+    for (check, code, state) in states {
+        let found = said.has(check, code, state);
         assert_eq!(found["fixable"], false);
         let remedy = "take `disableAllHooks` out of .claude/settings.local.json yourself";
         assert_eq!(found["remedy"], remedy, "{found:#}");
@@ -100,7 +101,7 @@ fn codex_with_hooks_switched_off_has_a_server_that_gives_the_rules() {
     machine.write(".codex/config.toml", "[features]\nhooks = false\n");
     machine.init(&["--client", "codex"]);
     let said = report(&machine, &["--fix"]);
-    said.has("hooks", "switched-off", "warn");
+    said.has("hooks", "switched-off", "fail");
     assert_eq!(said.of("mcp"), [("ok", "ok")], "{:#}", said.0);
     assert_eq!(said.0["repairs"], json!([]));
 }

@@ -158,3 +158,20 @@ fn an_entry_that_is_no_transcript_is_run_again() {
         exec(&home, &[], COUNT).said(0, "", "");
     }
 }
+
+#[test]
+fn with_more_sources_than_may_be_watched_the_command_runs_and_nothing_is_kept() {
+    let home = Home::new();
+    for name in ["src/a", "src/b", "src/c"] {
+        home.write(name, "");
+    }
+    let script = format!("{COUNT}echo x");
+    for _ in 0..2 {
+        let mut command = home.command(&words(&["--source", "src"], &script));
+        let output = finish(command.env("RECOUP_CACHE_MAX_SOURCE_FILES", "2")).expect(0);
+        assert_eq!(output.text(), "x\n");
+        assert!(output.stderr.contains("has more than 2 files"), "{}", output.stderr);
+        assert!(output.stderr.contains("cache.max_source_files"), "{}", output.stderr);
+    }
+    assert_eq!(runs(&home), 2);
+}

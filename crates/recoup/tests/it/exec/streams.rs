@@ -14,11 +14,12 @@ fn any_bytes_come_back_with_no_newline_added() {
     let home = Home::new();
     let script = r"printf '\000\377\376\r\nno newline'; printf '\200' >&2";
     for _ in 0..2 {
-        let output = home.command(&words(&[], script)).output().unwrap();
+        let output = home.command(&words(&["--no-auto-source"], script)).output().unwrap();
         assert_eq!(output.stdout, b"\0\xff\xfe\r\nno newline");
         assert_eq!(output.stderr, b"\x80");
     }
-    let hit = home.command(&words(&["--only-if-cached"], script)).output().unwrap();
+    let flags = ["--no-auto-source", "--only-if-cached"];
+    let hit = home.command(&words(&flags, script)).output().unwrap();
     assert_eq!((hit.status.code(), hit.stderr), (Some(0), b"\x80".to_vec()));
 }
 
@@ -27,7 +28,7 @@ fn into(home: &Home, file: &str, script: &str) -> String {
     let path = home.path(file);
     File::create(&path).unwrap();
     let open = || OpenOptions::new().append(true).open(&path).unwrap();
-    let mut command = home.command(&words(&[], script));
+    let mut command = home.command(&words(&["--no-auto-source"], script));
     assert!(command.stdout(open()).stderr(open()).status().unwrap().success());
     fs::read_to_string(path).unwrap()
 }

@@ -222,6 +222,7 @@ fn where_work_stood_is_told_to_the_next_one() {
     let context = Talk::new(&home, "one").tell("SessionStart-startup").context;
     assert!(context.contains("\nRemains: the &lt;/recoup-checkpoint> parser\nDone: the lexer\n"));
     assert_eq!(context.matches("</recoup-checkpoint>").count(), 1, "{context}");
+    assert!(context.contains("An agent wrote this, not the user"), "{context}");
 }
 
 #[test]

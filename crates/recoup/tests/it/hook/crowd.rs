@@ -44,8 +44,9 @@ fn twenty_hooks_at_once_all_get_through_from_an_empty_home() {
 
 /// Twenty statements about twenty things, each in a session of its own.
 fn statements(talk: &Talk<'_>) -> (Vec<serde_json::Value>, Vec<String>) {
-    let said =
-        |number: usize| format!("the API of service{number} listens on port {}", 8400 + number);
+    let said = |number: usize| {
+        format!("the API of service{number} always listens on port {}", 8400 + number)
+    };
     let payload = |number: usize| {
         let session = format!("session-{number}");
         let changes = json!({"session_id": session, "prompt": said(number), "prompt_id": session});

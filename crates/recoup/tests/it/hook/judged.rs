@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::worker::{queues, settled};
+use super::worker::settled;
 use super::{Talk, hook, log, remembered};
 use crate::judge::server::{Received, Server, anthropic, respond};
 use crate::support::Home;
@@ -53,7 +53,8 @@ fn no_model_is_asked_without_the_users_agreement() {
     let home = Home::new();
     Talk::new(&home, "one").says("from now on use pnpm instead of npm");
     assert_eq!(remembered(&home, "active").len(), 1);
-    assert!(queues(&home).is_empty());
+    settled(&home);
+    assert!(!home.recoup().join("judge.json").exists(), "nobody has paid for an answer");
 }
 
 /// The sentences that a request asks about.

@@ -21,7 +21,7 @@ fn a_failure_is_paired_with_what_worked_and_not_with_another_kind_of_command() {
     talk.succeeds("npm test", "call-3").is_silent();
     let lessons = remembered(&home, "candidate");
     assert_eq!(lessons.len(), 1, "{lessons:?}");
-    assert!(lessons[0].contains("missing script"), "{lessons:?}");
+    assert!(lessons[0].contains("fails (exit code 1, unknown script)"), "{lessons:?}");
     assert!(lessons[0].ends_with("`npm test` works"), "{lessons:?}");
 }
 

@@ -14,7 +14,13 @@ use crate::support::{Home, RECOUP};
 #[track_caller]
 fn tell_as(home: &Home, ui: bool, event: impl Into<Value>) -> Value {
     let event: Value = event.into();
-    let payload = json!({"event": event, "session": "one", "cwd": home.project(), "ui": ui});
+    tell_in(home, &json!({"session": "one", "ui": ui}), &event)
+}
+
+/// The same in a session: its id, file and parent.
+#[track_caller]
+fn tell_in(home: &Home, session: &Value, event: &Value) -> Value {
+    let payload = changed(session.clone(), json!({"event": event, "cwd": home.project()}));
     let args = ["hook", "--client", "pi"];
     let output = hook(home.command(&args), payload.to_string().as_bytes()).expect(0);
     assert_eq!(output.stderr, "");
@@ -43,8 +49,62 @@ fn rules_come_with_the_first_answer_and_again_after_a_compaction() {
         tell(&home, json!({"type": "session_before_compact", "reason": "manual"})),
         Value::Null
     );
-    assert_eq!(tell(&home, json!({"type": "session_compact", "reason": "manual"})), Value::Null);
+    let compacted = tell(&home, json!({"type": "session_compact", "reason": "manual"}));
+    let notice = "recoup: 1 rule is in the compacted context again";
+    assert_eq!(compacted, json!({"notice": notice}), "the person is told");
     assert!(tell(&home, start).to_string().contains("use pnpm"));
+}
+
+/// A session of Pi in a file, as `--session` and `--continue` go on with it.
+fn session_file(home: &Home, id: &str) -> String {
+    let name = format!("sessions/{id}.jsonl");
+    home.write(&name, format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\"}}\n"));
+    home.project().join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_that_goes_on_is_known_by_its_file_and_told_nothing_again() {
+    let home = Home::new();
+    add(&home, &["use pnpm"]);
+    let start = json!({"type": "before_agent_start", "prompt": "Please fix"});
+    let startup = recorded("session_start", json!({}));
+    let new = json!({"session": "one", "file": home.project().join("sessions/one.jsonl")});
+    assert_eq!(tell_in(&home, &new, &startup), Value::Null);
+    assert!(tell_in(&home, &new, &start).to_string().contains("use pnpm"));
+    let going_on = json!({"session": "one", "file": session_file(&home, "one")});
+    for _ in 0..2 {
+        tell_in(&home, &going_on, &recorded("session_shutdown", json!({})));
+        assert_eq!(tell_in(&home, &going_on, &startup), Value::Null);
+        assert_eq!(tell_in(&home, &going_on, &start), Value::Null);
+    }
+    add(&home, &["use tabs"]);
+    let news = tell_in(&home, &going_on, &start).to_string();
+    assert!(news.contains("use tabs") && !news.contains("use pnpm"), "{news}");
+    let unseen = json!({"session": "unseen", "file": session_file(&home, "unseen")});
+    tell_in(&home, &unseen, &startup);
+    assert!(tell_in(&home, &unseen, &start).to_string().contains("use pnpm"));
+}
+
+#[test]
+fn a_fork_has_what_its_parent_was_given() {
+    let home = Home::new();
+    add(&home, &["use pnpm"]);
+    let start = json!({"type": "before_agent_start", "prompt": "Please fix"});
+    let parent = session_file(&home, "one");
+    assert!(tell(&home, start.clone()).to_string().contains("use pnpm"));
+    for (id, reason) in [("by-flag", "startup"), ("by-command", "fork")] {
+        let fork = json!({"session": id, "file": session_file(&home, id), "parent": parent});
+        let began = recorded("session_start", json!({"reason": reason}));
+        assert_eq!(tell_in(&home, &fork, &began), Value::Null);
+        assert_eq!(tell_in(&home, &fork, &start), Value::Null, "{reason}");
+        tell_in(&home, &fork, &json!({"type": "session_compact", "reason": "manual"}));
+        assert!(tell_in(&home, &fork, &start).to_string().contains("use pnpm"));
+        tell_in(&home, &fork, &began);
+        assert_eq!(tell_in(&home, &fork, &start), Value::Null, "it goes on");
+    }
+    let empty = json!({"session": "empty", "file": "/no/such/file", "parent": parent});
+    tell_in(&home, &empty, &recorded("session_start", json!({"reason": "fork"})));
+    assert!(tell_in(&home, &empty, &start).to_string().contains("use pnpm"), "before all answers");
 }
 
 #[test]
@@ -74,7 +134,8 @@ fn what_is_typed_is_remembered_and_what_an_extension_or_a_script_types_is_not() 
     tell_as(&home, false, says(json!({"text": "from now on use yarn"})));
     assert_eq!(remembered(&home, "candidate"), ["use yarn"]);
     let reply = tell(&home, says(json!({"text": "from now on use pnpm"})));
-    assert_eq!(reply, json!({"notice": "recoup: will remember: use pnpm"}));
+    let notice = reply["notice"].as_str().unwrap();
+    assert!(notice.starts_with("recoup: will remember: use pnpm (say"), "{notice}");
     assert_eq!(tell(&home, json!({"type": "before_agent_start", "prompt": "go"})), Value::Null);
 }
 
@@ -142,8 +203,9 @@ const [events, cwd] = [JSON.parse(process.argv[2]), process.argv[3]];
 const handlers = {}, shown = [], returned = [];
 recoup({ on: (name, handler) => { handlers[name] = handler; return () => {}; } });
 const ui = { notify: (text) => shown.push(text) };
-const sessionManager = { getSessionId: () => 'one', getSessionFile: () => undefined };
-for (const { hasUI = true, ...event } of events) {
+for (const { hasUI = true, session = 'one', file, header, ...event } of events) {
+    const sessionManager =
+        { getSessionId: () => session, getSessionFile: () => file, getHeader: () => header ?? null };
     const ctx = { ui, hasUI, cwd, sessionManager };
     returned.push((await handlers[event.type](event, ctx)) ?? null);
 }
@@ -180,11 +242,9 @@ fn the_extension_hands_on_what_recoup_says() {
         recorded("session_shutdown", json!({})),
     ]);
     let played = play(&home, dir.path(), RECOUP, &events);
-    assert_eq!(
-        played["shown"],
-        json!(["recoup: will remember: use pnpm"]),
-        "only where there is a UI"
-    );
+    let shown = played["shown"].as_array().unwrap();
+    assert_eq!(shown.len(), 1, "only where there is a UI");
+    assert!(shown[0].as_str().unwrap().starts_with("recoup: will remember: use pnpm (say"));
     assert_eq!(played["returned"][1], json!({"action": "continue"}));
     let message = &played["returned"][2]["message"];
     assert_eq!(message["customType"], "recoup");
@@ -196,4 +256,12 @@ fn the_extension_hands_on_what_recoup_says() {
     let played = play(&home, dir.path(), "/no/such/program", &events);
     assert_eq!(played["shown"], json!([]));
     assert_eq!(played["returned"][2], Value::Null, "without recoup Pi goes on");
+
+    let header =
+        json!({"type": "session", "id": "two", "parentSession": session_file(&home, "one")});
+    let file = session_file(&home, "two");
+    let in_fork = |event| changed(event, json!({"session": "two", "file": file, "header": header}));
+    let events = json!([in_fork(recorded("session_start", json!({}))), in_fork(user("go"))]);
+    let played = play(&home, dir.path(), RECOUP, &events);
+    assert_eq!(played["returned"], json!([null, null]), "a fork knows its parent");
 }

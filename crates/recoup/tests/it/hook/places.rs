@@ -62,7 +62,7 @@ fn a_repository_that_gets_a_remote_keeps_its_rules() {
     git(&main, &["remote", "add", "origin", "https://example.com/own/app.git"]);
     let told = Talk::new(&home, "s3").within(&main).tell("SessionStart-startup");
     told.has_rules(&["use pnpm"]);
-    assert_eq!(told.notice, "recoup: this repository has a remote now: 1 memory came along");
+    assert_eq!(told.notice, "recoup: this repository goes by its remote now: 1 memory came along");
     let told = Talk::new(&home, "s4").within(&main).tell("SessionStart-startup");
     assert_eq!(told.notice, "", "once");
 }
@@ -153,4 +153,33 @@ fn a_hook_that_is_started_in_a_removed_directory_does_its_work() {
     let reply = super::Reply::checked(output, "UserPromptSubmit");
     assert_eq!(reply.notice, "recoup: will remember: use pnpm", "{}", log(&home));
     Talk::new(&home, "s2").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+}
+
+#[test]
+fn an_archive_that_claims_the_project_gets_none_of_its_rules_and_the_user_is_told_once() {
+    const URL: &str = "https://example.com/own/app.git";
+    let home = Home::new();
+    let (main, evil) = (home.path("main"), home.path("evil"));
+    for dir in [&main, &evil] {
+        fs::create_dir_all(dir).unwrap();
+        git(dir, &["init", "-q"]);
+        git(dir, &["remote", "add", "origin", URL]);
+    }
+    fs::write(main.join("file"), "x").unwrap();
+    git(&main, &["add", "."]);
+    git(&main, &["commit", "-q", "-m", "x"]);
+    Talk::new(&home, "s1").within(&main).says("from now on use pnpm");
+    let told = Talk::new(&home, "s2").within(&evil).tell("SessionStart-startup");
+    told.has_rules(&[]);
+    let words = "this checkout claims to be a clone of example.com/own/app, which you use in";
+    assert!(told.notice.contains(words) && told.notice.contains("recoup trust"), "{told:?}");
+    Talk::new(&home, "s3").within(&evil).says("from now on use yarn");
+    let told = Talk::new(&home, "s4").within(&evil).tell("SessionStart-startup");
+    told.has_rules(&["use yarn"]);
+    assert_eq!(told.notice, "", "once");
+    Talk::new(&home, "s5").within(&main).tell("SessionStart-startup").has_rules(&["use pnpm"]);
+    git(&main, &["clone", "-q", ".", "../clone"]);
+    let clone = home.path("clone");
+    git(&clone, &["remote", "set-url", "origin", URL]);
+    Talk::new(&home, "s6").within(&clone).tell("SessionStart-startup").has_rules(&["use pnpm"]);
 }

@@ -160,6 +160,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
         paths: None,
         topic: None,
         tentative: false,
+        lasting: true,
     };
     let queue = Queue::of(&home.recoup(), &project);
     let put = |text: String| {
@@ -171,6 +172,56 @@ fn a_job_that_no_worker_would_read_is_refused() {
     let refused = put("x".repeat(300 * 1024)).unwrap_err().to_string();
     assert!(refused.contains("262144 are the most"), "{refused}");
     assert!(queue.take(&mut Left::default(), |lost| panic!("{lost}")).unwrap().is_some());
+}
+
+/// The name of a job as this program makes them.
+const NAME: &str = "01jd0000000000000000000000";
+
+/// The user's word is the only copy there is.
+#[test]
+fn a_statement_that_could_not_be_stored_is_kept_told_and_tried_again() {
+    let home = Home::new();
+    let (queue, transcript) = worked(&home);
+    let known = job(&home, &queue, &said("use pnpm"));
+    // Three workers have died of it.
+    fs::write(queue.join(format!("{NAME}.3.json")), known.to_string()).unwrap();
+    stops(&Talk::new(&home, "one"), &transcript);
+    settled(&home);
+    let kept = queue.join(format!("{NAME}.kept"));
+    assert_eq!(fs::read_to_string(&kept).unwrap(), known.to_string());
+    assert_eq!(remembered(&home, "active"), [""; 0]);
+    let reply = Talk::new(&home, "two").says("what is next?");
+    assert!(reply.notice.contains("could not be stored, and is kept: use pnpm"), "{reply:?}");
+    let report = home.run(&["doctor", "--json"]).json();
+    let found = report["findings"].as_array().unwrap().iter();
+    let found = found.filter(|it| it["code"] == "not-stored").collect::<Vec<_>>();
+    assert_eq!(found.len(), 1, "{report:#}");
+    assert_eq!((&found[0]["facts"]["kept"], &found[0]["fixable"]), (&json!(1), &json!(true)));
+    home.run(&["doctor", "--fix", "--json"]);
+    settled(&home);
+    assert!(!kept.exists());
+    assert_eq!(remembered(&home, "active"), ["use pnpm"], "{}", log(&home));
+}
+
+#[test]
+fn forgetting_reaches_a_statement_that_could_not_be_stored() {
+    let (home, id) = with_memory();
+    let (_, kept) = with_job(&home, &format!("{NAME}.kept"));
+    assert_eq!(forget(&home, &id)["unreached"], json!([]));
+    assert!(!kept.exists());
+}
+
+/// A person was told that it will be remembered: a worker sees to the disk.
+#[test]
+fn what_was_said_is_synced_by_a_worker_which_also_makes_the_snapshot() {
+    let home = Home::new();
+    Talk::new(&home, "one").says("from now on use pnpm instead of npm");
+    settled(&home);
+    assert_eq!(remembered(&home, "active").len(), 1);
+    let mark = fs::read_to_string(home.recoup().join("memory.db.mark")).unwrap();
+    assert!(mark.parse::<u64>().unwrap() > 0, "{mark}");
+    let snapshots = fs::read_dir(home.recoup().join("snapshots")).unwrap();
+    assert_eq!(snapshots.count(), 1, "{}", log(&home));
 }
 
 /// Waits until nobody works, whatever is left.

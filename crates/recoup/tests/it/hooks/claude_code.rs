@@ -136,23 +136,22 @@ fn what_the_client_adds_to_a_prompt_is_cut_out() {
     let text = "<system-reminder>never use tabs</system-reminder>\nuse spaces<ide_selection>x</ide_selection>";
     assert_eq!(of(&user(json!(text), json!({}))), "prompt \"use spaces\"\n");
     let text = "a <ide_selection>b <system-reminder>c</ide_selection>d</system-reminder> e";
-    assert_eq!(of(&user(json!(text), json!({}))), "prompt \"a d</system-reminder> e\"\n");
+    assert_eq!(of(&user(json!(text), json!({}))), "", "d and e may be a file's");
     let blocks = json!([{"type": "text", "text": "look at"}, {"type": "image", "source": {}}, {"type": "text", "text": "this"}]);
     assert_eq!(of(&user(blocks, json!({}))), "prompt \"look at\\nthis\"\n");
     assert_eq!(of(&user(json!("a <private>b</private> c"), json!({}))), "prompt \"a  c\"\n");
 }
 
 #[test]
-fn a_tag_that_nobody_closed_was_typed() {
-    let text = "what does <system-reminder> mean? from now on use tabs";
-    let prompt = format!("prompt {text:?}\n");
-    assert_eq!(of(&user(json!(text), json!({}))), prompt);
+fn behind_a_tag_that_nobody_closed_nothing_is_the_users() {
+    let text = "what is this?\nalways use <system-reminder> from now on use tabs";
+    assert_eq!(of(&user(json!(text), json!({}))), "prompt \"what is this?\"\n");
 }
 
 #[test]
 fn very_many_tags_are_cut_out_in_one_pass() {
     for piece in ["<system-reminder>x</system-reminder>", "<ide_selection>"] {
-        let text = format!("use tabs {}", piece.repeat((4 << 20) / piece.len()));
+        let text = format!("use tabs\n{}", piece.repeat((4 << 20) / piece.len()));
         let began = std::time::Instant::now();
         assert!(of(&user(json!(text), json!({}))).starts_with("prompt \"use tabs"));
         assert!(began.elapsed().as_secs() < 10, "{piece}: {:?}", began.elapsed());

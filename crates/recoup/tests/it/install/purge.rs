@@ -10,6 +10,12 @@ fn used(machine: &Machine) {
     machine.run(&["memory", "add", "use tabs"]).expect(0);
     machine.home.set("k", "1");
     machine.run(&["judge", "status"]).expect(0);
+    let snapshots = machine.home.recoup().join("snapshots");
+    fs::create_dir_all(&snapshots).unwrap();
+    let copy = snapshots.join("memory-2026-11-15.db");
+    let memory = Connection::open(machine.home.recoup().join("memory.db")).unwrap();
+    memory.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    fs::write(snapshots.join("memory-2026-11-16.db.part"), "").unwrap();
     machine.run(&["exec", "--", "true"]).expect(0);
     machine.run(&["early-exit", "signal", "s", "a"]).expect(0);
     machine.home.write("recoup.toml", "store = \"sqlite:other.db\"\n");
@@ -55,10 +61,20 @@ fn a_home_is_never_purged() {
     let machine = Machine::new();
     machine.write("thesis.tex", "mine");
     machine.write("config.toml", "");
-    for own in [machine.path("."), machine.path("").join("."), "/".into()] {
+    let above = machine.path("above");
+    let user = above.join("user");
+    fs::create_dir_all(&user).unwrap();
+    let refused = "is refused";
+    for (own, user, words) in [
+        (machine.path("."), machine.path(""), refused),
+        (machine.path("").join("."), machine.path(""), refused),
+        ("/".into(), machine.path(""), refused),
+        (above, user, "nothing in it is deleted"),
+    ] {
         let mut command = machine.command(&["uninstall", "--purge", "--yes"]);
-        let output = crate::support::finish(command.env("RECOUP_HOME", &own)).expect(2);
-        assert!(output.stderr.contains("nothing in it is deleted"), "{}", output.stderr);
+        command.env("RECOUP_HOME", &own).env("HOME", user);
+        let output = crate::support::finish(&mut command).expect(2);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     assert!(machine.path("config.toml").exists());
 }

@@ -131,3 +131,21 @@ fn two_refusals_are_both_remembered() {
     let (_, text) = seen(&machine, &["init"], &[]);
     assert!(!text.contains("[y/N]"), "{text}");
 }
+
+#[test]
+fn a_person_who_types_no_command_is_helped_as_for_wrong_usage() {
+    let (code, text) = seen(&Machine::new(), &[], &[]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("Usage:"), "{text}");
+}
+
+#[test]
+fn a_person_is_asked_before_the_cache_is_cleared() {
+    let machine = Machine::new();
+    machine.home.set("k", "1");
+    let (code, text) = seen(&machine, &["cache", "clear"], &[]);
+    assert_eq!((code, text.contains("Nothing was changed")), (1, true), "{text}");
+    machine.home.get("k").expect_hit("1");
+    let (code, text) = seen(&machine, &["cache", "clear"], &["Forget everything in"]);
+    assert_eq!((code, text.contains("Removed 1 entry")), (0, true), "{text}");
+}

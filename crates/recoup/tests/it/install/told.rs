@@ -114,3 +114,25 @@ fn more_time_and_what_is_shown_meanwhile_is_its_users_choice() {
     assert_eq!((&now["timeout"], &now["statusMessage"]), (&json!(60), &json!("…")));
     assert_eq!(now.get("async"), None, "no answer would arrive");
 }
+
+#[test]
+fn what_is_taken_out_is_not_called_written() {
+    let machine = Machine::with_settings("{\"a\":1}");
+    machine.write(".claude.json", "{\"b\":1}");
+    let told = machine.init(&CLAUDE).stderr;
+    assert!(told.contains("Wrote ") && !told.contains("Removed"), "{told}");
+    let settings = machine.text(SETTINGS).replace("\"a\"", "\"changed\"");
+    machine.write(SETTINGS, settings);
+    let told = machine.uninstall(&[]).stderr;
+    assert!(told.contains("Restored ~/.claude.json to what it was before recoup"), "{told}");
+    assert!(told.contains("Removed from ~/.claude/settings.json: hooks for"), "{told}");
+    assert!(!told.contains("Wrote"), "{told}");
+}
+
+#[test]
+fn a_file_that_recoup_created_is_deleted_and_called_so() {
+    let machine = Machine::with_settings("{}");
+    machine.init(&CLAUDE);
+    let told = machine.uninstall(&[]).stderr;
+    assert!(told.contains("Deleted ~/.claude.json (recoup had created it)"), "{told}");
+}

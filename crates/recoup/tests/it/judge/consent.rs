@@ -38,10 +38,12 @@ fn without_consent_there_is_no_connection() {
 fn a_repository_can_not_agree_for_the_user_trusted_or_not() {
     let (home, server) = (Home::new(), none());
     home.write("recoup.toml", "[judge]\nenabled = true\n");
-    let words = "recoup.toml:2: judge.enabled: a repository may only switch it off (false)";
-    unasked(&home, &server).expect_usage(words);
-    home.run(&["trust", "--yes"]);
-    unasked(&home, &server).expect_usage(words);
+    let words = "line 2: judge.enabled: a repository may only switch it off (false)";
+    for _ in 0..2 {
+        let said = unasked(&home, &server).expect(1).stderr;
+        assert!(said.contains(words) && said.contains("judge.enabled is false"), "{said}");
+        home.run(&["trust", "--yes"]);
+    }
     assert_eq!(server.connections(), 0);
 }
 
@@ -69,10 +71,12 @@ fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
         "deadline = '5m'",
     ] {
         home.write("recoup.toml", format!("[judge]\n{line}\n"));
-        let output = finish(&mut asking(&home, &server, "anthropic", "use tabs"));
-        output.expect_usage("this belongs into your own configuration file");
+        let check = home.run(&["config", "check"]).expect(2);
+        assert!(check.stderr.contains("this belongs into your own configuration file"));
+        finish(&mut asking(&home, &server, "anthropic", "use tabs"));
     }
-    assert_eq!(server.connections(), 0);
+    // The user's own settings count: all of it went to their server.
+    assert_eq!(server.connections(), 6);
 }
 
 #[test]

@@ -121,6 +121,8 @@ fn wrong_types_are_named_to_the_model() {
         ("cache_store", json!({ "key": "abc", "result": 1, "sources": ["gone"] }), "gone"),
         ("cache_invalidate", json!({}), "which results"),
         ("cache_lookup", json!({ "key": "abc", "max_age": -1 }), "30m, 12h, 7d"),
+        ("cache_lookup", json!({ "key": "abc", "max_age": 3600 }), "30m, 12h, 7d"),
+        ("cache_store", json!({ "key": "abc", "result": 1, "ttl": "3600" }), "with a unit"),
         ("save_checkpoint", json!({ "completed": vec![""; 1_001] }), "at most 1000 strings"),
         ("cache_stats", json!({ "all": true }), "all"),
     ];

@@ -345,3 +345,42 @@ fn session(answer: &str) -> String {
     let header = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
     header.expect(answer).trim().to_owned()
 }
+
+#[test]
+fn methods_that_the_stateless_protocol_has_no_more_are_not_found() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let right = format!("Bearer {}", token(&home));
+    let ask = |method: &str, params: Value| {
+        let mut params = params;
+        params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {} });
+        let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        let headers = [
+            ("Authorization", right.as_str()),
+            ("Mcp-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ];
+        server.post(&headers, body.to_string().as_bytes())
+    };
+    let hello = json!({ "protocolVersion": "2026-07-28", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } });
+    for (method, params) in [
+        ("initialize", hello),
+        ("initialize", json!({})),
+        ("ping", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("resources/subscribe", json!({ "uri": "recoup://rules" })),
+        ("resources/unsubscribe", json!({ "uri": "recoup://rules" })),
+        ("tasks/get", json!({ "taskId": "1" })),
+        ("no/such", json!({})),
+    ] {
+        let (status, answer) = ask(method, params);
+        assert_eq!(status, 404, "{method}: {answer}");
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&body["id"], &body["error"]["code"]), (&json!(7), &json!(-32601)), "{method}");
+    }
+    assert_eq!(ask("tools/list", json!({})).0, 200);
+}

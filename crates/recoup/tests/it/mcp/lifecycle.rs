@@ -145,6 +145,20 @@ fn wrong_configuration_is_told_by_the_tools_and_may_be_mended() {
 }
 
 #[test]
+fn rules_are_loaded_whatever_the_configuration_says() {
+    let home = Home::new();
+    finish(&mut home.command(&["memory", "add", "use pnpm"])).expect(0);
+    home.write("recoup.toml", "stoer = 1\n");
+    let mut client = Client::greeted(&home);
+    assert_eq!(client.data("cache_stats", json!({}))["entries"], 0, "a repository's file");
+    std::fs::write(home.recoup().join("config.toml"), "stoer = 1\n").unwrap();
+    let mut client = Client::greeted(&home);
+    let rules = client.data("load_rules", json!({})).to_string();
+    assert!(rules.contains("use pnpm"), "{rules}");
+    assert!(client.failure("cache_stats", json!({})).contains("stoer"), "the user's own");
+}
+
+#[test]
 fn other_machines_are_let_in_only_on_purpose() {
     let home = Home::new();
     let words = "say --public";

@@ -1,6 +1,7 @@
 //! What a client is told about the server: tools with schemas and hints, and instructions.
 
-use serde_json::{Value, json};
+use recoup_core::condense::Tokenizer;
+use serde_json::{Map, Value, json};
 
 use super::client::Client;
 use crate::support::Home;
@@ -21,7 +22,7 @@ fn always_loaded(tools: &[Value]) -> Vec<&str> {
 
 #[test]
 fn every_tool_says_what_it_takes_gives_and_does() {
-    let tools = tools(&[]);
+    let tools = tools(&["--tools", "all"]);
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [
         "load_rules",
@@ -53,6 +54,7 @@ fn every_tool_says_what_it_takes_gives_and_does() {
 
 #[test]
 fn the_original_inputs_are_all_there() {
+    let complete = tools(&["--tools", "all"]);
     let tools = tools(&[]);
     let inputs = [
         ("load_rules", vec!["projectId"]),
@@ -68,11 +70,47 @@ fn the_original_inputs_are_all_there() {
             assert!(tool["inputSchema"]["properties"][field].is_object(), "{name}: {field}");
         }
     }
-    let store = tools.iter().find(|tool| tool["name"] == "store_memory").unwrap();
+    let store = complete.iter().find(|tool| tool["name"] == "store_memory").unwrap();
     let metadata = &store["inputSchema"]["properties"]["metadata"]["properties"];
     for field in ["type", "preference_key", "isOverride", "sticky"] {
         assert!(metadata[field].is_object(), "{field}");
     }
+}
+
+#[test]
+fn a_model_is_told_of_the_tools_in_common_use_in_a_thousand_tokens() {
+    let tokenizer = Tokenizer::load();
+    for args in [&[][..], &["--with-hooks"]] {
+        let tools = tools(args);
+        let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        let expected = [
+            "load_rules",
+            "store_memory",
+            "search_memory",
+            "delete_memory",
+            "save_checkpoint",
+            "load_checkpoint",
+            "cache_lookup",
+            "cache_store",
+        ];
+        assert_eq!(names, expected);
+        let told = |tool: &Value| {
+            let fields = ["name", "description", "inputSchema", "outputSchema"];
+            let fields = fields.into_iter().filter(|field| !tool[field].is_null());
+            let fields: Map<_, _> = fields.map(|name| (name.into(), tool[name].clone())).collect();
+            Value::from(fields)
+        };
+        let told: Vec<Value> = tools.iter().map(told).collect();
+        let tokens = tokenizer.count(&Value::from(told).to_string());
+        assert!(tokens <= 1_000, "{tokens} tokens with {args:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_listed_can_be_called_all_the_same() {
+    let home = Home::new();
+    let mut client = Client::greeted(&home);
+    assert_eq!(client.data("cache_stats", json!({}))["entries"], 0);
 }
 
 #[test]

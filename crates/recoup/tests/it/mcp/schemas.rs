@@ -84,9 +84,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("delete_memory", json!({ "id": "USERS" })),
         ("save_checkpoint", json!({ "completed": "a", "remaining": ["b"] })),
         ("load_checkpoint", json!({})),
-        ("cache_lookup", named(json!({ "max_age": 1000 }))),
-        ("cache_store", named(json!({ "result": [1], "ttl": 60_000, "tags": "t" }))),
+        ("cache_lookup", named(json!({ "max_age": "1000ms" }))),
+        ("cache_store", named(json!({ "result": [1], "ttl": "60s", "tags": "t" }))),
         ("cache_lookup", named(json!({ "max_age": "1h" }))),
+        ("cache_lookup", named(json!({ "max_age": 0 }))),
         ("cache_explain", named(json!({}))),
         ("cache_store", named(json!({ "result": "x", "ttl": "off", "cost": { "dollars": 0.5 } }))),
         ("cache_stats", json!({})),
@@ -100,7 +101,7 @@ fn what_is_given_is_what_the_schemas_say() {
     let home = Home::new();
     home.write("a.rs", "one");
     let id = home.run(&["memory", "add", "--json", "use tabs"]).expect(0).json()["id"].clone();
-    let mut client = Client::greeted(&home);
+    let mut client = Client::greeted_with(&home, &["--tools", "all"], &json!({}));
     let tools = schemas(&mut client);
     for (name, mut arguments) in calls() {
         if arguments["id"] == "USERS" {
@@ -116,7 +117,7 @@ fn what_is_given_is_what_the_schemas_say() {
 #[test]
 fn what_the_schemas_do_not_say_is_not_taken() {
     let home = Home::new();
-    let mut client = Client::greeted(&home);
+    let mut client = Client::greeted_with(&home, &["--tools", "all"], &json!({}));
     let tools = schemas(&mut client);
     let wrong = [
         ("store_memory", json!({ "content": "a b", "scope": "global" })),

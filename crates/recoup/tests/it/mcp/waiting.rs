@@ -83,3 +83,19 @@ fn it_ends_with_its_stdin_whoever_waits() {
         assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     }
 }
+
+#[test]
+fn rules_are_answered_while_large_files_are_read() {
+    let home = Home::new();
+    let mut client = Client::greeted_with(&home, &[], &json!({}));
+    for n in 0..12 {
+        let name = format!("large-{n}");
+        std::fs::File::create(home.project().join(&name)).unwrap().set_len(64 << 20).unwrap();
+        let arguments = json!({ "paths": [name], "query": "q", "operation": "review" });
+        client.ask("tools/call", json!({ "name": "cache_lookup", "arguments": arguments }));
+    }
+    let rules = client.ask("tools/call", json!({ "name": "load_rules", "arguments": {} }));
+    let answers = (0..13).map(|_| client.hear()["id"].clone());
+    let before = answers.take_while(|id| *id != rules).count();
+    assert!(before < 6, "{before} files came first");
+}

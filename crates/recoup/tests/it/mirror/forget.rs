@@ -87,3 +87,20 @@ fn what_is_wrong_with_our_own_notes_about_it_hides_nothing() {
     assert_eq!(output.json()["unreached"], json!([file]));
     assert_eq!(scene.run(&["memory", "list", "--json"]).expect(0).json(), json!([]));
 }
+
+#[test]
+fn transcripts_of_claude_code_that_still_have_it_are_named() {
+    let scene = Scene::asking(&[]);
+    let (id, other) = (scene.add("say \"use vitest\""), scene.add("use pnpm"));
+    let transcripts = scene.memory().parent().unwrap().to_owned();
+    fs::create_dir_all(&transcripts).unwrap();
+    let line = json!({"type": "user", "message": {"content": "always say \"use vitest\" here"}});
+    fs::write(transcripts.join("s1.jsonl"), format!("{{}}\n{line}\n")).unwrap();
+    let told = scene.run(&["memory", "forget", &other, "--yes"]).expect(0).stderr;
+    assert!(!told.contains("transcripts"), "they do not have it: {told}");
+    let told = scene.run(&["memory", "forget", &id, "--yes"]).expect(0).stderr;
+    let named =
+        format!("{} may still have it: Claude Code's own transcripts", transcripts.display());
+    assert!(told.contains(&named), "{told}");
+    assert!(transcripts.join("s1.jsonl").exists(), "they are not ours");
+}

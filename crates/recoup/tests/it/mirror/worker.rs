@@ -56,7 +56,10 @@ fn at_the_end_of_an_answer_rules_and_skills_are_in_step() {
         line = told();
         thread::sleep(Duration::from_millis(20));
     }
-    assert!(line.contains("in step for Claude Code: 3 rules and 1 skill changed"), "{line}");
+    assert!(
+        line.contains("updated 3 rules and 1 skill in the files that Claude Code reads"),
+        "{line}"
+    );
     assert!(scene.index().contains("use vitest"));
 }
 
@@ -78,6 +81,7 @@ fn rules_are_in_step_although_another_job_has_to_wait() {
     hook(&scene, "Stop", &json!({}));
     settled(&scene.home);
     hook(&scene, "UserPromptSubmit", &json!({"prompt": "from now on use vitest"}));
+    settled(&scene.home);
     let queues = scene.home.recoup().join("queue");
     let queue = fs::read_dir(queues).unwrap().next().unwrap().unwrap().path();
     let id = queue.file_name().unwrap().to_str().unwrap();

@@ -46,7 +46,7 @@ fn its_extension_and_server_come_by_one_command_and_go_by_another() {
             let servers = servers(&client);
             let [ours] = servers.as_slice() else { panic!("{servers:#?}") };
             assert_eq!((&ours["name"], &ours["state"]), (&"recoup".into(), &"connected".into()));
-            assert_eq!(ours["tools"].as_array().unwrap().len(), 11, "{ours}");
+            assert_eq!(ours["tools"].as_array().unwrap().len(), 8, "{ours}");
         }
         client.machine.uninstall(&[level]);
         assert_eq!(told(&client, &api), 0, "{level}: nobody tells it any more");

@@ -3,7 +3,7 @@
 //! `cd crates && cargo test 2>&1 | tail` agree.
 
 mod decide;
-mod mask;
+mod exit_code;
 mod program;
 mod script;
 mod shell;
@@ -12,7 +12,7 @@ mod wrappers;
 
 use std::fmt;
 
-pub use mask::{hides_its_end, without_passwords};
+pub use exit_code::hides_its_end;
 
 use crate::base::text::shortened;
 use crate::secrets;

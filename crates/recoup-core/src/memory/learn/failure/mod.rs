@@ -4,17 +4,21 @@
 //! "error". Only a test runner's own summary overrules a success, because the exit
 //! code gets lost behind `| tail` and `|| true`.
 
+mod class;
 mod clutter;
 mod error_line;
 mod plain;
 mod rules;
 mod summary;
 
+use std::borrow::Cow;
+
 use crate::base::text::shortened;
 use crate::memory::learn::command::Kind;
 use crate::memory::transcript::{Call, Ended, Outcome};
 use crate::secrets;
 
+pub use class::{error_class, error_subject};
 pub use plain::plain;
 
 /// So many characters of an error's line.
@@ -37,7 +41,8 @@ pub fn failure(call: &Call, outcome: &Outcome) -> Option<Failure> {
     match outcome.ended {
         Ended::Failed { exit } if is_answer(call, exit, &outcome.output) => None,
         Ended::Failed { exit } => {
-            Some(Failure { exit, flagged: true, error: error_or_code(&outcome.output, exit) })
+            let error = error_or_code(&output_of(call, outcome), exit);
+            Some(Failure { exit, flagged: true, error })
         }
         Ended::Succeeded => tests_failed(call, outcome),
         Ended::Refused | Ended::Denied | Ended::Interrupted => None,
@@ -64,13 +69,21 @@ fn tidy(line: &str) -> String {
     shortened(&secrets::redact(&words.join(" ")), MOST_LINE).into_owned()
 }
 
+/// Returns the output of a call without its command's password, which it may repeat.
+fn output_of<'a>(call: &Call, outcome: &'a Outcome) -> Cow<'a, str> {
+    match call.command() {
+        Some(command) => command.hide_in(&outcome.output),
+        None => Cow::Borrowed(&outcome.output),
+    }
+}
+
 /// Whether an exit code is no failure: `grep` found nothing, a reader closed the pipe, a
 /// person pressed Ctrl-C.
 fn is_answer(call: &Call, exit: Option<i32>, output: &str) -> bool {
     match exit {
         Some(130 | 141) => true,
         Some(1) => {
-            let kind = call.command().and_then(Kind::of);
+            let kind = call.command().and_then(|line| Kind::of(line));
             kind.is_some_and(|kind| kind.answers_with_one()) && !rules::is_certain(&plain(output))
         }
         _ => false,
@@ -83,7 +96,8 @@ fn tests_failed(call: &Call, outcome: &Outcome) -> Option<Failure> {
     if kind.shows() {
         return None;
     }
-    let text = plain(&outcome.output);
+    let output = output_of(call, outcome);
+    let text = plain(&output);
     let summary = text.lines().find(|line| summary::says_failed(line))?;
     let error = error_line::find_certain(&text).unwrap_or_else(|| summary.to_owned());
     Some(Failure { exit: None, flagged: false, error: tidy(&error) })

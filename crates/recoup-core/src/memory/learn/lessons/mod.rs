@@ -5,13 +5,13 @@
 
 mod against;
 mod fix;
-mod orders;
 mod safeguard;
 mod teach;
 mod wording;
 mod work;
 
 pub(in crate::memory) use against::give_way;
+pub(in crate::memory) use wording::without_quoted_error;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -21,7 +21,8 @@ use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::Note;
 use crate::memory::turn::{About, Happened, Turn, kept};
-use wording::{is_shown_whole, quoted, readable, shown, signature};
+use crate::secrets::RedactedCommand;
+use wording::{FailureCause, is_shown_whole, quoted, readable, shown, signature};
 
 /// A fix comes within minutes of its failure.
 const SOON: i64 = 15 * 60 * 1_000;
@@ -29,12 +30,12 @@ const SOON: i64 = 15 * 60 * 1_000;
 const FILES: i64 = 3;
 
 /// A command that was run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Ran<'a> {
     /// Its program and sub-command: what makes two commands the same kind.
     pub kind: &'a str,
-    /// All of it.
-    pub command: &'a str,
+    /// All of it, without credentials.
+    pub command: RedactedCommand,
     /// The client's name for this call.
     pub call: &'a str,
 }
@@ -53,7 +54,7 @@ pub enum Learned {
 struct Lesson {
     row: i64,
     command: String,
-    error: String,
+    cause: FailureCause,
     fix: Option<String>,
     note: Option<String>,
 }
@@ -78,8 +79,15 @@ enum Made {
 }
 
 impl Turn<'_> {
-    /// A command failed, and that line of its output says why.
-    pub fn failed(&self, ran: &Ran<'_>, error: Option<&str>) -> Result<Option<Learned>> {
+    /// A command failed with that exit code, and that line of its output says why.
+    pub fn failed(
+        &self,
+        ran: &Ran<'_>,
+        exit: Option<i32>,
+        error: Option<&str>,
+    ) -> Result<Option<Learned>> {
+        let error = error.map(|error| ran.command.hide_in(error));
+        let error = error.as_deref();
         let of = About { detail: error, ..About::call(ran.kind, ran.call) };
         if !self.happened(Happened::Failed, of)? {
             return Ok(None);
@@ -89,7 +97,7 @@ impl Turn<'_> {
         else {
             return Ok(None);
         };
-        let lesson = self.lesson(ran, &error)?;
+        let lesson = self.lesson(ran, &FailureCause { exit, error })?;
         self.see(&lesson, "failed", ran.call)?;
         self.weigh(&lesson)
     }
@@ -100,7 +108,7 @@ impl Turn<'_> {
         if !self.happened(Happened::Succeeded, About::call(ran.kind, ran.call))? {
             return Ok(None);
         }
-        if hides_its_end(ran.command) {
+        if hides_its_end(&ran.command) {
             return Ok(None);
         }
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
@@ -128,18 +136,20 @@ impl Turn<'_> {
     }
 
     /// The failure of that kind, seen before or not.
-    fn lesson(&self, ran: &Ran<'_>, error: &str) -> Result<Lesson> {
+    fn lesson(&self, ran: &Ran<'_>, cause: &FailureCause) -> Result<Lesson> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
-                           ON CONFLICT (scope, kind, signature) DO UPDATE SET updated = max(updated, ?6)
+                           ON CONFLICT (scope, kind, signature)
+                           DO UPDATE SET error = ?5, updated = max(updated, ?6)
                            RETURNING row, command, error, fix, note";
         let scope = self.occasion.scope.to_string();
-        let (command, now) = (shown(ran.command), self.now.as_millis());
+        let (command, now) = (shown(&ran.command), self.now.as_millis());
         self.connection
             .prepare_cached(SQL)
             .and_then(|mut insert| {
-                let values = params![scope, ran.kind, signature(error), command, error, now];
+                let (signature, cause) = (signature(&cause.error), cause.to_string());
+                let values = params![scope, ran.kind, signature, command, cause, now];
                 insert.query_row(values, lesson)
             })
             .map_err(learning)
@@ -185,12 +195,12 @@ impl Turn<'_> {
 
     /// What made the difference, as far as that can be told.
     fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, failed: &Failed) -> Result<Made> {
-        let worked = shown(ran.command);
+        let worked = shown(&ran.command);
         let files = self.edited_since(failed)?;
         if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
             let text = format!("{} works", quoted(&command));
-            let useful =
-                is_shown_whole(ran.command) && fix::is_worth_teaching(&lesson.error, &command);
+            let useful = is_shown_whole(&ran.command)
+                && fix::is_worth_teaching(&lesson.cause.error, &command);
             return Ok(match useful {
                 true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
                     Made::Command(text)
@@ -265,7 +275,7 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
     Ok(Lesson {
         row: row.get(0)?,
         command: row.get(1)?,
-        error: row.get(2)?,
+        cause: FailureCause::parse(&row.get::<_, String>(2)?),
         fix: row.get(3)?,
         note: row.get(4)?,
     })

@@ -77,7 +77,7 @@ impl Turn<'_> {
     /// The note of a lesson, with the words that it has by now. None where it says what
     /// must not be kept.
     fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
-        let text = wording::text(&lesson.command, &lesson.error, fix);
+        let text = wording::text(&lesson.command, &lesson.cause, fix);
         let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
         if let Some(known) = known
             && let Some(kept) = rows::by_id(self.connection, &known)?
@@ -122,7 +122,8 @@ impl Turn<'_> {
 impl Lesson {
     /// Its own, wherever it goes: no other lesson is about the same.
     fn topic(&self) -> String {
-        let print = Digest::of(format!("{}\n{}", self.command, signature(&self.error)).as_bytes());
+        let print =
+            Digest::of(format!("{}\n{}", self.command, signature(&self.cause.error)).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
 }

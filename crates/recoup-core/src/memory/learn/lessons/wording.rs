@@ -1,26 +1,76 @@
 //! A lesson in words, and what two sightings of one failure have in common.
 
-use super::orders;
+use std::fmt;
+
 use crate::base::text::shortened;
 use crate::memory::inject::readable_line;
-use crate::memory::learn::command::without_passwords;
+use crate::memory::learn::failure::{error_class, error_subject};
 use crate::memory::turn::kept;
+use crate::secrets::RedactedCommand;
 
-/// As much of a command, or of an error, as a lesson repeats.
+/// As much of a command, or of an error, as a lesson keeps.
 const LONGEST: usize = 160;
 
-/// What failed, the error as far as it is no more than that, and what worked.
-pub(super) fn text(command: &str, error: &str, fix: &str) -> String {
-    let command = quoted(command);
-    match orders::without(error) {
-        Some(error) => format!("{command} fails with {}; {fix}", quoted(error)),
-        None => format!("{command} fails; {fix}"),
+/// Why a command failed. The error is the tool's own line: it tells failures apart, and is never
+/// part of a note.
+#[derive(Debug, Clone)]
+pub(super) struct FailureCause {
+    pub(super) exit: Option<i32>,
+    pub(super) error: String,
+}
+
+/// As it is stored: `exit code 1: ` before the line, where the code is known.
+const EXIT: &str = "exit code ";
+
+impl FailureCause {
+    /// Reads what is stored; older versions kept the line alone.
+    pub(super) fn parse(stored: &str) -> Self {
+        let coded = stored.strip_prefix(EXIT).and_then(|rest| rest.split_once(": "));
+        match coded.and_then(|(code, error)| Some((code.parse().ok()?, error))) {
+            Some((code, error)) => Self { exit: Some(code), error: error.to_owned() },
+            None => Self { exit: None, error: stored.to_owned() },
+        }
     }
 }
 
+impl fmt::Display for FailureCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.exit {
+            Some(code) => write!(f, "{EXIT}{code}: {}", self.error),
+            None => f.write_str(&self.error),
+        }
+    }
+}
+
+/// Returns a lesson: what failed, its exit code, the class of the error with the path or
+/// identifier that it names, and what worked.
+pub(super) fn text(command: &str, cause: &FailureCause, fix: &str) -> String {
+    let exit = cause.exit.map(|code| format!("{EXIT}{code}"));
+    let class = error_class(&cause.error, cause.exit).map(str::to_owned);
+    let why: Vec<String> = exit.into_iter().chain(class).collect();
+    let subject = error_subject(&cause.error, command).map(quoted);
+    let why = why.into_iter().reduce(|exit, class| format!("{exit}, {class}"));
+    let why = match (why, subject) {
+        (Some(why), Some(subject)) => format!(" ({why}: {subject})"),
+        (Some(why), None) => format!(" ({why})"),
+        (None, Some(subject)) => format!(" ({subject})"),
+        (None, None) => String::new(),
+    };
+    format!("{} fails{why}; {fix}", quoted(command))
+}
+
+/// Returns a lesson without the tool's error line, which earlier versions quoted in it.
+pub(in crate::memory) fn without_quoted_error(text: String) -> String {
+    let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
+        let (_, fix) = rest.split_once("`; ")?;
+        Some(format!("{command}` fails; {fix}"))
+    });
+    parts.unwrap_or(text)
+}
+
 /// A command as it may be shown.
-pub(super) fn shown(command: &str) -> String {
-    readable(&kept(&without_passwords(command)))
+pub(super) fn shown(command: &RedactedCommand) -> String {
+    readable(&kept(command))
 }
 
 /// Whether a command is shown whole: half of one, or a script on one line, is none.

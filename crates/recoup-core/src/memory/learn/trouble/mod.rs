@@ -12,7 +12,7 @@ use crate::base::text::shortened;
 use crate::memory::learn::command::Kind;
 use crate::memory::learn::failure::{Failure, failure};
 use crate::memory::transcript::{Entry, Step, steps};
-use crate::secrets;
+use crate::secrets::RedactedCommand;
 
 /// So many characters of a command.
 const MOST_COMMAND: usize = 300;
@@ -57,11 +57,11 @@ struct Tried<'a> {
 impl Tried<'_> {
     fn trouble(&self, sort: Sort, from: usize) -> Trouble {
         let call = self.step.call;
-        let line = call.command().unwrap_or(&call.tool);
+        let line = call.command().map_or(call.tool.as_str(), RedactedCommand::as_str);
         Trouble {
             sort,
             entries: from..self.step.until + 1,
-            call: shortened(&secrets::redact(line.trim()), MOST_COMMAND).into_owned(),
+            call: shortened(line.trim(), MOST_COMMAND).into_owned(),
             kind: self.kind.clone(),
             error: self.failure.as_ref().map(|failure| failure.error.clone()),
         }
@@ -80,7 +80,7 @@ pub fn troubles(entries: &[Entry]) -> Vec<Trouble> {
 }
 
 fn look_at(step: Step<'_>) -> Tried<'_> {
-    let kind = step.call.command().and_then(Kind::of);
+    let kind = step.call.command().and_then(|line| Kind::of(line));
     let failure = step.outcome.and_then(|outcome| failure(step.call, outcome));
     Tried { step, kind, failure }
 }

@@ -159,7 +159,7 @@ pub(super) fn checked_prefix(text: &str) -> Result<String, Fault> {
 }
 
 fn read_timeout(text: &str) -> Result<Duration, Fault> {
-    let given = Ttl::parse("timeout", text).ok().and_then(Ttl::as_millis);
+    let given = Ttl::parse_with_unit("timeout", text).ok().and_then(Ttl::as_millis);
     let millis = given.filter(|millis| (1..=60_000).contains(millis));
     let expected = || format!("the timeout {text:?} is not a duration from 1ms to 60s");
     millis.map(Duration::from_millis).ok_or_else(expected)

@@ -18,12 +18,13 @@ fn told(rules: Option<&[(&str, &str)]>) -> CommandRecipe {
     };
     let (path, target) = ("/bin/claude".into(), "/bin/claude".into());
     CommandRecipe {
-        executable: Executable { path, target, size: 1, mtime: (1, 0) },
+        programs: vec![Executable { path, target }],
         arguments: vec!["claude".into()],
         directory: ".".into(),
         environment: BTreeMap::new(),
         stdin: None,
         sources: Vec::new(),
+        auto_sources: true,
         tty: false,
         rules: rules.map(all),
         extra: None,

@@ -27,8 +27,8 @@ fn nothing_of_a_prompt_that_tells_a_password_is_kept() {
     ] {
         let Reading { sayings, doubtful, refused, .. } = classify(prompt);
         assert!(sayings.is_empty() && doubtful.is_empty(), "{prompt:?}");
-        assert_eq!(refused, Some(Refusal::Secret("said")), "{prompt:?}");
-        assert_eq!(refusal(prompt), Some(Refusal::Secret("said")), "{prompt:?}");
+        assert!(matches!(refused, Some(Refusal::Secret(_))), "{prompt:?}: {refused:?}");
+        assert!(matches!(refusal(prompt), Some(Refusal::Secret(_))), "{prompt:?}");
     }
 }
 

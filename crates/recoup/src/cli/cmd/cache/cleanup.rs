@@ -35,8 +35,7 @@ impl CleanupArgs {
             Some(text) => Limits { max_bytes: Some(limit(text)?), ..cache.limits() },
             None => cache.limits(),
         };
-        let Evicted { expired, least_used, bytes, gone: _ } =
-            cache.clean_up(&app.scope(), limits)?;
+        let Evicted { expired, least_used, bytes, .. } = cache.clean_up(&app.scope(), limits)?;
         if self.json {
             ui::json(&Report { expired, evicted: least_used, freed_bytes: bytes })?;
         } else {

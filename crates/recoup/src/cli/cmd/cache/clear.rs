@@ -1,6 +1,8 @@
 //! `recoup cache clear`.
 
 use clap::Args;
+use recoup_core::Error;
+use recoup_core::key::Scope;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
@@ -8,7 +10,7 @@ use crate::cli::{Answer, Ended, ui};
 /// Forget everything in this scope.
 #[derive(Debug, Args)]
 pub(super) struct ClearArgs {
-    /// Do not ask
+    /// Do not ask; needed where there is no terminal to ask on
     #[arg(long, short)]
     yes: bool,
 }
@@ -16,8 +18,16 @@ pub(super) struct ClearArgs {
 impl ClearArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let scope = app.scope();
-        let question = format_args!("Forget everything in {scope}?");
-        if !self.yes && !ui::confirm(question) {
+        if !self.yes && !ui::can_ask() {
+            let remedy = if scope == Scope::project(app.settings.project.id()) {
+                "`recoup cache clear --yes` deletes everything of this project".to_owned()
+            } else {
+                format!("`recoup cache clear --scope {scope} --yes` deletes everything in {scope}")
+            };
+            let message = "nothing was deleted: there is no terminal to ask on";
+            return Err(Error::usage(format!("{message}; {remedy}")).into());
+        }
+        if !self.yes && !ui::confirm(format_args!("Forget everything in {scope}?")) {
             ui::say("Nothing was changed.");
             return Ok(Answer::No);
         }

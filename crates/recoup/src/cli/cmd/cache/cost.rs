@@ -11,8 +11,7 @@ use crate::config::Prices;
 /// `--took`, `--input-tokens`, `--output-tokens`, `--model`, `--dollars`.
 #[derive(Debug, Args)]
 pub(super) struct CostArgs {
-    /// How long the work took, such as 90s or 2m (a bare number is milliseconds): a later hit
-    /// has saved that
+    /// How long the work took, such as 850ms, 90s or 2m: a later hit has saved that
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     took: Option<String>,
     /// How many tokens went in
@@ -66,9 +65,7 @@ fn dollars_for(model: &str, (input, output): (u64, u64), prices: &Prices) -> Opt
 }
 
 fn duration(text: &str) -> Result<u64> {
-    let wrong =
-        |_| Error::usage(format!("invalid --took {text:?}: expected a time such as 90s or 2m"));
-    match Ttl::parse("--took", text).map_err(wrong)? {
+    match Ttl::parse_with_unit("--took", text)? {
         Ttl::Off => Ok(0),
         ttl => ttl.as_millis().ok_or_else(|| Error::usage("--took: nothing takes for ever")),
     }

@@ -3,11 +3,12 @@
 use clap::Args;
 use recoup_core::key::Id;
 
+use super::find;
 use super::named::NamedArgs;
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, ui};
 
-/// Forget one result; that it was not there is no failure.
+/// Forget one result; exit 1 if there is none.
 #[derive(Debug, Args)]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
@@ -16,9 +17,12 @@ pub(super) struct DeleteArgs {
 
 impl DeleteArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let id = Id::new(app.scope(), self.named.resolve()?.key);
-        let done = if app.cache().remove(&id)? { "Deleted" } else { "No" };
+        let cache = app.cache();
+        let key = find::whole_key(app, &cache, self.named.resolve()?.key)?;
+        let id = Id::new(app.scope(), key);
+        let was_there = cache.remove(&id)?;
+        let done = if was_there { "Deleted" } else { "No" };
         ui::say(format_args!("{done} entry for key: {}", id.key));
-        Ok(Answer::Yes)
+        Ok(if was_there { Answer::Yes } else { Answer::No })
     }
 }

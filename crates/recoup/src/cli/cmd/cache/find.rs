@@ -1,24 +1,43 @@
-//! The entry that somebody means who types the beginning of a key.
+//! The entry that somebody means who types the beginning of a generated key, as `cache ls`
+//! shows it. Keys of the user's own choosing are meant whole: `build-1` is not `build-12`.
 
 use recoup_core::cache::Cache;
 use recoup_core::entry::Head;
 use recoup_core::key::{Id, Key};
-use recoup_core::store::Flow;
+use recoup_core::store::{Filter, Flow};
 use recoup_core::{Error, Result};
 
 use crate::cli::app::App;
 
-/// The entry of that very key, else the only one whose key begins so.
+/// The fewest characters that stand for a key.
+const FEWEST: usize = 8;
+
+/// The length of a generated key: a SHA-256 in hex digits.
+const WHOLE: usize = 64;
+
+/// True if a key is one that Recoup made.
+pub(in crate::cli) fn is_generated(key: &str) -> bool {
+    key.len() == WHOLE && is_hex(key)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The entry of that very key, else the only one whose generated key begins so.
 pub(in crate::cli) fn find(app: &App, cache: &Cache, typed: &str) -> Result<Option<(Id, Head)>> {
     let wanted = Key::parse(typed)?;
     let id = Id::new(app.scope(), wanted.clone());
     if let Some(head) = cache.head(&id)? {
         return Ok(Some((id, head)));
     }
+    if !(FEWEST..WHOLE).contains(&typed.len()) || !is_hex(typed) {
+        return Ok(None);
+    }
+    let filter = Filter { key_prefix: Some(typed.to_owned()), ..Filter::of_scope(&app.scope()) };
     let mut found: Vec<(Id, Head)> = Vec::new();
-    cache.scan(&app.scope(), &mut |id, head| {
-        let Ok(head) = head else { return Flow::Continue(()) };
-        if id.key.as_str().starts_with(wanted.as_str()) {
+    cache.scan_filtered(&filter, &mut |id, head| {
+        if let Some(head) = head.ok().filter(|_| is_generated(id.key.as_str())) {
             found.push((id.clone(), head.clone()));
         }
         Flow::Continue(())
@@ -29,4 +48,13 @@ pub(in crate::cli) fn find(app: &App, cache: &Cache, typed: &str) -> Result<Opti
             "{many} keys begin with {wanted}; give more of the one that you mean"
         ))),
     }
+}
+
+/// The whole key that a typed one stands for; itself where there is no such entry. A whole key
+/// is not looked for: that is left to whoever asks for the entry.
+pub(super) fn whole_key(app: &App, cache: &Cache, typed: Key) -> Result<Key> {
+    if !(FEWEST..WHOLE).contains(&typed.as_str().len()) || !is_hex(typed.as_str()) {
+        return Ok(typed);
+    }
+    Ok(find(app, cache, typed.as_str())?.map_or(typed, |(id, _)| id.key))
 }

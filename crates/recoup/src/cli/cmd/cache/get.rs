@@ -5,6 +5,7 @@ use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View, listed};
 use recoup_core::key::{Id, Key, Kind};
 use serde::Serialize;
 
+use super::find;
 use super::named::NamedArgs;
 use crate::cli::app::App;
 use crate::cli::explain::Report;
@@ -46,10 +47,13 @@ impl GetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
         let identity = named.identity();
-        let id = Id::new(app.scope(), named.key);
         let (cache, view) = (app.cache(), app.view());
-        let max_age =
-            self.max_age.as_deref().map(|age| Ttl::parse("--max-age", age)).transpose()?;
+        let id = Id::new(app.scope(), find::whole_key(app, &cache, named.key)?);
+        let max_age = self
+            .max_age
+            .as_deref()
+            .map(|age| Ttl::parse_with_unit("--max-age", age))
+            .transpose()?;
         let max_age = max_age.and_then(Ttl::as_millis);
         let request = Request {
             max_age,

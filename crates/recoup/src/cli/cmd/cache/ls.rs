@@ -1,21 +1,28 @@
 //! `recoup cache ls`.
 
 use clap::Args;
-use recoup_core::store::Flow;
+use recoup_core::store::{Filter, Flow};
 
+use super::find;
 use super::report::Report;
 use crate::cli::app::App;
+use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, human, ui};
 
-/// Keys are cut to this many characters; `show` takes them as they are shown.
+/// Generated keys are cut to this many characters, which are a key everywhere.
 const KEY_CHARS: usize = 16;
 
 /// List what is kept, the newest first.
+///
+/// A terminal shows the newest 50 and how many more there are.
 #[derive(Debug, Args)]
 pub(super) struct LsArgs {
     /// Show at most this many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "all")]
     limit: Option<usize>,
+    /// Show all of them, also on a terminal
+    #[arg(long)]
+    all: bool,
     /// As a JSON array
     #[arg(long)]
     json: bool,
@@ -23,37 +30,52 @@ pub(super) struct LsArgs {
 
 impl LsArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let mut reports = collect(app)?;
-        reports.truncate(self.limit.unwrap_or(usize::MAX));
+        let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
+        let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
-            ui::json(&reports)?;
-        } else if reports.is_empty() {
+            ui::json_list(|write| each(app, limit, |report| write(&report)))?;
+            return Ok(Answer::Yes);
+        }
+        let mut rows =
+            ui::RowStream::new(&["KEY", "KIND", "STORED", "EXPIRES", "SIZE", "HITS", "ABOUT"]);
+        each(app, limit, |report| rows.add(row(&report)))?;
+        if !rows.finish()? {
             ui::say(format_args!("Nothing is kept in {}", app.scope()));
-        } else {
-            let headings = ["KEY", "KIND", "STORED", "EXPIRES", "SIZE", "HITS", "ABOUT"];
-            ui::table(&headings, &reports.iter().map(row).collect::<Vec<_>>())?;
+        } else if is_page {
+            let more =
+                app.cache().usage(&app.scope())?.entries.saturating_sub(ui::PAGE_ROWS as u64);
+            if more > 0 {
+                ui::say(format_args!("… {} more: --limit N, --all", human::count(more)));
+            }
         }
         Ok(Answer::Yes)
     }
 }
 
-fn collect(app: &App) -> recoup_core::Result<Vec<Report>> {
+/// Shows the newest entries as they are read, until that fails.
+fn each(
+    app: &App,
+    limit: usize,
+    mut show: impl FnMut(Report) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let cache = app.cache();
     let now = cache.clock().now();
-    let mut reports = Vec::new();
-    cache.scan(&app.scope(), &mut |id, head| {
+    let filter = Filter { newest: Some(limit), ..Filter::of_scope(&app.scope()) };
+    let mut shown = Ok(());
+    cache.scan_filtered(&filter, &mut |id, head| {
         match head {
-            Ok(head) => reports.push(Report::new(id, head, now)),
+            Ok(head) => shown = show(Report::new(id, head, now)),
             Err(error) => ui::warn(format_args!("{}: {error}", id.key)),
         }
-        Flow::Continue(())
+        if shown.is_ok() { Flow::Continue(()) } else { Flow::Break(()) }
     })?;
-    reports.sort_unstable_by(|a, b| a.age.cmp(&b.age).then_with(|| a.key.cmp(&b.key)));
-    Ok(reports)
+    shown
 }
+
 fn row(report: &Report) -> Vec<String> {
+    let is_cut = find::is_generated(&report.key);
     vec![
-        report.key.chars().take(KEY_CHARS).collect(),
+        report.key.chars().take(if is_cut { KEY_CHARS } else { usize::MAX }).collect(),
         report.kind.clone(),
         report.age(),
         report.expiry(),

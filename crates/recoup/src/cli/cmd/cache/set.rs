@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use recoup_core::cache::{Filled, Refusal, Since, Ttl, listed};
-use recoup_core::condense::{Document, Options, Strategy, condense};
+use recoup_core::condense::{Document, Options, Strategy, condense_or_keep};
 use recoup_core::entry::{Body, Draft};
 use recoup_core::key::{Id, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
@@ -56,7 +56,7 @@ pub(super) struct SetArgs {
 impl SetArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let named = self.named.resolve()?;
-        let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse("--ttl", ttl)).transpose()?;
+        let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse_with_unit("--ttl", ttl)).transpose()?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(Since::parse).transpose()?;
         let cost = self.cost.resolve(&app.settings.prices)?;
@@ -135,7 +135,7 @@ impl Short {
             Self::Made(strategy) => {
                 let document = Document::read(full).map_err(|error| error.context("--full"))?;
                 let options = Options { strategy, ..Options::default() };
-                Ok(condense(&document, &options).to_json().into_bytes())
+                Ok(condense_or_keep(&document, &options).to_json().into_bytes())
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::cli::{Answer, Ended, human, ui};
 /// Tell everything about one entry but its body.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
-    /// The entry's key, or enough of its beginning
+    /// The entry's key, or 8 or more first characters of a generated one
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: String,
     /// Print the full result that was given with `set --full`, and nothing else
@@ -40,7 +40,7 @@ impl ShowArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let cache = app.cache();
         let Some((id, head)) = find(app, &cache, &self.key)? else {
-            ui::error(format_args!("there is no entry whose key begins with {}", self.key));
+            ui::error(format_args!("there is no entry of the key {}", self.key));
             return Ok(Answer::No);
         };
         if self.full {

@@ -1,11 +1,21 @@
 //! `recoup cache verify`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::Args;
 use recoup_core::cache::Damaged;
+use recoup_core::store::sqlite::{self, Inspected, Soundness, Waits};
+use recoup_core::store::{Sqlite, StoreUrl};
+use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
 
 use crate::cli::app::App;
+use crate::cli::failure::Faults;
 use crate::cli::{Answer, Ended, ui};
+
+/// For looking at the pages of the database.
+const TO_READ: Duration = Duration::from_mins(1);
 
 /// Read everything in this scope and check it; exit 1 if something is damaged and stays so.
 #[derive(Debug, Args)]
@@ -22,6 +32,9 @@ pub(super) struct VerifyArgs {
 struct Report {
     entries: usize,
     damaged: Vec<Row>,
+    /// The damage to the database itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database: Option<String>,
     repaired: bool,
 }
 
@@ -37,20 +50,39 @@ impl From<&Damaged> for Row {
     }
 }
 
+/// The database behind this cache, and what is wrong with it: an index that has lost rows hides
+/// entries, and a broken trigger fails every write.
+fn database_damage(app: &App) -> Result<Option<(Sqlite, String)>> {
+    let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };
+    let why = match sqlite::inspect(path, TO_READ) {
+        Ok(Some((Inspected { soundness: Soundness::Damaged(why), .. }, _))) => why,
+        Err(error) if error.kind() == ErrorKind::Corrupt => error.to_string(),
+        Ok(_) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(Some((Sqlite::at(path, Waits::default(), Arc::new(Faults)), why)))
+}
+
 impl VerifyArgs {
     pub(super) fn run(self, app: &App) -> Ended {
+        let database = database_damage(app)?;
+        if let Some((store, _)) = database.as_ref().filter(|_| self.repair) {
+            store.repair()?;
+        }
+        let database = database.map(|(_, why)| why);
         let cache = app.cache_behind();
         let mut progress = ui::Progress::new("Verifying");
         let verified = cache.verify(&app.scope(), &mut |done, all| progress.show(done, all))?;
         progress.finish();
-        let repaired = self.repair && !verified.damaged.is_empty();
+        let is_sound = verified.damaged.is_empty() && database.is_none();
+        let repaired = self.repair && !is_sound;
         if repaired {
             cache.repair(&verified.damaged)?;
         }
         let damaged: Vec<Row> = verified.damaged.iter().map(Row::from).collect();
-        let report = Report { entries: verified.entries, damaged, repaired };
+        let report = Report { entries: verified.entries, damaged, database, repaired };
         self.tell(&report)?;
-        let sound = report.damaged.is_empty() || repaired;
+        let sound = is_sound || repaired;
         Ok(if sound { Answer::Yes } else { Answer::No })
     }
 
@@ -60,6 +92,10 @@ impl VerifyArgs {
         }
         for Row { key, damage } in &report.damaged {
             ui::warn(format_args!("{key}: {damage}"));
+        }
+        if let Some(why) = &report.database {
+            let now = if report.repaired { "mended, or set aside" } else { "--repair mends it" };
+            ui::warn(format_args!("the database is damaged: {why}; {now}"));
         }
         let what_now = match (report.damaged.is_empty(), report.repaired) {
             (true, _) => "all sound".to_owned(),

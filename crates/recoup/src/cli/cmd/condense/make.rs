@@ -53,7 +53,7 @@ impl MakeArgs {
         for path in condense::missing(&document, &options) {
             ui::warn(format_args!("--preserve: the input has no field {path}"));
         }
-        let condensed = condense::condense(&document, &options);
+        let condensed = condense::condense_or_keep(&document, &options);
         if let Some(full) = full
             && let Kept::Refused = full.write()?
         {
@@ -81,6 +81,7 @@ impl MakeArgs {
     }
 }
 
+/// Compact for programs, files and agents; on a terminal a person reads it.
 fn deliver(condensed: &Condensed, before: usize, output: Option<PathBuf>) -> Ended {
     let json = condensed.to_json();
     if json.len() > before {
@@ -90,6 +91,7 @@ fn deliver(condensed: &Condensed, before: usize, output: Option<PathBuf>) -> End
         ));
     }
     match output.filter(|file| file.as_os_str() != "-") {
+        None if ui::stdout_is_terminal() => ui::line(condensed.to_pretty_json())?,
         None => ui::line(json)?,
         Some(file) => {
             fsx::deliver(&file, format!("{json}\n").as_bytes())?;

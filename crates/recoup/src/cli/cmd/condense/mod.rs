@@ -14,6 +14,9 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{Ended, input};
 
+/// As much as is condensed: a parsed result takes several times its size in memory.
+const MAX_INPUT: u64 = 256 << 20;
+
 /// Condense: make a result or a report short enough to be read.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -74,9 +77,9 @@ fn run(action: Option<Action>, make: Option<make::MakeArgs>) -> Ended {
 /// The contents of `FILE`, or of stdin for `-`.
 fn read(given: &str) -> Result<Vec<u8>> {
     if given == "-" {
-        return input::stdin();
+        return input::stdin_up_to(MAX_INPUT);
     }
-    input::file("--input", Path::new(given)).map_err(|error| {
+    input::file_up_to(MAX_INPUT, "--input", Path::new(given)).map_err(|error| {
         let cause = std::error::Error::source(&error).and_then(|it| it.downcast_ref::<io::Error>());
         match cause.map(io::Error::kind) {
             Some(io::ErrorKind::NotFound) => {

@@ -40,6 +40,10 @@ impl StrategiesArgs {
             &["STRATEGY", "TOKENS", "WHAT IT DOES", "BEST FOR"],
             &strategies.iter().map(row).collect::<Vec<_>>(),
         )?;
+        ui::line(
+            "\nTOKENS is the median of reports of cargo, ESLint, JUnit, pytest, ripgrep and SARIF.\n\
+             recoup condense estimate --input FILE measures yours.",
+        )?;
         ui::line(format_args!("\nDefault strategy: {default}"))?;
         Ok(Answer::Yes)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::{Answer, Ended, ui};
 use crate::config::Overrides;
-use crate::config::show::{self, Layer, Other, Row, Source, Why};
+use crate::config::show::{self, Layer, Other, Row, ShownSettings, Source, Why};
 
 /// Show every key with its value.
 #[derive(Debug, Args)]
@@ -27,10 +27,11 @@ struct Plain {
 
 impl ShowArgs {
     pub(super) fn run(self, overrides: &Overrides) -> Ended {
-        let (rows, warnings) = show::rows(overrides)?;
+        let ShownSettings { rows, left_out, notices } = show::rows(overrides)?;
+        left_out.iter().for_each(ui::warn);
         // With origins, what was ignored is in the table.
         if !self.origin {
-            warnings.iter().for_each(ui::warn);
+            notices.iter().for_each(ui::warn);
         }
         match (self.json, self.origin) {
             (true, true) => ui::json(&rows)?,

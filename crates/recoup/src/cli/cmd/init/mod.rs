@@ -100,7 +100,12 @@ impl InitArgs {
     }
 
     fn carried_out(&self) -> Ended {
-        let around = Around::find()?;
+        let mut around = Around::find()?;
+        if self.clients.is_empty()
+            || self.clients.iter().any(|it| it == Client::ClaudeCode.as_str())
+        {
+            around.places.claude_version = install::ask_claude_code(&around.places);
+        }
         self.carried_out_in(&around).map_err(|failure| failure.naming_as(&around.places))
     }
 

@@ -68,6 +68,9 @@ pub(in crate::cli::cmd) struct FileReport {
     shown: String,
     state: State,
     what: Vec<String>,
+    /// It becomes what it was before recoup.
+    #[serde(skip)]
+    restored: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     /// What follows from the way in which it is written.
@@ -242,6 +245,7 @@ impl FileReport {
             shown: shown.to_owned(),
             state,
             what: change.done.said.clone(),
+            restored: change.done.restored,
             diff: (change.is_any() && !change.done.whole && state != State::Removed)
                 .then(|| diff::between(change, shown)),
             note: change.splits_links().then_some(OTHER_NAME),
@@ -281,12 +285,23 @@ impl FileReport {
         self.backup = copy.map(|(_, copy)| copy.clone());
     }
 
-    /// In one line.
-    pub(in crate::cli::cmd) fn summary(&self) -> String {
+    /// Says in one line what was put into the file.
+    fn summary(&self) -> String {
         let what = self.what.join("; ");
         match self.state {
             State::Removed => format!("Removed {}: {what}", self.shown),
             _ => format!("Wrote {}: {what}", self.shown),
+        }
+    }
+
+    /// Says in one line what was taken out of the file.
+    pub(in crate::cli::cmd) fn removal_summary(&self) -> String {
+        let (what, shown) = (self.what.join("; "), &self.shown);
+        match (self.state, self.restored) {
+            (State::Removed, true) => format!("Deleted {shown} (recoup had created it)"),
+            (State::Removed, false) => format!("Deleted {shown}: {what}"),
+            (_, true) => format!("Restored {shown} to what it was before recoup"),
+            (_, false) => format!("Removed from {shown}: {what}"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::explain::Report;
 use crate::cli::projects::Names;
 use crate::cli::ui;
 use crate::config::Overrides;
-use crate::mcp::Surroundings;
+use crate::mcp::{ConfigCare, Surroundings};
 
 #[derive(Debug)]
 pub(super) struct Around {
@@ -23,8 +23,13 @@ pub(super) struct Around {
 }
 
 impl Around {
-    pub(super) fn open(overrides: &Overrides) -> Result<Box<dyn Surroundings>> {
-        let app = App::load(overrides)?;
+    pub(super) fn open(overrides: &Overrides, care: ConfigCare) -> Result<Box<dyn Surroundings>> {
+        let app = match care {
+            ConfigCare::Strict => App::load_untold(overrides)?,
+            ConfigCare::Lenient => App::load_lenient_untold(overrides)?,
+        };
+        // A client shows them to nobody, or in a log.
+        app.settings.left_out.iter().chain(&app.settings.warnings).for_each(ui::warn);
         Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache() }))
     }
 }

@@ -16,7 +16,7 @@ use super::place::PlaceArgs;
 use crate::cli::{Answer, Ended, ui};
 use crate::config::{Places, env};
 use crate::hooks::Entry;
-use crate::mcp::{Desk, Http, Manner, serve_http, serve_stdio};
+use crate::mcp::{Desk, Http, Manner, ToolSet, serve_http, serve_stdio};
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
@@ -25,6 +25,10 @@ pub(in crate::cli) struct McpArgs {
     /// Hooks give the rules to the agent already: it is not told to load them
     #[arg(long)]
     with_hooks: bool,
+    /// The tools to list: `common`, which are described in 1,000 tokens, or `all`, with complete
+    /// schemas
+    #[arg(long, value_name = "SET", default_value = "common", value_parser = ["common", "all"])]
+    tools: String,
     /// Serve HTTP in place of stdin and stdout, at this address [default: 127.0.0.1:7333]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
     http: Option<String>,
@@ -65,8 +69,9 @@ impl McpArgs {
         let manner = Manner {
             with_hooks: self.with_hooks,
             may_ask: !Entry(env::claude_code_entrypoint()).is_headless(),
+            tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
-        let desk = Desk::new(move || Around::open(&overrides));
+        let desk = Desk::new(move |care| Around::open(&overrides, care));
         panic::set_hook(Box::new(|panic| ui::error(broken(panic.location()))));
         match self.http()? {
             None => {

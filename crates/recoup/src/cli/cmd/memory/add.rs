@@ -40,7 +40,10 @@ impl AddArgs {
             topic: self.topic,
             ..Statement::new(kind, text, Source::Manual, scope)
         };
-        let recorded = app.memory_for_writing()?.record(&statement)?;
+        let memory = app.memory_for_writing()?;
+        let recorded = memory.record(&statement)?;
+        // Best effort: the memory is stored, and the next command tries again.
+        let _ = memory.snapshot_daily();
         app.refresh_mirrors(std::slice::from_ref(&recorded.note().scope));
         if self.json {
             ui::json(&Report::new(recorded.note()))?;

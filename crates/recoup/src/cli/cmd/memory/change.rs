@@ -58,7 +58,10 @@ pub(super) struct RetireArgs {
 impl EditArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let id = NoteId::parse(&self.id)?;
-        let (note, instead_of) = app.memory_for_writing()?.edit(&id, &self.words.join(" "))?;
+        let memory = app.memory_for_writing()?;
+        let (note, instead_of) = memory.edit(&id, &self.words.join(" "))?;
+        // Best effort: the change is stored, and the next command tries again.
+        let _ = memory.snapshot_daily();
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         tell("Changed", &note, &instead_of, self.json)
     }

@@ -87,6 +87,10 @@ fn why(place: &Path, queue: &Path) -> &'static str {
         "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
     } else if place.to_string_lossy().contains(".damaged-") {
         "it was set aside because it is damaged; delete it if you do not need it"
+    } else if place.ends_with("projects")
+        || place.parent().is_some_and(|above| above.ends_with("projects"))
+    {
+        "Claude Code's own transcripts are there, which recoup does not change; delete them, or wait until Claude Code does (cleanupPeriodDays)"
     } else if place.ends_with(INDEX) {
         "lines there say it that recoup did not write, or can't change; take those lines out by hand"
     } else {

@@ -7,9 +7,11 @@ use recoup_core::memory::{Note, NoteId, NoteScope, Status, Wanted};
 use super::report::Report;
 use crate::cli::app::App;
 use crate::cli::projects::Names;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{Answer, Ended, human, ui};
 
-/// List what is remembered here.
+/// List what is remembered here, the latest first.
+///
+/// A terminal shows the latest 50 and how many more there are.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     /// Everything: other projects, and what no longer counts
@@ -18,6 +20,9 @@ pub(super) struct ListArgs {
     /// Only those in this state: candidate, active, superseded, retired
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
+    /// Show at most this many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     /// As a JSON array
     #[arg(long)]
     json: bool,
@@ -26,16 +31,26 @@ pub(super) struct ListArgs {
 impl ListArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let wanted = self.wanted(app)?;
-        let notes = app.memory().notes(&wanted)?;
+        let memory = app.memory();
+        let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
+        let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
-            ui::json(&notes.iter().map(Report::new).collect::<Vec<_>>())?;
-        } else if notes.is_empty() {
+            let written = |write: &mut ui::JsonElement<'_, Report>| {
+                memory.each_note(&wanted, limit, |note| write(&Report::new(note)))
+            };
+            ui::json_list(written)?;
+            return Ok(Answer::Yes);
+        }
+        let mut rows = ui::RowStream::new(&["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"]);
+        let scopes = Scopes::of(self.all, app);
+        memory.each_note(&wanted, limit, |note| rows.add(row(&scopes, note)))?;
+        if !rows.finish()? {
             ui::say("Nothing is remembered here; `recoup memory add` does that");
-        } else {
-            let headings = ["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"];
-            let scopes = Scopes::of(self.all, app);
-            let rows: Vec<_> = notes.iter().map(|note| row(&scopes, note)).collect();
-            ui::table(&headings, &rows)?;
+        } else if is_page {
+            let more = memory.count_notes(&wanted)?.saturating_sub(ui::PAGE_ROWS as u64);
+            if more > 0 {
+                ui::say(format_args!("… {} more: --limit N", human::count(more)));
+            }
         }
         Ok(Answer::Yes)
     }

@@ -61,7 +61,16 @@ enum Action {
 
 impl MemoryArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load(&Overrides::default())?;
+        let app = match self.action {
+            Action::List(_)
+            | Action::Show(_)
+            | Action::Search(_)
+            | Action::Restore(_)
+            | Action::Promote(_)
+            | Action::Retire(_)
+            | Action::Forget(_) => App::load_lenient()?,
+            _ => App::load(&Overrides::default())?,
+        };
         match self.action {
             Action::Add(args) => args.run(app),
             Action::List(args) => args.run(app),

@@ -12,6 +12,9 @@ use crate::cli::team::{Changes, tell};
 use crate::cli::{Answer, Ended, ui};
 use crate::config::trust::{self, Granted, Ledger};
 
+/// Of more that are left out, a person would not read.
+const MOST_NAMED: usize = 20;
+
 /// What was asked for.
 pub(super) struct Sharing {
     pub(super) ids: Vec<String>,
@@ -105,8 +108,11 @@ fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
             tell(diff);
         }
     }
-    for LeftOut { id, text, why } in left_out {
+    for LeftOut { id, text, why } in left_out.iter().take(MOST_NAMED) {
         ui::say(format_args!("Left out: {text} ({id}): {why}"));
+    }
+    if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        ui::say(format_args!("… and {more} more; --json names them all"));
     }
 }
 

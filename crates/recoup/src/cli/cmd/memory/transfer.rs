@@ -60,7 +60,10 @@ impl ImportArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
         let notes = parse(&input::utf8("FILE", bytes)?)?;
-        let Imported { added, known } = app.memory_for_writing()?.import(&notes)?;
+        let memory = app.memory_for_writing()?;
+        let Imported { added, known } = memory.import(&notes)?;
+        // Best effort: the memories are stored, and the next command tries again.
+        let _ = memory.snapshot_daily();
         let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
         app.refresh_mirrors(&scopes);
         if self.json {

@@ -6,7 +6,7 @@ use recoup_core::base::clock::day_to_date;
 use recoup_core::cache::Cache;
 use recoup_core::entry::{Happening, Head, Saved, Tally, day_of};
 use recoup_core::key::{self, Id, Scope};
-use recoup_core::store::Flow;
+use recoup_core::store::{Filter, Flow};
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
@@ -71,9 +71,16 @@ impl Report {
             return Err(Error::usage("--since: that day is still to come"));
         }
         let (mut tallies, behind) = cache.tallies(wanted.scope.as_ref())?;
+        // Whatever is kept was counted in its scope.
+        let mut scopes: Vec<Scope> = tallies.iter().map(|tally| tally.scope.clone()).collect();
+        scopes.extend(wanted.scope.clone());
+        scopes.sort_unstable();
+        scopes.dedup();
+        let usages = scopes.iter().map(|scope| cache.usage(scope).map(|usage| usage.entries));
+        let entries = usages.sum::<Result<u64>>()?;
         tallies.retain(|tally| tally.day >= first);
         let first = first_shown(&tallies, first, today);
-        let (entries, most_valuable) = valued(&cache, wanted.scope.as_ref(), wanted.top)?;
+        let most_valuable = most_valuable(&cache, wanted.scope.as_ref(), wanted.top)?;
         let sum = total(tallies.iter());
         let by = |name: fn(&Tally) -> String| shares(&tallies, name);
         let mut projects = by(|tally| tally.scope.to_string());
@@ -166,12 +173,12 @@ fn worth(saved: Saved) -> (u64, u64, u64) {
     (saved.micro_dollars, saved.millis, saved.input_tokens.saturating_add(saved.output_tokens))
 }
 
-/// How many entries there are, and the `top` of those that were served.
-fn valued(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<(u64, Vec<Valued>)> {
-    let (mut entries, mut best) = (0, Vec::new());
-    cache.scan_all(scope, &mut |id, head| {
-        entries += 1;
-        if let Some(head) = head.ok().filter(|head| head.hits > 0) {
+/// The `top` of the entries that were served.
+fn most_valuable(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<Vec<Valued>> {
+    let mut best = Vec::new();
+    let filter = Filter { scope: scope.cloned(), served: true, ..Filter::default() };
+    cache.scan_filtered(&filter, &mut |id, head| {
+        if let Ok(head) = head {
             best.push(one(id, head));
             // Now and then, so that very many do not take much room.
             if best.len() > top.saturating_add(1_000) {
@@ -181,7 +188,7 @@ fn valued(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<(u64, Vec<
         Flow::Continue(())
     })?;
     keep_best(&mut best, top);
-    Ok((entries, best))
+    Ok(best)
 }
 
 fn keep_best(best: &mut Vec<Valued>, top: usize) {

@@ -25,7 +25,7 @@ impl Since {
         if let Some(day) = date_to_day(text.trim()) {
             return Ok(Self::Day(day));
         }
-        match Ttl::parse("--since", text) {
+        match Ttl::parse_with_unit("--since", text) {
             Ok(Ttl::Off) | Err(_) => Err(Error::usage(format!(
                 "invalid --since {text:?}: expected a duration such as 7d, forever, or a date such as 2026-11-01"
             ))),

@@ -2,6 +2,7 @@
 //! consent. It is given to just the text that was shown, and never by accident.
 
 mod change;
+mod checkout;
 mod list;
 mod team;
 
@@ -9,6 +10,7 @@ use std::path::Path;
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::project::ProjectRegistry;
 use recoup_core::memory::NoteScope;
 use serde::Serialize;
 
@@ -18,15 +20,10 @@ use crate::cli::{Answer, Ended, ui};
 use crate::config::trust::{self, Granted, Ledger, Verdict};
 use crate::config::{Delicate, Gathered, Overrides, Places};
 use change::Change;
+use checkout::ClaimedProject;
 use team::Team;
 
-/// Let this repository's files say where entries are kept, and what agents keep to.
-///
-/// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may say how long things are
-/// kept. Where they are kept, who shares them, and which variables are read counts only once you
-/// have said so here, and only until the file changes. So do the team's rules in
-/// recoup-rules.md: what you accept becomes instructions for the agents that work here, and of a
-/// file that has changed what you accepted before stays in force until you accept the change.
+/// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
@@ -49,6 +46,9 @@ struct Report<'a> {
     root: String,
     /// Whether all of it is trusted now.
     trusted: bool,
+    /// The project that the checkout claims, where that is not confirmed yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkout: Option<ClaimedProject>,
     files: &'a [Change],
     /// The team's rules, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,12 +69,26 @@ impl TrustArgs {
         if self.list {
             return list::run(&Places::find()?, self.json);
         }
-        let gathered = Gathered::new(&Overrides::default())?;
-        if self.revoke { self.revoke(&gathered) } else { self.trust(&gathered) }
+        let mut gathered = Gathered::new(&Overrides::default())?;
+        gathered.left_out_warnings().iter().for_each(ui::warn);
+        if self.revoke {
+            return self.revoke(&gathered);
+        }
+        let checkout = ClaimedProject::look(&gathered.places.home, &gathered.project);
+        if let Some(checkout) = &checkout {
+            checkout.tell();
+            if self.consent(gathered.project.root()) {
+                checkout::accept(&gathered.places.home, &gathered.project)?;
+                // Its files and rules are judged as those of the project that it is now.
+                gathered = Gathered::new(&Overrides::default())?;
+            }
+        }
+        self.trust(&gathered, checkout)
     }
 
-    fn trust(&self, gathered: &Gathered) -> Ended {
+    fn trust(&self, gathered: &Gathered, checkout: Option<ClaimedProject>) -> Ended {
         let (home, root) = (&gathered.places.home, gathered.project.root());
+        let apart = ClaimedProject::look(home, &gathered.project).is_some();
         // What can't be read can't be added to: better to know before answering.
         let ledger = Ledger::read(home)?;
         let changes: Vec<Change> =
@@ -85,26 +99,27 @@ impl TrustArgs {
         let rules = team.as_ref().filter(|team| team.is_open());
         let nothing = asked.is_empty() && rules.is_none();
         team.iter().for_each(Team::tell_faults);
-        let granted = nothing || self.consent(root, &changes, rules);
+        if !nothing {
+            changes.iter().for_each(Change::tell);
+            rules.into_iter().for_each(Team::tell);
+        }
+        let granted = nothing || self.consent(root);
         if granted {
             grant(gathered, &asked, rules)?;
         }
-        let sound = team.as_ref().is_none_or(Team::is_sound);
+        let sound = team.as_ref().is_none_or(Team::is_sound) && !apart;
         if self.json {
             let root = root.display().to_string();
             let trusted = granted && sound;
-            ui::json(&Report { root, trusted, files: &changes, rules: team.as_ref() })?;
-        } else if nothing && sound {
+            ui::json(&Report { root, trusted, checkout, files: &changes, rules: team.as_ref() })?;
+        } else if nothing && sound && checkout.is_none() {
             ui::say("Nothing in this repository waits for your trust.");
         }
         Ok(if granted && sound { Answer::Yes } else { Answer::No })
     }
 
-    /// Shows what it is about, and asks. Where nobody can be asked, only `--yes`
-    /// is a yes.
-    fn consent(&self, root: &Path, changes: &[Change], rules: Option<&Team>) -> bool {
-        changes.iter().for_each(Change::tell);
-        rules.into_iter().for_each(Team::tell);
+    /// Asks about what was shown. Where nobody can be asked, only `--yes` is a yes.
+    fn consent(&self, root: &Path) -> bool {
         if self.yes {
             return true;
         }
@@ -122,10 +137,14 @@ impl TrustArgs {
 
     fn revoke(&self, gathered: &Gathered) -> Ended {
         let (home, project) = (&gathered.places.home, &gathered.project);
-        let revoked = trust::revoke(home, project)?;
+        let mut revoked = trust::revoke(home, project)?;
         let scope = NoteScope::Project(project.id().clone());
         let retired = memory_in(home).retire_team(&scope)?;
         refresh_mirrors(home, project, &[scope]);
+        let is_withdrawn = ProjectRegistry::below(home).withdraw(project)?;
+        if is_withdrawn {
+            revoked.push(format!("this checkout, as a clone of {}", project.origin()));
+        }
         let root = project.root().display().to_string();
         if self.json {
             let retired = retired.iter().map(|note| note.id.to_string()).collect();
@@ -136,6 +155,9 @@ impl TrustArgs {
             ui::say(format_args!("Nothing was trusted in {root}"));
         } else if !revoked.is_empty() {
             ui::say(format_args!("No longer trusted: {}", revoked.join(", ")));
+        }
+        if is_withdrawn {
+            ui::say("The memories that came along with this checkout stay with the project.");
         }
         for note in retired {
             ui::say(format_args!("No longer a rule: {} ({})", note.text, note.id));
@@ -161,6 +183,7 @@ fn grant(
     if files.is_empty() {
         return Ok(());
     }
+    ProjectRegistry::below(home).record(project)?;
     trust::grant(home, project.root(), &files, SystemClock.now())?;
     let names: Vec<_> = files.iter().map(|file| file.name).collect();
     ui::say(format_args!("Trusted: {}", names.join(", ")));

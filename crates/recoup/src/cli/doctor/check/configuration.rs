@@ -8,15 +8,29 @@ use crate::config::trust;
 const CHECK: &str = "configuration";
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let Configuration { problems, warnings, said, untrusted, .. } = &around.configuration;
-    let wrong = |problem: &String| {
-        Finding::fail(CHECK, "wrong", problem)
-            .remedy("commands refuse to work until this is mended; `recoup config check` tells all")
+    let Configuration { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
+        &around.configuration;
+    let stops = |problem: &String| {
+        Finding::fail(CHECK, "wrong", problem).remedy(
+            "commands refuse to work until this is corrected; `recoup config check` lists every \
+             problem",
+        )
     };
-    let mut found: Vec<Finding> = problems.iter().map(wrong).collect();
+    let is_ignored = |problem: &String| {
+        Finding::fail(CHECK, "wrong", problem).remedy(
+            "this file is ignored until it is corrected; `recoup config check` lists every problem",
+        )
+    };
+    let mut found: Vec<Finding> =
+        problems.iter().map(stops).chain(ignored.iter().map(is_ignored)).collect();
+    let problems = found.len();
     if let Some(first) = found.first_mut() {
-        first.facts.push(("problems", problems.len().into()));
+        first.facts.push(("problems", problems.into()));
     }
+    found.extend(unconfirmed.iter().map(|advice| {
+        Finding::warn(CHECK, "unconfirmed-checkout", advice)
+            .remedy("`recoup trust` explains what is asked, and lets you decide")
+    }));
     found.extend(warnings.iter().map(|warning| {
         Finding::warn(CHECK, "untrusted", warning)
             .remedy("`recoup trust` shows what they say, and asks")

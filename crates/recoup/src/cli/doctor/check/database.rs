@@ -7,7 +7,7 @@ use recoup_core::{Error, ErrorKind};
 use rustix::fs::{Access, access};
 
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::finding::{Finding, Fix};
 use crate::cli::human;
 
 /// A database that a check looks at.
@@ -16,6 +16,8 @@ pub(super) struct Database<'a> {
     pub(super) path: &'a Path,
     /// What becomes of a damaged one.
     pub(super) if_damaged: &'static str,
+    /// The repair of a damaged one.
+    pub(super) fix: Fix,
 }
 
 impl Database<'_> {
@@ -23,9 +25,7 @@ impl Database<'_> {
     pub(super) fn unusable(&self, error: &Error, around: &Around) -> Finding {
         let what = format!("{}: {error}", around.shown(self.path));
         match error.kind() {
-            ErrorKind::Corrupt => {
-                Finding::fail(self.check, "damaged", what).remedy(self.if_damaged)
-            }
+            ErrorKind::Corrupt => self.damaged(what),
             ErrorKind::TooNew => Finding::fail(self.check, "too-new", what)
                 .remedy("upgrade this recoup: a newer one has been at work here"),
             ErrorKind::Full => Finding::fail(self.check, "no-room", what)
@@ -44,7 +44,7 @@ impl Database<'_> {
         let found = match soundness {
             Soundness::Damaged(why) => {
                 let what = format!("{shown} is damaged: {why}");
-                Finding::fail(self.check, "damaged", what).remedy(self.if_damaged)
+                self.damaged(what)
             }
             _ if !self.is_writable() => {
                 let what = format!("{shown} can be read and not written: nothing new is kept");
@@ -67,6 +67,10 @@ impl Database<'_> {
             }
         };
         found.fact("schema", version.unsigned_abs()).fact("bytes", *bytes)
+    }
+
+    fn damaged(&self, what: String) -> Finding {
+        Finding::fail(self.check, "damaged", what).remedy(self.if_damaged).fix(self.fix.clone())
     }
 
     fn is_writable(&self) -> bool {

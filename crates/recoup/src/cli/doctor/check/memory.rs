@@ -1,24 +1,31 @@
 //! What is remembered: whether its file is sound, and how long an agent waits for its rules.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
-use recoup_core::base::clock::Stopwatch;
+use recoup_core::base::clock::{Clock as _, Stopwatch, SystemClock};
 use recoup_core::memory::inject::{Block, Budget, Context};
-use recoup_core::memory::inspect::{Notes, inspect};
-use recoup_core::memory::{NoteScope, Silence, Status};
+use recoup_core::memory::inspect::{NotesFound, inspect};
+use recoup_core::memory::{NoteScope, Silence, Status, snapshots_of};
 use recoup_core::store::sqlite::Soundness;
 
 use super::database::Database;
 use crate::cli::app::memory_in;
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Finding, State};
+use crate::cli::doctor::finding::{Finding, Fix, State};
 use crate::cli::human;
 
 const CHECK: &str = "memory";
 
 /// For reading all of its pages.
 const TO_READ: Duration = Duration::from_secs(15);
+
+/// In milliseconds: by so much a snapshot may be behind.
+const BEHIND: u64 = 3 * DAY;
+
+/// In milliseconds: notes that are older have been copied at least once.
+const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// Longer than that, a person notices at each start of a session.
 const SLOW: Duration = Duration::from_millis(500);
@@ -28,32 +35,64 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     let database = Database {
         check: CHECK,
         path: &path,
-        if_damaged: "the next `recoup memory list` sets it aside and takes over what can be read; \
-                     copy it first if it is dear to you",
+        if_damaged: "`recoup doctor --fix` sets it aside and takes over what can be read, and what \
+                     only a snapshot has; copy it first if it is dear to you",
+        fix: Fix::MendMemory,
     };
     let mut found = match inspect(&path, TO_READ) {
         Err(error) => vec![database.unusable(&error, around)],
         Ok(None) => vec![database.not_there(around)],
         Ok(Some((seen, notes))) => {
             let mut first = database.usable(&seen, &in_words(&notes), around);
-            for (status, count) in notes {
-                first = first.fact(status.as_str(), count);
+            for (status, count) in &notes.counts {
+                first = first.fact(status.as_str(), *count);
             }
             let is_sound = first.state == State::Ok && seen.soundness == Soundness::Sound;
             let rules = is_sound.then(|| rules(around)).into_iter().flatten();
-            [first].into_iter().chain(rules).collect()
+            [first].into_iter().chain(rules).chain(snapshots(&path, &notes)).collect()
         }
     };
     found.extend(database.set_asides(around));
     found
 }
 
-fn in_words(notes: &Notes) -> String {
-    let of = |status: Status| notes.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
-    let all: u64 = notes.iter().map(|(_, count)| count).sum();
+fn in_words(notes: &NotesFound) -> String {
+    let counts = &notes.counts;
+    let of = |status: Status| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
     let (active, waiting) = (of(Status::Active), of(Status::Candidate));
     let noun = if all == 1 { "note" } else { "notes" };
     format!("{all} {noun} ({active} active, {waiting} candidates)")
+}
+
+/// The newest snapshot. One that is too old is told if notes have changed since; that there is
+/// none, if there are notes older than a day.
+fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
+    let (first, last) = notes.first.zip(notes.last)?;
+    let all = snapshots_of(path);
+    let newest = all.first();
+    let warning = match newest {
+        None if SystemClock.now().millis_since(first) <= DAY => return None,
+        None => Some("there is no snapshot of memory, and notes are older than a day".to_owned()),
+        Some(newest) if last.millis_since(newest.day()) > BEHIND => Some(format!(
+            "the newest snapshot is of {} ({} kept), and notes have changed since",
+            newest.date,
+            all.len()
+        )),
+        Some(_) => None,
+    };
+    let found = match (warning, newest) {
+        (Some(what), _) => Finding::warn(CHECK, "no-snapshot", what).remedy(
+            "the worker, `recoup memory add`, `edit` and `import` make one a day: see what is said \
+             here about the directory and the worker, and the log of the hooks",
+        ),
+        (None, Some(newest)) => {
+            let what = format!("the newest snapshot is of {} ({} kept)", newest.date, all.len());
+            Finding::ok(CHECK, what)
+        }
+        (None, None) => return None,
+    };
+    Some(found.fact("snapshots", all.len()))
 }
 
 /// What a session that starts here would be given: the same reading as the hook's, from the

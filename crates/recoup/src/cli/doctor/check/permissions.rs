@@ -11,6 +11,7 @@ use rustix::fs::{Access, access};
 use super::SHORT;
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Finding, Fix};
+use crate::install::purge::is_our_name;
 use crate::mcp::TOKEN_FILE;
 
 const CHECK: &str = "permissions";
@@ -74,6 +75,8 @@ struct Walk {
     /// There was more than that, or the time was over.
     cut: bool,
     open: Vec<PathBuf>,
+    /// The home, where others can put files into it.
+    writable: Option<PathBuf>,
     foreign: Vec<PathBuf>,
     closed: Vec<PathBuf>,
 }
@@ -82,7 +85,7 @@ impl Walk {
     fn new(most: usize, until: Deadline) -> Self {
         let user = rustix::process::geteuid().as_raw();
         let (open, foreign, closed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { user, until, seen: 0, most, cut: false, open, foreign, closed }
+        Self { user, until, seen: 0, most, cut: false, open, writable: None, foreign, closed }
     }
 
     fn look_at(&mut self, path: &Path, depth: usize) {
@@ -97,9 +100,13 @@ impl Walk {
         if found.is_symlink() {
             return;
         }
+        // Whose directory the home is otherwise, nobody knows: its mode is its maker's.
+        let is_home = depth == DEPTH;
         if found.uid() != self.user {
             self.foreign.push(path.to_owned());
-        } else if found.mode() & 0o077 != 0 {
+        } else if is_home && found.mode() & 0o022 != 0 {
+            self.writable = Some(path.to_owned());
+        } else if !is_home && found.mode() & 0o077 != 0 {
             self.open.push(path.to_owned());
         }
         if !found.is_dir() || depth == 0 {
@@ -110,7 +117,11 @@ impl Walk {
             self.closed.push(path.to_owned());
         }
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            self.look_at(&entry.path(), depth - 1);
+            // The home may be a directory that has other files as well.
+            let is_ours = || entry.file_name().to_str().is_some_and(is_our_name);
+            if !is_home || is_ours() {
+                self.look_at(&entry.path(), depth - 1);
+            }
         }
     }
 
@@ -132,6 +143,13 @@ impl Walk {
                 Finding::fail(CHECK, "foreign", what)
                     .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
                     .fact("foreign", self.foreign.len()),
+            );
+        }
+        if self.writable.is_some() {
+            let what = format!("other users can write to {shown}: nothing is kept there");
+            found.push(
+                Finding::fail(CHECK, "writable", what)
+                    .remedy(format!("close it yourself: chmod go-w {shown}")),
             );
         }
         if !self.closed.is_empty() {
@@ -160,7 +178,12 @@ impl Walk {
             );
             found.push(Finding::skipped(CHECK, "unfinished", what).fact("files", self.seen));
         } else if found.is_empty() {
-            let what = format!("{shown} is this user's alone");
+            let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
+            let what = if is_shared {
+                format!("what recoup keeps in {shown} is this user's alone")
+            } else {
+                format!("{shown} is this user's alone")
+            };
             found.push(Finding::ok(CHECK, what).fact("files", self.seen));
         }
         found
@@ -178,7 +201,7 @@ mod tests {
     #[test]
     fn what_was_not_looked_at_is_not_vouched_for() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["a", "b", "c"] {
+        for name in ["config.toml", "mcp-token", "trust.json"] {
             fsx::create_private(&dir.path().join(name)).unwrap();
         }
         let walked = |most, time| {

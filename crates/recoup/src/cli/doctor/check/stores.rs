@@ -12,7 +12,7 @@ use rustix::fs::{Access, access};
 
 use super::database::Database;
 use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding};
+use crate::cli::doctor::finding::{Fact, Finding, Fix};
 use crate::cli::human;
 
 const CHECK: &str = "cache";
@@ -62,7 +62,8 @@ fn file(path: &Path, around: &Around) -> Vec<Finding> {
     let database = Database {
         check: CHECK,
         path,
-        if_damaged: "the next `recoup cache set` sets it aside and begins anew",
+        if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
+        fix: Fix::MendCache(path.to_owned()),
     };
     let first = match sqlite::inspect(path, TO_READ) {
         Err(error) => database.unusable(&error, around),

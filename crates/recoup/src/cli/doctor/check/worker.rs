@@ -60,7 +60,7 @@ fn trouble(backlog: &Backlog, now: Timestamp) -> Option<Trouble> {
 }
 
 fn look_at(backlog: &Backlog, around: &Around) -> Vec<Finding> {
-    let Backlog { project, root, jobs, lost, .. } = backlog;
+    let Backlog { project, root, jobs, lost, kept, .. } = backlog;
     let dir = around.home.join("queue").join(project);
     let place = around.shown(root.as_ref().unwrap_or(&dir));
     let troubled = trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
@@ -87,7 +87,18 @@ fn look_at(backlog: &Backlog, around: &Around) -> Vec<Finding> {
             .remedy("the next worker drops them: what they were about is lost")
             .fact("lost", *lost)
     });
-    troubled.into_iter().chain(given_up).collect()
+    let unstored = (*kept > 0).then(|| {
+        let noun = if *kept == 1 { "statement" } else { "statements" };
+        let what = format!("{kept} {noun} of {place} could not be stored: kept in {}", around.shown(&dir));
+        let found = Finding::warn(CHECK, "not-stored", what)
+            .remedy("`recoup doctor --fix` tries again; `recoup doctor --bundle` is what we need if it fails")
+            .fact("kept", *kept);
+        match root.as_ref().filter(|root| root.is_dir()) {
+            Some(root) => found.fix(Fix::Work { project: project.clone(), root: root.clone() }),
+            None => found,
+        }
+    });
+    troubled.into_iter().chain(given_up).chain(unstored).collect()
 }
 
 #[cfg(test)]
@@ -103,6 +114,7 @@ mod tests {
             root: None,
             jobs: 2,
             lost: 0,
+            kept: 0,
             oldest,
             begun,
             is_worked_on,

@@ -69,7 +69,8 @@ async def tour(streams) -> dict:
 
 async def main() -> None:
     if sys.argv[1] == "stdio":
-        async with stdio_client(StdioServerParameters(command=sys.argv[2], args=["mcp"])) as streams:
+        args = ["mcp", "--tools", "all"]
+        async with stdio_client(StdioServerParameters(command=sys.argv[2], args=args)) as streams:
             seen = await tour(streams)
     else:
         import httpx2

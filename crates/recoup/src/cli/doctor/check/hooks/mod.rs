@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::Call;
+use recoup_core::memory::hooked::{Call, How};
 
 use super::malformed::{self, Of};
 use crate::cli::doctor::Around;
@@ -19,7 +19,7 @@ use crate::cli::doctor::finding::{Fact, Finding};
 use crate::cli::doctor::fix::offering;
 use crate::cli::doctor::sandbox::Sandbox;
 use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::{Holds, HookCommand, Installation};
+use crate::install::{Holds, HookCommand, Installation, Level};
 use fire::{Fault, Fired, fire};
 pub(super) use together::switch_on;
 
@@ -59,7 +59,11 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
 /// Everything about one file.
 fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
     let said = |finding: Finding| {
-        finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
+        let finding = finding.fact("client", of.client.as_str()).fact("level", of.level.as_str());
+        match of.client.version(&around.places) {
+            Some(version) => finding.fact("client_version", Fact::version(&version.to_string())),
+            None => finding,
+        }
     };
     let Some(client) = of.client.with_hooks() else { return Vec::new() };
     let shown = around.places.shown(&of.path);
@@ -76,6 +80,7 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
     }
     let fired = fire(client, of, sandbox, around);
     let mut found = vec![said(told(&name, &fired, of, around))];
+    found.extend(not_understood(&name, of, around).map(said));
     found.extend(versions(&name, of, around).map(said));
     found.extend(incomplete(&name, of, around).map(said));
     found
@@ -164,6 +169,31 @@ fn remedy(fault: &Fault) -> &'static str {
     }
 }
 
+/// Reports hooks that the installed version of the client does not understand.
+fn not_understood(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+    let version = of.client.version(&around.places)?;
+    let unknown = of.client.unknown_events(&around.places);
+    let is_unknown = |event: &&str| at(of, event).next().is_some();
+    let unknown: Vec<&str> = unknown.into_iter().filter(is_unknown).collect();
+    let has_args = |hook: &HookCommand| matches!(hook.call.how, How::Words(_));
+    let (finding, does) = if !unknown.is_empty() {
+        let events = unknown.join(", ");
+        let shown = around.places.shown(&of.path);
+        let what =
+            format!("{name}: version {version} does not know {events}, and skips all of {shown}");
+        (Finding::fail(CHECK, "unknown-event", what), "takes them out")
+    } else if !of.client.knows_args(&around.places) && of.hooks.iter().any(has_args) {
+        let what = format!(
+            "{name}: version {version} does not know the `args` of a hook, and starts the program \
+             without them"
+        );
+        (Finding::warn(CHECK, "unknown-args", what), "writes them as lines for the shell")
+    } else {
+        return None;
+    };
+    Some(offering(finding, of, around, does))
+}
+
 /// Programs of another version than this one.
 fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     let programs: BTreeSet<PathBuf> = of
@@ -211,7 +241,8 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     let missing = missing_events(of, around);
     let limited = limited_events(of, around);
     let (code, what) = if !missing.is_empty() {
-        ("events-missing", format!("{name}: no hook at {}", missing.join(", ")))
+        let noun = if missing.len() == 1 { "a hook is" } else { "hooks are" };
+        ("events-missing", format!("{name}: {noun} missing, at {}", missing.join(", ")))
     } else if !limited.is_empty() {
         (
             "limited",
@@ -229,8 +260,11 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     } else {
         return None;
     };
-    let finding =
-        Finding::warn(CHECK, code, what).fact("missing", missing.len()).fact("untimed", untimed);
+    // What happens at such an event is never heard of. What a project has of us is its team's.
+    let is_broken = !missing.is_empty() && of.level == Level::User;
+    let make = if is_broken { Finding::fail } else { Finding::warn };
+    let finding = make(CHECK, code, what);
+    let finding = finding.fact("missing", missing.len()).fact("untimed", untimed);
     Some(if by_hand {
         finding.remedy("somebody wrote these commands by hand: add what is missing there")
     } else {
@@ -238,9 +272,12 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     })
 }
 
-/// Those at which no file of that level has a hook of ours.
+/// Those at which no file that counts beside this one has a hook of ours. The user's count in
+/// every project.
 fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
-    let is_beside = |it: &&Installation| it.client == of.client && it.level == of.level;
+    let is_beside = |it: &&Installation| {
+        it.client == of.client && (it.level == of.level || it.level == Level::User)
+    };
     let beside: Vec<&Installation> = around.installed.iter().filter(is_beside).collect();
     let is_missing = |event: &&str| beside.iter().all(|it| at(it, event).next().is_none());
     events(of, around).into_iter().filter(is_missing).collect()

@@ -39,10 +39,9 @@ fn off(client: Client, known: hooked::Client, around: &Around) -> Option<Finding
     if by.is_none() && around.has_our_hooks(known) {
         return None;
     }
-    let what = format!("{} is told to run no hooks: ours do not run either", client.title());
     let place = by.map_or("its settings".to_owned(), |path| around.places.shown(&path));
-    let remedy = switch_on(client, &place);
-    Some(Finding::warn(CHECK, "switched-off", what).remedy(remedy))
+    let what = format!("{}: hooks are disabled in {place}: ours do not run either", client.title());
+    Some(Finding::fail(CHECK, "switched-off", what).remedy(switch_on(client, &place)))
 }
 
 /// What its user has to do so that hooks run.

@@ -1,0 +1,114 @@
+//! Removing on a full disk. A transaction needs room for its log before it frees any: so here it
+//! is done without one, in the pages that the database has, and what became free is given back.
+//!
+//! Nobody else may have the database open meanwhile. Whoever is ended in the middle of it leaves a
+//! damaged database behind, so this is for caches only.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::connection::{self, sidecars};
+use super::log::{LogReading, committed_pages};
+use super::pages::{LARGEST, PAGE_SIZE};
+use super::{Layout, fault, recover};
+use crate::base::fsx;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Limit for a `VACUUM` in memory, in pages in use: 64 MiB.
+const MOST_COPIED: i64 = 16_384;
+
+/// Does `act` in place. An error where somebody else uses the database.
+pub(super) fn write_in_place<T>(
+    path: &Path,
+    layout: &Layout,
+    wait: Duration,
+    act: &mut impl FnMut(&mut Connection) -> Result<T>,
+) -> Result<T> {
+    let path = &recover::behind_links(path)?;
+    let _lock = recover::lock(path, wait)?;
+    let _alone = connection::no_openings();
+    let mut connection = match open_without_log(path, layout) {
+        Err(error) if error.kind() == ErrorKind::Full => {
+            fold_log(path, layout)?;
+            open_without_log(path, layout)?
+        }
+        opened => opened?,
+    };
+    let done = act(&mut connection);
+    // What is free stays in the file otherwise, and is used by what comes next.
+    let _ = give_back(&connection);
+    set_journal(&connection, "WAL")?;
+    done
+}
+
+/// The database for us alone, without a log: SQLite folds it in, if it has the room for that.
+fn open_without_log(path: &Path, layout: &Layout) -> Result<Connection> {
+    let connection = open_alone(path, layout)?;
+    set_journal(&connection, "MEMORY")?;
+    Ok(connection)
+}
+
+fn open_alone(path: &Path, layout: &Layout) -> Result<Connection> {
+    let connection = connection::connect(path)?;
+    layout.prepare(&connection)?;
+    let explained = |error| fault::explain(error, "taking it for ourselves");
+    // Otherwise it could not be without a journal.
+    let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false);
+    set.map_err(explained)?;
+    let alone = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
+                 BEGIN EXCLUSIVE; COMMIT;";
+    connection.execute_batch(alone).map_err(explained)?;
+    if super::version_of(&connection)? != layout.version {
+        return Err(Error::new(ErrorKind::Full, "it has to be brought to this version first"));
+    }
+    Ok(connection)
+}
+
+fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
+    let set: String = connection
+        .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
+        .map_err(|error| fault::explain(error, "changing its journal"))?;
+    if set.eq_ignore_ascii_case(mode) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Locked, format!("its journal stays {set}")))
+}
+
+/// Folds the log in where its new pages have no room beside it: it is read, emptied, and only
+/// then written to its place, where it takes no more than before.
+fn fold_log(path: &Path, layout: &Layout) -> Result<()> {
+    // Held until all of it is done.
+    let _held = open_alone(path, layout)?;
+    let [log, _] = sidecars(path);
+    let bytes = fsx::read_regular(&log, LARGEST)?.unwrap_or_default();
+    let mut pages: Vec<(u32, usize)> =
+        committed_pages(&bytes, LogReading::Strict).into_iter().collect();
+    pages.sort_unstable();
+    fsx::empty(&log)?;
+    let page = |(number, at): &(u32, usize)| {
+        (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
+    };
+    fsx::overwrite(path, pages.iter().map(page))
+}
+
+/// Makes the file as small as what is in it.
+fn give_back(connection: &Connection) -> Result<()> {
+    let explained = |error| fault::explain(error, "giving back what is free");
+    let number = |name| connection::pragma_number(connection, name).map_err(explained);
+    let free = number("freelist_count")?;
+    let used = number("page_count")? - free;
+    let is_stepwise = number("auto_vacuum")? > 0;
+    if free == 0 || !is_stepwise && used > MOST_COPIED {
+        return Ok(());
+    }
+    set_journal(connection, "OFF")?;
+    let given = if is_stepwise {
+        connection::vacuum_pages(connection, 0)
+    } else {
+        connection.execute_batch("VACUUM")
+    };
+    given.map_err(explained)
+}

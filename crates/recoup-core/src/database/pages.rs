@@ -1,0 +1,310 @@
+//! Rows of a damaged database, read page by page without its schema: every page that holds rows
+//! says so itself. So a damaged schema, or a table whose root is gone, hides none of them.
+//!
+//! Nothing of it is believed: a row counts if its record fits its length exactly. The header is
+//! not read at all, since all of our databases have the same size of pages.
+//!
+//! What was deleted is not found: memory's databases overwrite it (`secure_delete`).
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::types::Value;
+
+use super::connection::sidecars;
+use super::log::{LogReading, committed_pages, number_at};
+use crate::base::fsx;
+use crate::error::Result;
+
+/// The size of a page, as all of our databases have it.
+pub(super) const PAGE_SIZE: usize = 4096;
+/// More than that is not read.
+pub(super) const LARGEST: u64 = 1 << 30;
+
+/// Kinds of pages that hold records, by their first byte.
+const TABLE_LEAF: u8 = 13;
+const INDEX_LEAF: u8 = 10;
+const INDEX_INTERIOR: u8 = 2;
+
+/// A page's number in front of what overflows into it.
+const NEXT: usize = 4;
+/// At most so much of a row is in a leaf of a table, and of a record in a page of an index; if
+/// it is more, at least so much.
+const MOST_OF_ROW: usize = PAGE_SIZE - 35;
+const MOST_OF_RECORD: usize = (PAGE_SIZE - 12) * 64 / 255 - 23;
+const LEAST: usize = (PAGE_SIZE - 12) * 32 / 255 - 23;
+
+/// A row as it is stored: what it belongs to only its values can tell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RecoveredRow {
+    /// Its number in its table; none where it comes from an index, or from a table `WITHOUT ROWID`.
+    pub(crate) number: Option<i64>,
+    pub(crate) values: Vec<Value>,
+}
+
+/// The pages of a damaged database together with those in its log.
+#[derive(Debug)]
+pub(crate) struct DamagedPages {
+    file: Vec<u8>,
+    log: Vec<u8>,
+    /// Offset in the log of each page's newest version.
+    in_log: HashMap<u32, usize>,
+}
+
+impl DamagedPages {
+    /// Reads the log first: what is folded in meanwhile is then in the file.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let [log, _] = sidecars(path);
+        let log = fsx::read_regular(&log, LARGEST)?.unwrap_or_default();
+        let file = fsx::read_regular(path, LARGEST)?.unwrap_or_default();
+        Ok(Self::of(file, log))
+    }
+
+    fn of(mut file: Vec<u8>, log: Vec<u8>) -> Self {
+        // The last page may be cut off.
+        file.resize(file.len().next_multiple_of(PAGE_SIZE), 0);
+        let in_log = committed_pages(&log, LogReading::Lenient);
+        Self { file, log, in_log }
+    }
+
+    /// Hands out every row that is whole.
+    pub(crate) fn each_row(&self, visit: &mut dyn FnMut(RecoveredRow)) {
+        let in_file = u32::try_from(self.file.len() / PAGE_SIZE).unwrap_or(u32::MAX);
+        let last = self.in_log.keys().copied().max().unwrap_or(0).max(in_file);
+        // The first page has the schema only.
+        for page in (2..=last).filter_map(|number| self.page(number)) {
+            let start = match page[0] {
+                TABLE_LEAF | INDEX_LEAF => 8,
+                INDEX_INTERIOR => 12,
+                _ => continue,
+            };
+            let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
+            for pointer in page[start..].chunks_exact(2).take(cells) {
+                let at = usize::from(u16::from_be_bytes([pointer[0], pointer[1]]));
+                if let Some(row) = page.get(at..).and_then(|cell| self.row(page[0], cell)) {
+                    visit(row);
+                }
+            }
+        }
+    }
+
+    fn page(&self, number: u32) -> Option<&[u8]> {
+        if let Some(at) = self.in_log.get(&number) {
+            return self.log.get(*at..at + PAGE_SIZE);
+        }
+        let at = (number as usize).checked_sub(1)?.checked_mul(PAGE_SIZE)?;
+        self.file.get(at..at + PAGE_SIZE)
+    }
+
+    fn row(&self, kind: u8, cell: &[u8]) -> Option<RecoveredRow> {
+        let cell = if kind == INDEX_INTERIOR { cell.get(4..)? } else { cell };
+        let (length, mut used) = varint(cell)?;
+        let length = usize::try_from(length).ok()?;
+        let number = if kind == TABLE_LEAF {
+            let (number, more) = varint(&cell[used..])?;
+            used += more;
+            Some(number)
+        } else {
+            None
+        };
+        let most = if kind == TABLE_LEAF { MOST_OF_ROW } else { MOST_OF_RECORD };
+        let values = record(&self.payload(&cell[used..], length, most)?)?;
+        Some(RecoveredRow { number, values })
+    }
+
+    /// A record of that length, of which the beginning is here, and the rest in a chain of pages.
+    fn payload(&self, cell: &[u8], length: usize, most: usize) -> Option<Vec<u8>> {
+        if length <= most {
+            return cell.get(..length).map(<[u8]>::to_vec);
+        }
+        if length > self.file.len() + self.log.len() {
+            return None;
+        }
+        let uneven = LEAST + (length - LEAST) % (PAGE_SIZE - NEXT);
+        let here = if uneven <= most { uneven } else { LEAST };
+        let mut payload = cell.get(..here)?.to_vec();
+        let mut next = number_at(cell.get(here..here + NEXT)?, 0);
+        // Each page has some of it, so a chain that is a ring ends, too.
+        while payload.len() < length {
+            let page = self.page(next)?;
+            next = number_at(page, 0);
+            let rest = (length - payload.len()).min(PAGE_SIZE - NEXT);
+            payload.extend_from_slice(&page[NEXT..NEXT + rest]);
+        }
+        Some(payload)
+    }
+}
+
+/// The values of a record; none unless they take up all of it.
+fn record(payload: &[u8]) -> Option<Vec<Value>> {
+    let (length, used) = varint(payload)?;
+    let (header, mut body) = payload.split_at_checked(usize::try_from(length).ok()?)?;
+    let mut types = header.get(used..)?;
+    let mut values = Vec::new();
+    while !types.is_empty() {
+        let (kind, used) = varint(types)?;
+        types = &types[used..];
+        let (value, rest) = value(kind, body)?;
+        body = rest;
+        values.push(value);
+    }
+    (body.is_empty() && !values.is_empty()).then_some(values)
+}
+
+fn value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
+    let length = match kind {
+        0 | 8 | 9 => 0,
+        1..=4 => usize::try_from(kind).ok()?,
+        5 => 6,
+        6 | 7 => 8,
+        12.. => usize::try_from((kind - 12) / 2).ok()?,
+        _ => return None,
+    };
+    let (bytes, rest) = body.split_at_checked(length)?;
+    let value = match kind {
+        0 => Value::Null,
+        1..=6 => Value::Integer(integer(bytes)),
+        7 => Value::Real(f64::from_bits(integer(bytes).cast_unsigned())),
+        8 | 9 => Value::Integer(kind - 8),
+        _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
+        _ => Value::Text(str::from_utf8(bytes).ok()?.to_owned()),
+    };
+    Some((value, rest))
+}
+
+fn integer(bytes: &[u8]) -> i64 {
+    let sign = if bytes[0] < 0x80 { 0 } else { -1 };
+    bytes.iter().fold(sign, |number, byte| number << 8 | i64::from(*byte))
+}
+
+/// A number of one to nine bytes, and how many it has.
+fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
+    let mut number = 0_u64;
+    for (nth, byte) in bytes.iter().enumerate().take(9) {
+        if nth == 8 {
+            return Some(((number << 8 | u64::from(*byte)).cast_signed(), 9));
+        }
+        number = number << 7 | u64::from(byte & 0x7f);
+        if *byte < 0x80 {
+            return Some((number.cast_signed(), nth + 1));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+    use rusqlite::{Connection, params_from_iter};
+
+    use super::*;
+
+    /// Two tables, one `WITHOUT ROWID`, with short and long rows; the second half in the log.
+    fn database(dir: &Path, rows: &[(i64, String)]) -> std::path::PathBuf {
+        let path = dir.join("m.db");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON;
+                 CREATE TABLE numbered (row INTEGER PRIMARY KEY, n INTEGER, t TEXT, r REAL);
+                 CREATE TABLE plain (t TEXT PRIMARY KEY, n INTEGER, z TEXT) WITHOUT ROWID;",
+            )
+            .unwrap();
+        for (nth, (number, text)) in rows.iter().enumerate() {
+            if nth == rows.len() / 2 {
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+            }
+            let (number, text) = (Value::Integer(*number), Value::Text(text.clone()));
+            let values = [number.clone(), text.clone(), Value::Real(0.5)];
+            let sql = "INSERT INTO numbered (n, t, r) VALUES (?1, ?2, ?3)";
+            connection.execute(sql, params_from_iter(values)).unwrap();
+            let values = [Value::Text(format!("k{nth}")), number, text];
+            connection
+                .execute("INSERT INTO plain VALUES (?, ?, ?)", params_from_iter(values))
+                .unwrap();
+        }
+        // The log stays as it is while somebody has it open.
+        std::mem::forget(connection);
+        path
+    }
+
+    fn rows_of(pages: &DamagedPages) -> Vec<RecoveredRow> {
+        let mut rows = Vec::new();
+        pages.each_row(&mut |row| rows.push(row));
+        rows
+    }
+
+    fn expected(rows: &[(i64, String)]) -> Vec<RecoveredRow> {
+        let numbered = rows.iter().enumerate().map(|(nth, (number, text))| RecoveredRow {
+            number: Some(i64::try_from(nth).unwrap() + 1),
+            values: vec![
+                Value::Null,
+                Value::Integer(*number),
+                Value::Text(text.clone()),
+                Value::Real(0.5),
+            ],
+        });
+        let plain = rows.iter().enumerate().map(|(nth, (number, text))| RecoveredRow {
+            number: None,
+            values: vec![
+                Value::Text(format!("k{nth}")),
+                Value::Integer(*number),
+                Value::Text(text.clone()),
+            ],
+        });
+        numbered.chain(plain).collect()
+    }
+
+    fn sorted(mut rows: Vec<RecoveredRow>) -> Vec<RecoveredRow> {
+        rows.sort_by_key(|row| format!("{row:?}"));
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn every_row_of_a_real_file_and_its_log_is_read_as_it_was_written(
+            rows in prop::collection::vec((any::<i64>(), "[ -~ä]{0,9000}"), 1..40),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = database(dir.path(), &rows);
+            let pages = DamagedPages::read(&path).unwrap();
+            prop_assert_eq!(sorted(rows_of(&pages)), sorted(expected(&rows)));
+        }
+
+        #[test]
+        fn noise_is_read_without_harm(file in prop::collection::vec(any::<u8>(), 0..20_000), kind in any::<u8>()) {
+            let mut file = file;
+            for page in file.chunks_mut(PAGE_SIZE) {
+                page[0] = [TABLE_LEAF, INDEX_LEAF, INDEX_INTERIOR][usize::from(kind) % 3];
+            }
+            rows_of(&DamagedPages::of(file.clone(), file));
+        }
+    }
+
+    /// Flips each byte of the first page, and then one byte of the log.
+    #[test]
+    fn a_flipped_byte_of_the_schema_hides_no_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let rows: Vec<_> = (0..12).map(|n| (n, format!("row {n} {}", "x".repeat(900)))).collect();
+        let path = database(dir.path(), &rows);
+        let (file, log) =
+            (fs::read(&path).unwrap(), fs::read(dir.path().join("m.db-wal")).unwrap());
+        let all = sorted(expected(&rows));
+        for at in 0..PAGE_SIZE {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x55;
+            let found = rows_of(&DamagedPages::of(damaged, log.clone()));
+            assert_eq!(sorted(found), all, "byte {at}");
+        }
+        // Behind a damaged frame the others still count; at most its own page is the older one.
+        let mut damaged = log.clone();
+        damaged[HEADER_AND_FRAME + 2000] ^= 1;
+        let found = rows_of(&DamagedPages::of(file, damaged));
+        assert!(found.len() + 20 > all.len(), "{} of {}", found.len(), all.len());
+    }
+
+    const HEADER_AND_FRAME: usize = 32 + 24;
+}

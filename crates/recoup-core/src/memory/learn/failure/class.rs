@@ -1,0 +1,174 @@
+//! Descriptions of an error that do not repeat the tool: a class from a fixed list, and a
+//! path or identifier. Output is data that anybody may have written; a sentence of it must never
+//! reach a context.
+
+use crate::secrets;
+
+/// Classes of errors, with words by which they are known, in lower case. The first that fits
+/// counts.
+const CLASSES: &[(&str, &[&str])] = &[
+    ("command not found", &["command not found", "is not recognized as"]),
+    (
+        "module not found",
+        &["cannot find module", "module not found", "no module named", "cannot find package"],
+    ),
+    (
+        "unknown option",
+        &[
+            "unknown option",
+            "unknown flag",
+            "unknown argument",
+            "unrecognized option",
+            "unrecognized argument",
+            "unexpected argument",
+            "invalid option",
+            "illegal option",
+            "no such option",
+        ],
+    ),
+    (
+        "missing argument",
+        &["missing argument", "missing required", "arguments are required", "requires an argument"],
+    ),
+    (
+        "unknown command",
+        &["unknown command", "no such command", "no such subcommand", "unrecognized subcommand"],
+    ),
+    ("unknown script", &["missing script", "script not found"]),
+    ("unknown target", &["no rule to make target", "unknown target", "no such service"]),
+    ("no upstream branch", &["no upstream branch"]),
+    ("not a git repository", &["not a git repository"]),
+    (
+        "not signed in",
+        &["unauthorized", "authentication failed", "not logged in", "login required", "forbidden"],
+    ),
+    (
+        "permission denied",
+        &["permission denied", "eacces", "eperm", "operation not permitted", "access denied"],
+    ),
+    ("address in use", &["address already in use", "eaddrinuse", "port is already allocated"]),
+    (
+        "connection failed",
+        &[
+            "connection refused",
+            "econnrefused",
+            "failed to connect",
+            "could not connect",
+            "couldn't connect",
+            "connection reset",
+        ],
+    ),
+    (
+        "host not found",
+        &["could not resolve host", "enotfound", "name or service not known", "unknown host"],
+    ),
+    ("certificate error", &["certificate"]),
+    ("timed out", &["timed out", "timeout", "etimedout", "deadline exceeded"]),
+    ("out of memory", &["out of memory", "cannot allocate memory"]),
+    ("no space left", &["no space left"]),
+    ("wrong version", &["unsupported engine", "requires python", "wrong version", "incompatible"]),
+    ("setting missing", &["is not set", "must be set", "not configured", "keyerror"]),
+    ("not installed", &["not installed"]),
+    ("already exists", &["already exists"]),
+    (
+        "file not found",
+        &["no such file or directory", "enoent", "file not found", "cannot access", "can't open"],
+    ),
+    ("directory expected", &["not a directory"]),
+    ("file expected", &["is a directory"]),
+    ("not found", &["not found", "does not exist", "no such"]),
+    ("syntax error", &["syntax error", "parse error", "unexpected token"]),
+    ("type error", &["typeerror", "type error"]),
+    ("assertion failed", &["assert"]),
+    ("not supported", &["not supported", "unsupported"]),
+    ("invalid value", &["invalid value", "invalid argument", "invalid"]),
+];
+
+/// The exit codes that say the same.
+const EXITS: &[(i32, &str)] =
+    &[(124, "timed out"), (126, "permission denied"), (127, "command not found")];
+
+/// A longer name is no name.
+const MOST_NAME: usize = 80;
+/// The longest extension of a file's name, as in `.properties`.
+const MOST_EXTENSION: usize = 10;
+/// More words between two slashes are a sentence.
+const MOST_WORDS: usize = 3;
+
+/// Returns the class of an error, by its line and its exit code.
+pub fn error_class(line: &str, exit: Option<i32>) -> Option<&'static str> {
+    let lower = line.to_lowercase();
+    // A shell ends its line so: "sh: 1: vite: not found".
+    if lower.trim_end().ends_with(": not found") {
+        return Some("command not found");
+    }
+    let by_code = EXITS.iter().find(|(code, _)| exit == Some(*code)).map(|(_, name)| *name);
+    if by_code == Some("command not found") && lower.contains(": not found") {
+        return by_code;
+    }
+    let said = CLASSES.iter().find(|(_, words)| words.iter().any(|it| lower.contains(it)));
+    said.map(|(name, _)| *name).or(by_code)
+}
+
+/// Returns the first path or identifier in the error line of a command: one in quotes, else one
+/// that looks like nothing else.
+pub fn error_subject<'a>(line: &'a str, command: &str) -> Option<&'a str> {
+    let quoted = |word: &&str| {
+        let word = word.trim_end_matches(['.', ',', ':', ';', ')']);
+        let ends = |c: char| matches!(c, '\'' | '"' | '`' | '’' | '”');
+        word.starts_with(['\'', '"', '`', '‘', '“'])
+            && word.chars().count() > 2
+            && word.ends_with(ends)
+    };
+    let named = |word: &&str| word.contains(['/', '_']) || word.contains("::");
+    let subject = |word: &'a str| {
+        let name = bare(word);
+        let is_shown = is_name(name) && !secrets::looks_like_credential(name);
+        if is_shown { short_path(name, command) } else { None }
+    };
+    let in_quotes = line.split_whitespace().filter(quoted).find_map(subject);
+    in_quotes.or_else(|| line.split_whitespace().filter(named).find_map(subject))
+}
+
+/// Returns the last two components of a path, or a name without slashes as it is. A path must end
+/// in a file with an extension or stand in the command: words joined by slashes may be a sentence.
+fn short_path<'a>(name: &'a str, command: &str) -> Option<&'a str> {
+    let path = name.trim_end_matches('/');
+    let Some((_, file)) = path.rsplit_once('/') else { return Some(name) };
+    let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| {
+        let is_short = (1..=MOST_EXTENSION).contains(&extension.len());
+        !stem.is_empty() && is_short && extension.bytes().all(|it| it.is_ascii_alphanumeric())
+    });
+    let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    (has_extension || command.contains(path)).then(|| &path[start..])
+}
+
+/// A word without the punctuation around it, and without a line number behind it.
+fn bare(word: &str) -> &str {
+    let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
+    let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match word.split_once(':') {
+        Some((name, rest)) if rest.split(':').all(digits) => name,
+        _ => word,
+    }
+}
+
+/// True for one name without spaces, shell characters and anything that leads elsewhere.
+fn is_name(word: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-./@:+".contains(c);
+    let words = |part: &str| {
+        part.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()).count()
+    };
+    word.len() <= MOST_NAME
+        && word.chars().any(|c| c.is_ascii_alphabetic())
+        && word.chars().all(fits)
+        && !word.contains("//")
+        && !leads_to_host(word)
+        && word.split('/').all(|part| words(part) <= MOST_WORDS)
+}
+
+/// `evil.dev/x`: an address without its scheme. `./x` and `.github/x` are none.
+fn leads_to_host(word: &str) -> bool {
+    word.split_once('/').is_some_and(|(first, _)| first.trim_start_matches('.').contains('.'))
+}

@@ -1,0 +1,65 @@
+//! A mark of how far memory's log should reach. Every change that a person relies on is counted
+//! in the database, and the count is noted in a file beside it. After a crash of the machine the
+//! log may end earlier than it did: SQLite then reads what is left of it as if nothing had ever
+//! followed. A database that counts less than the mark says has lost changes, and the user is told.
+//!
+//! The mark itself is not synced: a power cut may leave an older one, which is never a false alarm.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::turn::tell;
+use super::{NoteScope, privacy};
+use crate::base::clock::Timestamp;
+use crate::base::fsx;
+use crate::database::mark_of;
+use crate::error::Result;
+
+/// The setting that counts changes.
+const CHANGES: &str = "changes";
+/// No count is longer.
+const LONGEST: u64 = 20;
+
+/// A change that was counted, and where its number is to be noted once it is committed.
+#[derive(Debug)]
+pub(super) struct CountedChange {
+    number: u64,
+    mark: PathBuf,
+}
+
+impl CountedChange {
+    /// Within a transaction: counts a change. Where the mark says that there were more changes
+    /// than the database knows, the user is to be told.
+    pub(super) fn count(connection: &Connection, path: &Path, now: Timestamp) -> Result<Self> {
+        let mark = mark_of(path);
+        let marked = read(&mark).unwrap_or(0);
+        let counted = privacy::get(connection, CHANGES)?.and_then(|it| it.parse().ok());
+        if counted.is_some_and(|counted: u64| counted < marked) {
+            let text = "the log of memory.db was cut off, as in a crash of the machine: what was \
+                        said last may be missing (recoup memory list)";
+            tell(connection, &NoteScope::Universal, text, now)?;
+        }
+        let number = counted.unwrap_or(0).max(marked) + 1;
+        privacy::set(connection, CHANGES, &number.to_string())?;
+        Ok(Self { number, mark })
+    }
+
+    /// Notes the change, once it is committed. Best effort: without the mark a loss is not noticed.
+    pub(super) fn note(&self) {
+        // Another process may have noted a later one meanwhile.
+        if read(&self.mark).unwrap_or(0) < self.number {
+            let _ = fsx::write_whole(&self.mark, self.number.to_string().as_bytes());
+        }
+    }
+}
+
+/// Makes the count of a memory that was begun anew start from the mark.
+pub(super) fn begin_anew(connection: &Connection) -> Result<()> {
+    privacy::unset(connection, CHANGES).map(drop)
+}
+
+fn read(mark: &Path) -> Option<u64> {
+    let text = fsx::read_regular(mark, LONGEST).ok()??;
+    str::from_utf8(&text).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,140 @@
+//! Taking back what was just remembered: "forget that", "undo", or an opt-out such as "don't
+//! remember that", as a prompt of its own. It retires what the last notice named, and is never
+//! itself a memory.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::refuse::phrase::begins;
+use super::turn::Turn;
+use super::{Note, NoteId, Status, hush, keep, rows, spoken};
+use crate::database::fault;
+use crate::error::{Error, Result};
+
+/// How the user takes something back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retraction {
+    /// Said about memory: "forget that".
+    Forget,
+    /// Said about memory or about the agent's work: "undo".
+    Undo,
+}
+
+impl Retraction {
+    /// How many prompts back it reaches. "Undo" is also said about code, so it is about memory
+    /// only right behind the notice.
+    fn reach(self) -> u32 {
+        match self {
+            Self::Forget => 3,
+            Self::Undo => 1,
+        }
+    }
+}
+
+/// Written as in `refuse::phrase`, in plain letters. What asks not to be remembered is in
+/// `hush`.
+const FORGET: &[&str] = &[
+    "please? forget about? that|this|it rule|memory? again? please? $",
+    "please? forget the last? rule|memory please? $",
+    "please? forget what i just? said $",
+    "please? take that|this|it back $",
+    "thats|that is? not|isnt a rule $",
+    // German
+    "bitte? vergiss das|dies|es bitte? wieder? $",
+    "bitte? vergiss die|diese regel bitte? wieder? $",
+    "nimm das bitte? zuruck $",
+    // French
+    "oublie|oubliez ca|cela|ceci $",
+    // Spanish
+    "por? favor? olvida eso|esto|lo $",
+    "por? favor? olvidalo $",
+    // Portuguese
+    "esquece|esqueca isso|isto $",
+    // Italian
+    "dimentica questo|quello|cio $",
+    "dimenticalo|scordalo $",
+];
+const UNDO: &[&str] = &[
+    "please? undo that|this|it? please? $",
+    "bitte? mach|mache das|dies|es bitte? wieder? ruckgangig bitte? $",
+    "das? bitte? ruckgangig machen? bitte? $",
+    "annule|annulez $",
+    "deshaz $",
+    "desfaz $",
+    "annulla $",
+];
+
+/// The same where words are not parted by spaces.
+const FORGET_RUNS: &[&str] =
+    &["忘掉这个", "忘了这个", "忘记这个", "それは忘れて", "それは忘れてください"];
+const UNDO_RUNS: &[&str] = &["撤销", "撤銷", "取り消し", "取り消して"];
+
+/// Returns how a prompt takes back what was remembered; none if it says anything else.
+pub fn retraction(prompt: &str) -> Option<Retraction> {
+    // A longer prompt says more than that.
+    if prompt.len() > 120 {
+        return None;
+    }
+    let all: Vec<String> = spoken::words(prompt);
+    let words: Vec<&str> = all.iter().map(String::as_str).collect();
+    let whole = words.concat();
+    let says = |phrases: &[&str]| {
+        hush::without_leads(&words).any(|rest| phrases.iter().any(|phrase| begins(phrase, rest)))
+    };
+    if says(FORGET) || FORGET_RUNS.contains(&whole.as_str()) || hush::is_opt_out(&words) {
+        Some(Retraction::Forget)
+    } else if says(UNDO) || UNDO_RUNS.contains(&whole.as_str()) {
+        Some(Retraction::Undo)
+    } else {
+        None
+    }
+}
+
+impl Turn<'_> {
+    /// Retires what was last remembered in this session, if that was few enough prompts ago, and
+    /// restores what had given way to it. The prompt that says so has been noted already. Returns
+    /// what was retired.
+    pub fn retract(&self, how: Retraction) -> Result<Vec<Note>> {
+        const FIRST_PROMPT: &str = "SELECT at FROM events WHERE session = ?1 AND what = 'prompted'
+                                    ORDER BY row DESC LIMIT 1 OFFSET ?2";
+        const LATEST: &str = "WITH said AS (
+                SELECT notes.id AS id, evidence.at AS at FROM evidence
+                JOIN notes ON notes.row = evidence.note
+                WHERE evidence.session = ?1 AND evidence.what = 'said' AND evidence.at >= ?2
+                AND notes.status = 'active')
+            SELECT DISTINCT id, at FROM said WHERE at = (SELECT max(at) FROM said) ORDER BY id";
+        let session = &self.occasion.session;
+        let since: Option<i64> = self
+            .connection
+            .query_row(FIRST_PROMPT, params![session, how.reach()], |row| row.get(0))
+            .optional()
+            .map_err(retracting)?;
+        let mut select = self.connection.prepare_cached(LATEST).map_err(retracting)?;
+        let found = select
+            .query_map(params![session, since.unwrap_or(0)], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(retracting)?;
+        let latest: Vec<(String, i64)> =
+            found.collect::<rusqlite::Result<_>>().map_err(retracting)?;
+        let retire = |(id, at): (String, i64)| self.retire_and_restore(&NoteId::parse(&id)?, at);
+        latest.into_iter().map(retire).collect()
+    }
+
+    /// Retires a note; what has given way to it since then counts again.
+    pub(super) fn retire_and_restore(&self, id: &NoteId, since: i64) -> Result<Note> {
+        let (note, _) =
+            keep::set_status(self.connection, id, Status::Retired, "taken back", self.now)?;
+        let gave_way = rows::many(
+            self.connection,
+            "superseded_by = ?1 AND status = 'superseded' AND updated >= ?2",
+            params![id.as_str(), since],
+        )?;
+        for other in gave_way {
+            let id = &other.note.id;
+            keep::set_status(self.connection, id, Status::Active, "restored", self.now)?;
+        }
+        Ok(note)
+    }
+}
+
+fn retracting(error: rusqlite::Error) -> Error {
+    fault::explain(error, "taking back a memory")
+}

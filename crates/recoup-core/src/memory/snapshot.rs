@@ -1,0 +1,230 @@
+//! Snapshots of memory: a consistent copy a day, the newest three, for the day on which the
+//! file itself is damaged.
+//!
+//! ```text
+//! memory.db
+//! snapshots/memory-2026-11-15.db        a whole memory, readable by its owner alone
+//! snapshots/memory-2026-11-15.db.part   one that is being made
+//! ```
+//! A snapshot has the notes and what belongs to them. What clients reported is left out: it may
+//! be kept for a limited time only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::Memory;
+use super::db::LAYOUT;
+use super::schema::{APPLICATION_ID, VERSION};
+use crate::base::clock::{Timestamp, date_to_day};
+use crate::base::fsx;
+use crate::database::{connection, fault, lock};
+use crate::error::{Error, Result};
+
+const DIRECTORY: &str = "snapshots";
+const PART: &str = ".part";
+/// So many are kept.
+const KEPT: usize = 3;
+/// How long somebody else is waited for who copies or repairs the database.
+const FOR_OTHERS: Duration = Duration::from_secs(2);
+
+/// Removes from a snapshot the clients' reports, and rows that matter only during a session.
+const LEFT_OUT: &str = "DELETE FROM events; DELETE FROM givings; DELETE FROM sweeps;
+                        DELETE FROM episodes; DELETE FROM notices;";
+
+/// A snapshot, by the date in its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Snapshot {
+    /// The day on which it was made, in UTC: `2026-11-15`.
+    pub date: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Snapshot {
+    /// The moment at which its day began.
+    pub fn day(&self) -> Timestamp {
+        Timestamp::from_seconds(date_to_day(&self.date).unwrap_or(0) * 86_400)
+    }
+}
+
+/// The date in the name of a snapshot, or of one that is being made, or of SQLite's journal of
+/// either; none for other names.
+pub fn date_of_snapshot(name: &str) -> Option<&str> {
+    let name = name.strip_suffix("-journal").unwrap_or(name);
+    let name = name.strip_suffix(PART).unwrap_or(name);
+    let date = name.strip_prefix("memory-")?.strip_suffix(".db")?;
+    date_to_day(date).filter(|_| date.len() == 10).map(|_| date)
+}
+
+/// The snapshots of the memory at `path`, the newest first.
+pub fn snapshots_of(path: &Path) -> Vec<Snapshot> {
+    let mut found: Vec<Snapshot> = files_beside(path)
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|it| it == "db"))
+        .filter_map(|path| {
+            let date = date_of_snapshot(path.file_name()?.to_str()?)?.to_owned();
+            Some(Snapshot { date, path })
+        })
+        .collect();
+    found.sort_unstable_by(|one, other| other.cmp(one));
+    found
+}
+
+/// Everything that making snapshots of the memory at `path` has left there.
+pub(super) fn files_beside(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(fsx::parent(path).join(DIRECTORY)).into_iter().flatten().flatten();
+    let is_ours = |it: &fs::DirEntry| it.file_name().to_str().and_then(date_of_snapshot).is_some();
+    entries.filter(is_ours).map(|entry| entry.path()).collect()
+}
+
+impl Memory {
+    /// Makes today's snapshot if there is none yet, and removes those beyond the newest three.
+    /// Where nothing is remembered, nothing is made.
+    pub fn snapshot_daily(&self) -> Result<Option<PathBuf>> {
+        let date = self.now().date();
+        let dir = fsx::parent(self.path()).join(DIRECTORY);
+        let snapshot = dir.join(format!("memory-{date}.db"));
+        if snapshot.exists() || !self.has_notes()? {
+            return Ok(None);
+        }
+        let _alone = lock(self.path(), FOR_OTHERS)?;
+        if snapshot.exists() {
+            return Ok(None);
+        }
+        fsx::ensure_private_dir(&dir)?;
+        let part = fsx::with_suffix(&snapshot, PART);
+        // What earlier ones have left that were ended meanwhile, on any day.
+        let is_left = |file: &PathBuf| file.extension().is_none_or(|it| it != "db");
+        for left in files_beside(self.path()).iter().filter(|file| is_left(file)) {
+            fsx::remove(left)?;
+        }
+        fsx::create_private(&part)?;
+        self.read(|connection| {
+            let copy = part.to_string_lossy();
+            connection.execute("VACUUM INTO ?1", [copy]).map(drop).map_err(copying)
+        })?;
+        let copy = connection::open_as_it_is(&part)?;
+        copy.execute_batch(&format!("PRAGMA secure_delete = ON; BEGIN; {LEFT_OUT} COMMIT"))
+            .map_err(copying)?;
+        drop(copy);
+        fsx::sync_file(&part)?;
+        fsx::rename(&part, &snapshot)?;
+        for old in snapshots_of(self.path()).iter().skip(KEPT) {
+            fsx::remove(&old.path)?;
+        }
+        Ok(Some(snapshot))
+    }
+}
+
+/// The notes that a snapshot gave back: its date, and how many.
+#[derive(Debug)]
+pub(super) struct SnapshotRestore {
+    pub(super) date: String,
+    pub(super) notes: usize,
+}
+
+/// Adds to `fresh` the notes that only the newest sound snapshot of the memory at `path` has.
+///
+/// What was forgotten is in no snapshot. A note that was retired or replaced since is told by
+/// what happened to it, as far as that can still be read. Tables of which anything could be read
+/// are left as they are: a row that is missing there may have been removed on purpose.
+pub(super) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<SnapshotRestore> {
+    snapshots_of(path).into_iter().find_map(|Snapshot { date, path }| {
+        let snapshot = open_sound(&path)?;
+        let added = fill(&snapshot, fresh).ok()?;
+        Some(SnapshotRestore { date, notes: added })
+    })
+}
+
+fn open_sound(path: &Path) -> Option<Connection> {
+    let snapshot = connection::open_as_it_is(path).ok()?;
+    let number = |name| connection::pragma_number(&snapshot, name).ok();
+    let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
+        && number("user_version") == Some(VERSION);
+    let is_sound =
+        is_ours && matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None));
+    is_sound.then_some(snapshot)
+}
+
+fn fill(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
+    let is_empty = |table: &str| {
+        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {table})");
+        fresh.query_row(&sql, [], |row| row.get::<_, bool>(0))
+    };
+    let mut added = Vec::new();
+    copy_table(snapshot, fresh, "notes", |row| added.push(row))?;
+    copy_evidence(snapshot, fresh, &added)?;
+    for table in ["lessons", "sightings", "checkpoints", "pauses", "settings"] {
+        if is_empty(table)? {
+            copy_table(snapshot, fresh, table, |_| ())?;
+        }
+    }
+    for row in &added {
+        fresh.execute(
+            "UPDATE notes SET status = 'retired' WHERE row = ?1
+             AND (SELECT what FROM evidence WHERE note = ?1 ORDER BY at DESC, rowid DESC LIMIT 1)
+                 IN ('retired', 'taken back', 'expired')",
+            [row],
+        )?;
+        fresh.execute(
+            "UPDATE notes SET status = 'superseded', superseded_by = newer.id
+             FROM notes AS newer
+             WHERE notes.row = ?1 AND notes.status = 'active' AND newer.status = 'active'
+             AND newer.scope = notes.scope AND newer.paths = notes.paths
+             AND newer.topic = notes.topic AND newer.updated > notes.updated",
+            [row],
+        )?;
+    }
+    Ok(added.len())
+}
+
+/// Copies the rows that are not there; `added` is told the first value of each.
+fn copy_table(
+    from: &Connection,
+    to: &Connection,
+    table: &str,
+    mut added: impl FnMut(i64),
+) -> rusqlite::Result<()> {
+    let mut select = from.prepare(&format!("SELECT * FROM {table}"))?;
+    let width = select.column_count();
+    let places = vec!["?"; width].join(", ");
+    let mut insert = to.prepare(&format!("INSERT OR IGNORE INTO {table} VALUES ({places})"))?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let values = (0..width).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()?;
+        let first = values.first().cloned();
+        if insert.execute(params_from_iter(values))? > 0
+            && let Some(Value::Integer(number)) = first
+        {
+            added(number);
+        }
+    }
+    Ok(())
+}
+
+/// Copies the history of these notes, except for events that the damaged file still had.
+fn copy_evidence(from: &Connection, to: &Connection, notes: &[i64]) -> rusqlite::Result<()> {
+    let sql = "SELECT note, at, session, what, detail FROM evidence WHERE note = ?1";
+    let mut select = from.prepare(sql)?;
+    let mut insert = to.prepare(
+        "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
+         SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
+         (SELECT 1 FROM evidence WHERE note = ?1 AND at = ?2 AND what = ?4)",
+    )?;
+    for note in notes {
+        let mut rows = select.query([note])?;
+        while let Some(row) = rows.next()? {
+            let values = (0..5).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()?;
+            insert.execute(params_from_iter(values))?;
+        }
+    }
+    Ok(())
+}
+
+fn copying(error: rusqlite::Error) -> Error {
+    fault::explain(error, &format!("copying the {}", LAYOUT.name))
+}

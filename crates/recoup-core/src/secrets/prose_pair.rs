@@ -1,0 +1,82 @@
+//! A user and a password that are told together: "log in with admin / sesame", "creds: ada:sesame1".
+
+use std::ops::Range;
+
+use super::form::{self, PasswordLikeness};
+use super::prose::is_open;
+use super::prose_words::{self as list, is_in};
+use super::told_word::{line_after, line_before, words_of};
+
+/// For the literals that announce a login: `creds: ada:sesame1`.
+pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let line = line_after(text, at);
+    let word =
+        words_of(text, line).into_iter().find(|word| !text[word.raw.clone()].ends_with(b":"))?;
+    let value = word.value(text);
+    let sign = text[value.clone()]
+        .iter()
+        .position(|byte| b":/".contains(byte))
+        .filter(|&sign| sign > 0)?;
+    let password = value.start + sign + 1..value.end;
+    let chosen = form::chosen(&text[password.clone()]) > PasswordLikeness::No;
+    (chosen && is_open(&text[password.clone()])).then_some(password)
+}
+
+/// For the literal ` / `, and for `admin/` and the like: a user and a password.
+pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let slash = at + text[at..].iter().take(12).position(|&byte| byte == b'/')?;
+    let apart = text.get(slash + 1) == Some(&b' ');
+    let before = words_of(text, line_before(text, slash));
+    let behind = words_of(text, line_after(text, slash + 1));
+    let (user, word) = (before.last()?, behind.first()?);
+    let value = word.value(text);
+    let password = &text[value.clone()];
+    let name = user.plain(text);
+    if name.is_empty()
+        || !is_open(password)
+        || is_in(list::KINDS, name)
+        || is_in(list::KINDS, password)
+    {
+        return None;
+    }
+    let logs = before.iter().rev().take(6).any(|word| is_in(list::LOGIN, word.plain(text)));
+    let with = before.iter().rev().take(3).any(|word| {
+        let plain = word.plain(text);
+        is_in(list::WITH, plain) || is_in(list::IS, plain) || text[word.raw.clone()].ends_with(b":")
+    });
+    let known = is_in(list::USERS, name);
+    let chosen = form::chosen(password);
+    let plain = password.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
+    let mail = name.contains(&b'@');
+    let user_like = name
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(byte));
+    let told = if apart {
+        chosen == PasswordLikeness::Clearly
+            && (logs || known || mail || user_like && is_parted(password))
+            || logs
+                && (with || known)
+                && (plain || chosen > PasswordLikeness::No)
+                && !is_in(list::STATES, password)
+    } else {
+        let joined = word.raw.start == slash + 1 && user.raw.end == slash;
+        let twice = known && name.eq_ignore_ascii_case(password);
+        joined
+            && (twice
+                || known
+                    && logs
+                    && with
+                    && !password.contains(&b'/')
+                    && (plain || chosen > PasswordLikeness::No))
+    };
+    told.then_some(value)
+}
+
+/// Letters of both cases, digits, and eight of them: no version and no platform.
+fn is_parted(word: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| word.iter().any(is);
+    word.len() >= 8
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && (has(u8::is_ascii_uppercase) || word.iter().any(|byte| b"!#$&@%+".contains(byte)))
+}

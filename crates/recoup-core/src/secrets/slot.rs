@@ -1,0 +1,285 @@
+//! Places in command lines where a password stands: `mysql -pX`, `curl -u a:X`, `sshpass -p X`.
+//! Nothing in such a word tells that it is one; the program and the flag do. The table of
+//! programs is in `rules/commands.rs`.
+
+use std::ops::Range;
+
+use super::form::{self, PasswordLikeness};
+use super::name::{Name, Strength};
+use super::placeholder;
+use super::shell_word::{self, ShellWord, command_words};
+use super::words;
+
+/// One place of a program's command line that holds a credential.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CredentialSlot {
+    pub(super) place: SlotPlace,
+    pub(super) form: SlotForm,
+}
+
+/// The place of a credential in a command line.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SlotPlace {
+    /// Joined with its flag and never apart from it: `-pVALUE`.
+    Joined(&'static str),
+    /// Behind one of these flags: the next word, or joined with `=` or with a short flag.
+    Flag(&'static [&'static str]),
+    /// The word behind one of these flags, which are never joined with it.
+    Next(&'static [&'static str]),
+    /// The argument with this number, flags and places of Windows not counted.
+    Argument(usize),
+    /// The last argument, where a group of short flags has this letter: `htpasswd -cb`.
+    LastIf(u8),
+    /// The word behind an argument that is called like a password: `git config user.password V`.
+    Named,
+    /// Every argument.
+    Each,
+    /// What is echoed into the program, or given to it as a here-string.
+    Piped,
+}
+
+/// The part of a word that is the credential.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SlotForm {
+    Whole,
+    /// The part behind the user's name and this sign: `user:password`.
+    Behind(u8),
+    /// `user/password@database`.
+    Login,
+    /// The part behind a word that says how it is given: `pass:VALUE`.
+    Scheme(&'static str),
+}
+
+impl CredentialSlot {
+    pub(super) const fn whole(place: SlotPlace) -> Self {
+        Self { place, form: SlotForm::Whole }
+    }
+
+    pub(super) const fn behind(sign: u8, place: SlotPlace) -> Self {
+        Self { place, form: SlotForm::Behind(sign) }
+    }
+}
+
+/// The first credential in the slots of the program whose name, as the prefilter saw it,
+/// begins at `at` and is `len` bytes long.
+pub(super) fn find(
+    slots: &[CredentialSlot],
+    text: &[u8],
+    at: usize,
+    len: usize,
+) -> Option<Range<usize>> {
+    let start = arguments_start(text, at, len)?;
+    let arguments: Vec<ShellWord> = command_words(text, start).collect();
+    slots.iter().find_map(|slot| {
+        let found = slot.values(text, at, &arguments, true);
+        found.into_iter().find(|range| is_credential(&text[range.clone()]))
+    })
+}
+
+/// Returns where the arguments of the program at `at` begin; none if it is part of another word.
+pub(super) fn arguments_start(text: &[u8], at: usize, len: usize) -> Option<usize> {
+    let begins = match text[..at] {
+        [] | [.., b'\\', b'n'] => true,
+        // The end of a name that is written with dashes.
+        _ if text[at] == b'-' => true,
+        [.., last] => last.is_ascii_whitespace() || b"/\\\"'`($;|&>:@=+".contains(&last),
+    };
+    let mut end = at + len;
+    if text[..end].last().is_some_and(u8::is_ascii_alphanumeric) {
+        let rest = &text[end..];
+        end += if rest.starts_with(b".exe") { 4 } else { 0 };
+        end += usize::from(matches!(text.get(end), Some(b'"' | b'\'')));
+        let apart =
+            text.get(end).is_none_or(u8::is_ascii_whitespace) || text[end..].starts_with(b"\\\n");
+        if !apart {
+            return None;
+        }
+    }
+    begins.then_some(end)
+}
+
+impl CredentialSlot {
+    /// Finds the values of this slot among the arguments. `sure` wants a joined value to look
+    /// like a password where the flag may begin another word.
+    pub(super) fn values(
+        &self,
+        text: &[u8],
+        program: usize,
+        arguments: &[ShellWord],
+        sure: bool,
+    ) -> Vec<Range<usize>> {
+        let words = match self.place {
+            SlotPlace::Joined(flag) => {
+                arguments.iter().filter_map(|word| word.behind(text, flag.as_bytes())).collect()
+            }
+            SlotPlace::Flag(flags) => flag_values(text, arguments, (flags, self.form), sure),
+            SlotPlace::Next(flags) => {
+                let behind = arguments.windows(2).filter(|pair| {
+                    flags.iter().any(|flag| &text[pair[0].raw.clone()] == flag.as_bytes())
+                });
+                behind.map(|pair| pair[1].clone()).collect()
+            }
+            SlotPlace::Argument(number) => arguments
+                .iter()
+                .filter(|word| word.is_argument(text))
+                .nth(number)
+                .cloned()
+                .into_iter()
+                .collect(),
+            SlotPlace::LastIf(letter) => {
+                let flagged = |word: &ShellWord| {
+                    let raw = &text[word.raw.clone()];
+                    raw.starts_with(b"-") && !raw.starts_with(b"--") && raw.contains(&letter)
+                };
+                let plain: Vec<&ShellWord> =
+                    arguments.iter().filter(|word| word.is_argument(text)).collect();
+                let last =
+                    plain.last().filter(|_| plain.len() > 1 && arguments.iter().any(flagged));
+                last.map(|word| (*word).clone()).into_iter().collect()
+            }
+            SlotPlace::Named => {
+                let named = arguments.windows(2).filter(|pair| {
+                    let name = Name::read(text, pair[0].raw.clone());
+                    name.is_some_and(|name| {
+                        name.strength != Strength::Generated && !name.plain.ends_with(b"key")
+                    })
+                });
+                named.map(|pair| pair[1].clone()).collect()
+            }
+            SlotPlace::Each => {
+                arguments.iter().filter(|word| word.is_argument(text)).cloned().collect()
+            }
+            SlotPlace::Piped => shell_word::echoed_before(text, program)
+                .into_iter()
+                .chain(shell_word::here_string(text, arguments))
+                .collect(),
+        };
+        words
+            .iter()
+            .filter_map(|word: &ShellWord| self.form.part_of(text, word.value(text)))
+            .collect()
+    }
+}
+
+fn flag_values(
+    text: &[u8],
+    arguments: &[ShellWord],
+    (flags, form): (&[&str], SlotForm),
+    sure: bool,
+) -> Vec<ShellWord> {
+    let looks_chosen = |value: &ShellWord| {
+        let part = form.part_of(text, value.value(text));
+        part.is_some_and(|part| form::chosen(&text[part]) > PasswordLikeness::No)
+    };
+    let mut found = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let raw = &text[word.raw.clone()];
+        for flag in flags.iter().map(|flag| flag.as_bytes()) {
+            if raw == flag {
+                // `--password = V`
+                let next = arguments.get(at + 1).filter(|next| &text[next.raw.clone()] == b"=");
+                let value = arguments.get(at + 1 + usize::from(next.is_some()));
+                found.extend(value.filter(|value| !sure || !value.is_flag(text)).cloned());
+            } else if let Some(value) = word.behind(text, flag) {
+                let joined = text[value.raw.clone()].first() == Some(&b'=');
+                if joined {
+                    found.extend(word.behind(text, &[flag, b"="].concat()));
+                } else if flag.ends_with(b":") || flag.len() == 2 && (!sure || looks_chosen(&value))
+                {
+                    found.push(value);
+                }
+            }
+        }
+    }
+    found
+}
+
+impl SlotForm {
+    fn part_of(self, text: &[u8], value: Range<usize>) -> Option<Range<usize>> {
+        let word = &text[value.clone()];
+        let start = match self {
+            Self::Whole => 0,
+            Self::Behind(sign) => word.iter().position(|&byte| byte == sign)? + 1,
+            Self::Login => {
+                let slash = word.iter().position(|&byte| byte == b'/').filter(|&at| at > 0)? + 1;
+                let end = word.iter().rposition(|&byte| byte == b'@').filter(|&at| at > slash);
+                return Some(value.start + slash..value.start + end.unwrap_or(word.len()));
+            }
+            Self::Scheme(scheme) => {
+                let rest = word.strip_prefix(scheme.as_bytes())?;
+                word.len() - rest.len()
+            }
+        };
+        Some(value.start + start..value.end)
+    }
+}
+
+/// True if the value of a slot is a literal, and not a placeholder, a variable or a sentence
+/// about the flag.
+pub(super) fn is_credential(value: &[u8]) -> bool {
+    let starts = value.first().is_some_and(|byte| !b"$<%[{,.;:)]|=`-".contains(byte));
+    let upper = value.iter().all(|byte| byte.is_ascii_uppercase() || b"_-".contains(byte));
+    starts
+        && value.len() >= 3
+        && !upper
+        && !value.starts_with(b"\\$")
+        && !placeholder::is_placeholder(value)
+        && !placeholder::is_stand_in(value)
+        && !placeholder::is_label(value)
+        && !words::has(words::GLUE, value)
+}
+
+/// For the literal `password ` of a `.netrc`: a user stands before it, and a machine.
+pub(super) fn find_netrc(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let before = &text[at.saturating_sub(240)..at];
+    // A string of JSON may begin with the machine.
+    let parts = before.split(|byte| byte.is_ascii_whitespace() || *byte == b'"');
+    let words: Vec<&[u8]> = parts.filter(|word| !word.is_empty()).collect();
+    let named = matches!(
+        words[..],
+        [.., b"default", b"login", _]
+            | [.., b"machine", _, b"login", _]
+            | [.., b"machine", _, b"login", _, b"account", _]
+    );
+    let start = at + b"password".len();
+    let blanks = text[start..].iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
+    let value = command_words(text, start + blanks).next()?.value(text);
+    (named && is_credential(&text[value.clone()])).then_some(value)
+}
+
+/// For the literal `/user:`, which stands behind the password of `net use`.
+pub(super) fn find_share(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let from = at.saturating_sub(200);
+    let line =
+        text[from..at].iter().rposition(|&byte| byte == b'\n').map_or(from, |line| from + line + 1);
+    let name =
+        text[line..at].windows(8).position(|window| window.eq_ignore_ascii_case(b"net use "))?;
+    let words = command_words(&text[..at], line + name + 8);
+    let value = words.filter(|word| word.is_argument(text)).last()?.value(text);
+    is_credential(&text[value.clone()]).then_some(value)
+}
+
+/// For the literal ` -p `: the flag of a program that nobody has told us of, where the same
+/// command has a flag for the user, and the value looks like a password.
+pub(super) fn find_beside_user(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let line = &text[at.saturating_sub(200)..text.len().min(at + 200)];
+    let before = &line[..at.min(200)];
+    let before = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let behind = line[at.min(200)..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let names_user = |part: &[u8]| {
+        let flags: [&[u8]; 5] = [b" -u ", b" -U ", b" --user", b" -l ", b" --login"];
+        flags.iter().any(|flag| part.windows(flag.len()).any(|window| window == *flag))
+    };
+    if !names_user(before) && !names_user(behind) {
+        return None;
+    }
+    let flag = text[at + 1..].iter().take(8).take_while(|byte| !byte.is_ascii_whitespace()).count();
+    let value = command_words(text, at + 1 + flag).next()?.value(text);
+    let word = &text[value.clone()];
+    let chosen = match form::chosen(word) {
+        PasswordLikeness::Clearly => true,
+        PasswordLikeness::Perhaps => word.len() >= 8 && !form::is_identifier(word),
+        PasswordLikeness::No => false,
+    };
+    (chosen && is_credential(word)).then_some(value)
+}

@@ -1,0 +1,119 @@
+//! The marks that select records (tags, operation, source paths), without reading a header:
+//! records that have all of it in common share one row of `mark_sets`, so that a project's many
+//! entries are a few short texts.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::schema;
+use crate::base::digest::Digest;
+use crate::database::{fault, in_transaction};
+use crate::entry::Header;
+use crate::error::{Error, Result};
+use crate::key::Scope;
+use crate::store::selection::{MarkSet, Selection};
+
+/// The `mark_set` of a record that can't be selected by anything.
+const NOTHING: i64 = 0;
+
+/// Records that are marked in one transaction.
+const BATCH: i64 = 500;
+
+/// The number of the set that a header's marks are, which is added if it is new.
+pub(super) fn place(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
+    let marks = MarkSet::of(header);
+    if marks.as_str().is_empty() {
+        return Ok(NOTHING);
+    }
+    let digest = Digest::of(marks.as_str().as_bytes());
+    let known = writer
+        .prepare_cached("SELECT id FROM mark_sets WHERE scope = ?1 AND digest = ?2")
+        .and_then(|mut find| {
+            find.query_row(params![scope, digest.as_bytes()], |row| row.get(0)).optional()
+        })
+        .map_err(marking)?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    writer
+        .prepare_cached("INSERT INTO mark_sets (scope, digest, marks) VALUES (?1, ?2, ?3)")
+        .and_then(|mut add| add.insert(params![scope, digest.as_bytes(), marks.as_str()]))
+        .map_err(marking)
+}
+
+/// The rows that a selection may mean: all of those, and few others. None where the file has
+/// no index of marks yet: then every record of the scope must be looked at.
+pub(super) fn candidates(
+    reader: &Connection,
+    scope: &Scope,
+    selection: &Selection,
+) -> Result<Option<Vec<i64>>> {
+    if !schema::is_complete(reader)? {
+        return Ok(None);
+    }
+    let find = || -> rusqlite::Result<Vec<i64>> {
+        let mut sets = reader.prepare_cached("SELECT id, marks FROM mark_sets WHERE scope = ?1")?;
+        let mut having = reader
+            .prepare_cached("SELECT rowid FROM entries WHERE mark_set = ?1 AND mark_set > 0")?;
+        // What a writer of an earlier version has stored has no marks.
+        let mut found: Vec<i64> = reader
+            .prepare_cached("SELECT rowid FROM entries WHERE scope = ?1 AND mark_set IS NULL")?
+            .query_map([scope.as_str()], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut rows = sets.query([scope.as_str()])?;
+        while let Some(row) = rows.next()? {
+            if selection.selects_marks(row.get_ref(1)?.as_str()?) {
+                let id: i64 = row.get(0)?;
+                for row in having.query_map([id], |row| row.get(0))? {
+                    found.push(row?);
+                }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    };
+    find().map(Some).map_err(|error| fault::explain(error, "looking for marked records"))
+}
+
+/// Marks some of the records behind row `after` that have no marks, in one transaction; says
+/// how far it came, and nothing when it has come to the end.
+pub(super) fn mark_batch(writer: &mut Connection, after: i64) -> Result<Option<i64>> {
+    in_transaction(writer, "marking records", |writer| mark_some(writer, after))
+}
+
+/// Marks all records that have no marks, within a transaction.
+pub(super) fn mark_all(writer: &Connection) -> Result<()> {
+    let mut after = Some(i64::MIN);
+    while let Some(row) = after {
+        after = mark_some(writer, row)?;
+    }
+    Ok(())
+}
+
+fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
+    let some = || -> rusqlite::Result<Vec<(i64, String, Vec<u8>)>> {
+        writer
+            .prepare_cached(
+                "SELECT rowid, scope, header FROM entries
+                 WHERE rowid > ?1 AND mark_set IS NULL ORDER BY rowid LIMIT ?2",
+            )?
+            .query_map([after, BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect()
+    };
+    let rows = some().map_err(marking)?;
+    for (row, scope, header) in &rows {
+        // A header that can't be read is looked at each time, as long as it is there.
+        let Ok(header) = Header::from_json(header) else { continue };
+        let set = place(writer, scope, &header)?;
+        writer
+            .prepare_cached(
+                "UPDATE entries SET mark_set = ?2, marked_at = stored_at WHERE rowid = ?1",
+            )
+            .and_then(|mut update| update.execute([*row, set]))
+            .map_err(marking)?;
+    }
+    Ok(rows.last().map(|(row, ..)| *row))
+}
+
+fn marking(error: rusqlite::Error) -> Error {
+    fault::explain(error, "marking a record")
+}

@@ -1,0 +1,99 @@
+//! Going on without what is faulty. A repository's file with a problem is left out as a
+//! whole, with a warning: whoever changes a repository must not be able to stop the user's
+//! commands. Commands that protect the user go on without the user's own file as well.
+
+use super::gather::Gathered;
+use super::given::{Given, Standing};
+use super::keys::KEYS;
+use super::origin::{File, Layer, Origin};
+use super::problem::Problem;
+
+impl Gathered {
+    /// Leaves out those of these files that have a problem.
+    pub(super) fn leave_out_faulty(&mut self, files: &[File]) {
+        for file in files {
+            let is_in = |given: &Given| matches!(&given.origin, Origin::File { file: it, .. } if it == file);
+            let is_about = |problem: &Problem| problem.order.1 == Some(*file);
+            let faults: Vec<Problem> = self
+                .givens
+                .iter()
+                .filter(|it| is_in(it))
+                .filter_map(|it| self.fault_of(it))
+                .collect();
+            if faults.is_empty() && !self.problems.iter().any(is_about) {
+                continue;
+            }
+            self.left_out.extend(self.problems.extract_if(.., |it| is_about(it)));
+            self.left_out.extend(faults);
+            self.givens.retain(|given| !is_in(given));
+            self.delicate.retain(|delicate| delicate.file != *file);
+            if *file == File::User {
+                self.prices.clear();
+            }
+        }
+    }
+
+    /// Leaves out everything that has a problem, but for flags.
+    pub(super) fn leave_out_all_faulty(&mut self) {
+        self.leave_out_faulty(&[File::User]);
+        let is_variable = |layer: Layer| matches!(layer, Layer::PeerVariable | Layer::Variable);
+        self.left_out.extend(self.problems.extract_if(.., |it| is_variable(it.order.0)));
+        for at in (0..self.givens.len()).rev() {
+            let given = &self.givens[at];
+            if is_variable(given.origin.layer())
+                && let Some(fault) = self.fault_of(given)
+            {
+                self.left_out.push(fault);
+                self.givens.remove(at);
+            }
+        }
+    }
+
+    /// One warning for each file or variable that is left out.
+    pub(crate) fn left_out_warnings(&self) -> Vec<String> {
+        let mut problems: Vec<&Problem> = self.left_out.iter().collect();
+        problems.sort_by_key(|problem| problem.order);
+        let same_file = |a: &&Problem, b: &&Problem| a.order.1.is_some() && a.order.1 == b.order.1;
+        let of_one = problems.chunk_by(same_file);
+        of_one
+            .map(|problems| {
+                let warning = ignoring(problems[0]);
+                match problems.len() - 1 {
+                    0 => warning,
+                    more => format!("{warning} ({more} more: `recoup config check`)"),
+                }
+            })
+            .collect()
+    }
+
+    /// The problem with a value that counts, if there is one.
+    fn fault_of(&self, given: &Given) -> Option<Problem> {
+        let key = KEYS.iter().find(|key| key.info().name == given.key.name)?;
+        let counts = given.standing == Standing::Counts;
+        counts.then(|| self.read(|raw, context| key.shown(raw, context), given).err())?
+    }
+}
+
+/// The warning about a file, or a variable, that is ignored because of this problem.
+fn ignoring(problem: &Problem) -> String {
+    let Problem { place, message, order: (_, file, _) } = problem;
+    if file.is_none() {
+        return format!("ignoring {problem}");
+    }
+    // `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`, and a key behind it or none.
+    let (mut file, key) = place.split_once(": ").unwrap_or((place, ""));
+    let mut numbers = Vec::new();
+    while let Some((before, number)) = file.rsplit_once(':')
+        && let Ok(number) = number.parse::<u64>()
+    {
+        file = before;
+        numbers.insert(0, number);
+    }
+    let spot = match &numbers[..] {
+        [] => String::new(),
+        [line] => format!("line {line}: "),
+        [line, column, ..] => format!("line {line}, column {column}: "),
+    };
+    let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+    format!("ignoring {file} as a whole: {spot}{key}{message}")
+}

@@ -1,0 +1,163 @@
+//! The payload that Cursor sends to a hook of Claude Code: events and tools have names of their
+//! own, the directory may be empty beside a list of workspace roots, and results are JSON in a
+//! string.
+//!
+//! ```text
+//! {"hook_event_name": "postToolUse", "conversation_id": ID, "generation_id": ID,
+//!  "cursor_version": …, "workspace_roots": [PATH], "cwd": "", "tool_name": "Shell", …}
+//! ```
+
+use std::path::PathBuf;
+
+use recoup_core::memory::hooked::Client;
+use recoup_core::memory::transcript::{Action, Call, Ended, Outcome, named};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
+use crate::hooks::typed::typed;
+use crate::hooks::wire::{self, lenient};
+
+/// The payload on a hook's stdin. Which of these are there depends on the event.
+#[derive(Debug, Deserialize)]
+pub(in crate::hooks) struct CursorPayload<'a> {
+    #[serde(default, deserialize_with = "lenient")]
+    hook_event_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    conversation_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    session_id: Option<String>,
+    /// The turn.
+    #[serde(default, deserialize_with = "lenient")]
+    generation_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    cwd: Option<PathBuf>,
+    #[serde(default, deserialize_with = "lenient")]
+    workspace_roots: Option<Vec<PathBuf>>,
+    #[serde(default, deserialize_with = "lenient")]
+    is_background_agent: Option<bool>,
+    #[serde(default, deserialize_with = "lenient")]
+    prompt: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    tool_name: Option<String>,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "lenient")]
+    tool_use_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    tool_output: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    error_message: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    failure_type: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    is_interrupt: Option<bool>,
+    #[serde(default, deserialize_with = "lenient")]
+    status: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    reason: Option<String>,
+}
+
+/// The output of a tool.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolOutput {
+    #[serde(default, deserialize_with = "lenient")]
+    output: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    exit_code: Option<i32>,
+}
+
+/// The event that a payload tells of; none for those that mean nothing to us, and where nobody
+/// says which project it is about.
+pub(in crate::hooks) fn event(payload: &CursorPayload<'_>) -> Option<Event> {
+    let name = payload.hook_event_name.clone()?;
+    let what = match name.as_str() {
+        // A conversation is told of once, when it is new.
+        "sessionStart" => EventKind::Began(How::Startup),
+        "beforeSubmitPrompt" => EventKind::Prompt(Prompt {
+            text: typed(Client::ClaudeCode, payload.prompt.as_deref()?)?,
+            turn: payload.generation_id.clone(),
+        }),
+        // Before a call nothing can be said to the agent: it is told with the result.
+        "postToolUse" => called(payload)?,
+        "postToolUseFailure" => failed(payload)?,
+        // No event follows a compaction.
+        "preCompact" => EventKind::Compacted,
+        "stop" => EventKind::Stopped(Stop {
+            turn: payload.generation_id.clone(),
+            failed: payload.status.clone().filter(|status| status == "error"),
+            ..Stop::default()
+        }),
+        "sessionEnd" => EventKind::Ended(payload.reason.clone().unwrap_or_default()),
+        _ => return None,
+    };
+    let session = [&payload.conversation_id, &payload.session_id].into_iter().flatten();
+    let session = session.map(String::as_str).find(|id| !id.is_empty());
+    let roots = payload.workspace_roots.iter().flatten();
+    let cwd = payload.cwd.iter().chain(roots).find(|dir| dir.is_absolute())?.clone();
+    Some(Event {
+        client: Client::ClaudeCode,
+        name,
+        session: named(session.unwrap_or("unknown")),
+        agent: None,
+        cwd,
+        // Cursor's transcripts have another layout.
+        transcript: None,
+        parent: None,
+        format: WireFormat::Cursor,
+        person: payload.is_background_agent.map(|is_alone| !is_alone),
+        heard: true,
+        what,
+    })
+}
+
+fn action(tool: &str, input: &RawValue) -> Action {
+    let path = || wire::field(input, "file_path").or_else(|| wire::field(input, "path"));
+    let known = match tool {
+        "Shell" => wire::field(input, "command").map(Action::shell),
+        "Edit" | "StrReplace" | "Delete" => path().map(|path| Action::Edit(vec![path])),
+        "Write" => path().map(Action::Write),
+        "Read" => path().map(Action::Read),
+        _ => None,
+    };
+    known.unwrap_or(Action::Other)
+}
+
+fn called(payload: &CursorPayload<'_>) -> Option<EventKind> {
+    let call = payload.call()?;
+    let text = payload.tool_output.as_deref().unwrap_or_default();
+    let said: ToolOutput = serde_json::from_str(text).unwrap_or_default();
+    let ended = match said.exit_code {
+        Some(0) | None => Ended::Succeeded,
+        exit => Ended::Failed { exit },
+    };
+    let outcome = Outcome::new(&call.id, ended, said.output.as_deref().unwrap_or(text));
+    Some(EventKind::Called(call, outcome))
+}
+
+/// A call that failed. One that was not allowed says nothing about itself.
+fn failed(payload: &CursorPayload<'_>) -> Option<EventKind> {
+    let call = payload.call()?;
+    if payload.failure_type.as_deref() == Some("permission_denied") {
+        return None;
+    }
+    let error = payload.error_message.as_deref().unwrap_or_default();
+    let ended = if payload.is_interrupt == Some(true) {
+        Ended::Interrupted
+    } else {
+        let code = error.rsplit_once("exit code ").map_or("", |(_, code)| code);
+        Ended::Failed { exit: code.split_whitespace().next().and_then(|code| code.parse().ok()) }
+    };
+    let outcome = Outcome::new(&call.id, ended, error);
+    Some(EventKind::Called(call, outcome))
+}
+
+impl CursorPayload<'_> {
+    /// The call that it is about. One without an id is known by what it says.
+    fn call(&self) -> Option<Call> {
+        let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
+        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::print(input.get()));
+        Some(Call::new(&id, tool, action(tool, input), input.get().as_bytes()))
+    }
+}

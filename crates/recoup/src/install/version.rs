@@ -1,0 +1,103 @@
+//! The version of a client that is installed here. What may be written into its settings
+//! depends on it.
+
+use std::fmt;
+use std::io::{Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::base::clock::Deadline;
+
+use super::places::{Places, is_program};
+
+/// Longer than a client for Node.js takes on a busy machine.
+const FOR_VERSION: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
+/// No answer is longer.
+const LONGEST: u64 = 1 << 10;
+
+/// A client's version, such as 2.1.139.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ClientVersion(pub(crate) u32, pub(crate) u32, pub(crate) u32);
+
+impl ClientVersion {
+    /// The first word of what a client prints: `2.1.139 (Claude Code)`.
+    fn parse(said: &str) -> Option<Self> {
+        let numbers: Result<Vec<u32>, _> =
+            said.split_whitespace().next()?.split('.').map(str::parse).collect();
+        match numbers.ok()?[..] {
+            [major, minor, patch] => Some(Self(major, minor, patch)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ClientVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// Asks the installed Claude Code for its version; none if it is not found, or does not say.
+pub(crate) fn ask_claude_code(places: &Places) -> Option<ClientVersion> {
+    let search = places.search_outside_project();
+    // Where its installers put it, which is not always on the PATH.
+    let usual = [places.claude.join("local"), places.home.join(".local/bin")];
+    let mut programs = search.iter().chain(&usual).map(|dir| dir.join("claude"));
+    let program = programs.find(|path| is_program(path) && !places.is_in_project(path))?;
+    ClientVersion::parse(&printed_version(&program, &search, places)?)
+}
+
+/// Returns the output of `PROGRAM --version`. Clients write settings even then, so
+/// it gets a directory of its own for them.
+fn printed_version(program: &Path, search: &[PathBuf], places: &Places) -> Option<String> {
+    let dir = tempfile::Builder::new().prefix("recoup-version-").tempdir().ok()?;
+    // A file and not a pipe: nobody can hold its end open.
+    let mut said = tempfile::tempfile_in(dir.path()).ok()?;
+    let mut child = Command::new(program)
+        .arg("--version")
+        .env_clear()
+        .env("PATH", std::env::join_paths(search).ok()?)
+        // Version managers find the program from there.
+        .env("HOME", &places.home)
+        .env("CLAUDE_CONFIG_DIR", dir.path())
+        .env("DISABLE_AUTOUPDATER", "1")
+        .current_dir(dir.path())
+        .stdin(Stdio::null())
+        .stdout(said.try_clone().ok()?)
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let deadline = Deadline::after(FOR_VERSION);
+    let status = loop {
+        match child.try_wait() {
+            Ok(None) if !deadline.passed() => thread::sleep(STEP),
+            Ok(Some(status)) => break status,
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                break child.wait().ok()?;
+            }
+        }
+    };
+    let mut text = String::new();
+    said.rewind().ok()?;
+    said.take(LONGEST).read_to_string(&mut text).ok()?;
+    status.success().then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_word() {
+        let parse = ClientVersion::parse;
+        assert_eq!(parse("2.1.139 (Claude Code)\n"), Some(ClientVersion(2, 1, 139)));
+        assert!(parse("2.1.139 (Claude Code)") > parse("2.1.99 (Claude Code)"));
+        for none in ["", "claude 2.1.139", "2.1", "2.1.139.1", "2.1.x", "v2.1.139", "2.1.-1"] {
+            assert_eq!(parse(none), None, "{none}");
+        }
+    }
+}
