@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use recoup_core::Result;
 use recoup_core::error::IoContext as _;
+use rustix::process::WaitOptions;
 
 /// The first file descriptor that is not one of the three streams.
 const FIRST_INHERITED: i32 = 3;
@@ -42,4 +43,16 @@ pub(crate) fn start(
 pub(crate) fn leave_session() {
     // It fails only for one who leads a group already, and then nothing is lost.
     let _ = rustix::process::setsid();
+}
+
+/// Makes this process the parent of every descendant whose own parent ends, so that we see it
+/// end as well. Other systems than Linux leave this to their first process.
+pub(crate) fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Waits until every child has ended, adopted ones included.
+pub(crate) fn wait_for_children() {
+    while rustix::process::wait(WaitOptions::empty()).is_ok() {}
 }

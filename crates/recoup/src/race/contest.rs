@@ -15,9 +15,10 @@ use rustix::process::Pid;
 
 use super::guard::Guard;
 use super::kin::Kin;
-use super::runner::{self, Runner};
+use super::runner::Runner;
 use super::signals::Signals;
 use super::{Begun, Outcome, Race, agent_name};
+use crate::process::detached;
 
 /// How often we look what others in the session have found.
 const TICK: Duration = Duration::from_millis(200);
@@ -53,7 +54,7 @@ impl<'a> Contest<'a> {
     pub(super) fn prepare(race: Race<'a>) -> Result<Self> {
         // Before anything starts, so that none of it is missed.
         let signals = Signals::listen()?;
-        runner::adopt_orphans();
+        detached::adopt_orphans();
         let id = ids::fresh(&SystemClock);
         Ok(Self {
             deadline: race.timeout.map(|time| Deadline::after(time.min(LONGEST))),

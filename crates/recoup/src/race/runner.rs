@@ -269,14 +269,6 @@ impl Stream {
     }
 }
 
-/// From now on what a command leaves behind becomes a child of ours when that ends, so
-/// that we see it end, too. Elsewhere the first process of the system sees to it, some
-/// time.
-pub(super) fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-}
-
 fn spooling() -> String {
     "setting a command's output aside".to_owned()
 }

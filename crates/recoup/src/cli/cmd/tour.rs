@@ -12,6 +12,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{Answer, Ended, Failure, human, ui};
 use crate::config::VARIABLES;
+use crate::process::detached;
 
 /// Show the main job end to end, in a temporary home.
 #[derive(Debug, Args)]
@@ -38,8 +39,11 @@ impl TourArgs {
             .prefix("recoup-tour-")
             .tempdir()
             .doing(|| "creating a temporary home".to_owned())?;
-        Tour { dir: temp.path() }.take()?;
-        Ok(Answer::Yes)
+        // A hook leaves a worker behind, which would write into the home while it is removed.
+        detached::adopt_orphans();
+        let taken = Tour { dir: temp.path() }.take();
+        detached::wait_for_children();
+        taken
     }
 }
 
