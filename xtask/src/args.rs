@@ -14,6 +14,7 @@ Tasks:
                      --full also drives the real Claude Code, Codex, Gemini CLI,
                      opencode and Pi, from the npm registry
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
+  dist               the program as it is distributed: static, optimized as a whole
   eval secrets       how well secrets are told from clean texts, with what is wrong
   eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
   eval classify      how well prompts are read: the working half with every error, the
@@ -28,6 +29,7 @@ pub(crate) enum Task {
     Test(Extent),
     /// With the arguments for the benchmark itself.
     Bench(Vec<OsString>),
+    Dist,
     Eval(Subject),
     Tools(Extent),
     Help,
@@ -74,6 +76,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
         Some("test") => return extent(arguments).map(Task::Test),
         Some("bench") => return bench(arguments),
         Some("eval") => return eval(arguments),
+        Some("dist") => Task::Dist,
         Some("tools") => return extent(arguments).map(Task::Tools),
         Some("help" | "--help" | "-h") => Task::Help,
         _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
@@ -173,6 +176,7 @@ mod tests {
         ] {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Classify(which))));
         }
+        assert_eq!(parsed("dist"), Ok(Task::Dist));
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
             assert_eq!(parsed(help), Ok(Task::Help));

@@ -31,7 +31,7 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         vec!["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
     // It measures time, and makes ten models.
     if matches!(subject, Subject::Classify(_)) {
-        arguments.extend(["--profile", "eval"]);
+        arguments.push("--release");
     }
     workspace::cargo(arguments)
         .arg("--")

@@ -1,5 +1,5 @@
 //! The project's own commands, started with `cargo xtask`: `test`, `bench`,
-//! `eval` and `tools`.
+//! `dist`, `eval` and `tools`.
 //!
 //! They need nothing but a Rust toolchain and, for the tests, a Python with pip
 //! (`node.rs`), so that one command works on a fresh checkout, on a developer's
@@ -20,6 +20,7 @@ mod backports;
 mod bench;
 mod clients;
 mod debian;
+mod dist;
 mod eval;
 mod failure;
 mod mcp_clients;
@@ -48,6 +49,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     match args::parse(arguments)? {
         Task::Test(extent) => test::run(extent),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Dist => dist::run(),
         Task::Eval(subject) => eval::run(&subject),
         Task::Tools(extent) => tools::run(extent),
         Task::Help => {

@@ -10,11 +10,14 @@ pub(crate) fn root() -> &'static Path {
     package.parent().unwrap_or(package)
 }
 
-/// Where the unpacked tools are kept: with everything else that `cargo clean`
-/// may throw away.
+/// The directory of everything that cargo makes and `cargo clean` throws away.
+pub(crate) fn target_dir() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// The directory of the unpacked tools.
 pub(crate) fn tools_dir() -> PathBuf {
-    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(target).join("tools")
+    target_dir().join("tools")
 }
 
 /// The cargo that started us (the same toolchain), in the workspace's root.

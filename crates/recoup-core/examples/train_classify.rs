@@ -1,5 +1,5 @@
 //! Makes the weights of `memory::classify` from the working half and the training
-//! prompts: `cargo run --profile eval -p recoup-core --example train_classify`. The same
+//! prompts: `cargo run --release -p recoup-core --example train_classify`. The same
 //! corpora give the same bytes.
 #![allow(clippy::print_stdout, reason = "a report for the terminal")]
 #![allow(

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::measure::{Ratio, Size, compare, medians};
 use crate::notes;
+use crate::scene::in_clean_environment;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const TRUE: &str = "/bin/true";
@@ -241,7 +242,7 @@ impl Scene {
     }
 
     fn spawn(&self, program: &str, args: &[&str], stdout: Stdio) -> Child {
-        Command::new(program)
+        in_clean_environment(program)
             .args(args)
             .current_dir(self.project())
             .env("RECOUP_HOME", self.home())

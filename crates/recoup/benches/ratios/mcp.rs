@@ -2,7 +2,7 @@
 //! 5,000 notes, and what it takes in memory.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::measure::{Figure, Ratio, Size, compare};
 use crate::notes;
 use crate::retrieval;
+use crate::scene::in_clean_environment;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const NOTES: usize = 5_000;
@@ -20,7 +21,7 @@ const GOAL: Duration = Duration::from_millis(1);
 /// From the start of the process to its answer to `initialize`, and its end.
 pub(crate) fn hello_against_true() -> Ratio {
     let home = TempDir::new().unwrap();
-    let run_true = || assert!(Command::new("/bin/true").status().unwrap().success());
+    let run_true = || assert!(in_clean_environment("/bin/true").status().unwrap().success());
     compare(10.0, 500, 1, run_true, || drop(Client::greeted(&home)))
 }
 
@@ -92,7 +93,7 @@ struct Client {
 
 impl Client {
     fn greeted(home: &TempDir) -> Self {
-        let mut child = Command::new(RECOUP)
+        let mut child = in_clean_environment(RECOUP)
             .arg("mcp")
             .env("RECOUP_HOME", home.path())
             .current_dir(home.path())

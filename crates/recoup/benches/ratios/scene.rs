@@ -80,7 +80,7 @@ impl Scene {
     }
 
     fn run_as(&self, code: i32, program: &str, args: &[&str], variables: &[(&str, &str)]) {
-        let status = Command::new(program)
+        let status = in_clean_environment(program)
             .args(args)
             .env("RECOUP_HOME", self.dir.path())
             .envs(variables.iter().copied())
@@ -91,6 +91,14 @@ impl Scene {
             .unwrap();
         assert_eq!(status.code(), Some(code), "{program} {args:?}: {status}");
     }
+}
+
+/// A program that is to be measured. Cargo's `LD_LIBRARY_PATH` would make the dynamic linker of
+/// the baseline search sixty directories, and flatter every ratio.
+pub(crate) fn in_clean_environment(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
+    command
 }
 
 impl Scene {

@@ -72,6 +72,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     {
         return hook::run(rest);
     }
+    if let Some(command) = Command::parse_hot(&args) {
+        return exit_code(command.run(), Keeps::InStore);
+    }
     let wrong = |error| ui::usage(&error, if is_bare { NO } else { wrong_usage(&args) });
     let matches = match definition().try_get_matches_from(&args) {
         Ok(matches) => matches,
@@ -81,12 +84,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(cli) => cli.command.run(),
         Err(error) => return wrong(error),
     };
+    exit_code(ended, Keeps::of(&matches))
+}
+
+/// The exit code of a command, after a failure has been reported.
+fn exit_code(ended: Ended, keeps: Keeps) -> i32 {
     match ended {
         Ok(Answer::Yes) => YES,
         Ok(Answer::No) => NO,
         Ok(Answer::Unsound) => USAGE,
         Ok(Answer::Exit(code)) => code,
-        Err(failure) => failure.report(Keeps::of(&matches)),
+        Err(failure) => failure.report(keeps),
     }
 }
 

@@ -1,5 +1,5 @@
 //! A linear model of what sentences are. Its weights were made by
-//! `cargo run --profile eval -p recoup-core --example train_classify` and come with the program.
+//! `cargo run --release -p recoup-core --example train_classify` and come with the program.
 
 use super::features::{BUCKETS, Feature};
 

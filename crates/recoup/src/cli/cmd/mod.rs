@@ -23,7 +23,9 @@ mod trust;
 mod uninstall;
 mod watch;
 
-use clap::Subcommand;
+use std::ffi::{OsStr, OsString};
+
+use clap::{Args, Subcommand};
 
 use super::Ended;
 
@@ -115,6 +117,21 @@ pub(super) enum Command {
 }
 
 impl Command {
+    /// Parses the commands that agents run all the time. Building the whole command tree costs as
+    /// much as a hit, and these need only their own flags. `None` leaves everything else to the
+    /// complete parser: other commands, help, and wrong usage with its message.
+    pub(super) fn parse_hot(args: &[OsString]) -> Option<Self> {
+        let names: Vec<_> = args.iter().skip(1).take(2).filter_map(|arg| arg.to_str()).collect();
+        match names[..] {
+            ["exec", ..] => parse_leaf(&args[1..]).map(Self::Exec),
+            ["cache", "get"] => parse_leaf(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache),
+            ["early-exit", "check"] => {
+                parse_leaf(&args[2..]).map(early_exit::EarlyExitArgs::check).map(Self::EarlyExit)
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn run(self) -> Ended {
         match self {
             Self::Init(args) => args.run(),
@@ -139,6 +156,63 @@ impl Command {
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
             Self::Tour(args) => args.run(),
+        }
+    }
+}
+
+/// Parses the arguments of one command, whose name is the first of them.
+fn parse_leaf<A: Args>(args: &[impl AsRef<OsStr>]) -> Option<A> {
+    let leaf = A::augment_args(clap::Command::new("recoup"));
+    let matches = leaf.try_get_matches_from(args.iter().map(AsRef::as_ref)).ok()?;
+    A::from_arg_matches(&matches).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn split(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn hot_commands_are_parsed_as_by_the_whole_tree() {
+        for line in [
+            "recoup cache get --key abc",
+            "recoup cache get --paths a,b --query q --operation o --json --max-age 1h",
+            "recoup cache get --key abc --token --sources a,b --scope global --store file:x",
+            "recoup exec true",
+            "recoup exec -v --source src --source -x --env A --tag t --store memory: -- sh -c exit",
+            "recoup exec --ttl 7d --scope tenant:x ls --help",
+            "recoup exec --stdin -- -x",
+            "recoup early-exit check s",
+            "recoup early-exit check s --json --store redis://h",
+        ] {
+            let hot = Command::parse_hot(&split(line)).expect(line);
+            let whole = Cli::try_parse_from(split(line)).expect(line).command;
+            assert_eq!(format!("{hot:?}"), format!("{whole:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_and_wrong_usage_are_left_to_the_whole_tree() {
+        for line in [
+            "recoup",
+            "recoup cache",
+            "recoup cache --scope global get --key abc",
+            "recoup cache get --help",
+            "recoup cache get --key a --bogus",
+            "recoup exec",
+            "recoup exec --help",
+            "recoup exec --refresh --no-cache true",
+            "recoup early-exit check",
+            "recoup early-exit check s t",
+            "recoup cache set --key a",
+        ] {
+            assert!(Command::parse_hot(&split(line)).is_none(), "{line}");
         }
     }
 }

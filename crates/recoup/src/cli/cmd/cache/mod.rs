@@ -60,7 +60,20 @@ enum Action {
     Clear(clear::ClearArgs),
 }
 
+/// The arguments of `recoup cache get` alone.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CacheGetArgs {
+    #[command(flatten)]
+    get: get::GetArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
 impl CacheArgs {
+    pub(in crate::cli) fn get(args: CacheGetArgs) -> Self {
+        Self { action: Action::Get(args.get), place: args.place }
+    }
+
     pub(in crate::cli) fn run(self) -> Ended {
         let Self { action, place } = self;
         let overrides = place.overrides();

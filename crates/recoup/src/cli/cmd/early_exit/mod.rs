@@ -23,6 +23,13 @@ use crate::config::Overrides;
 pub(in crate::cli) struct EarlyExitArgs {
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    place: SessionStoreArgs,
+}
+
+/// `--store`, for sessions.
+#[derive(Debug, Args)]
+struct SessionStoreArgs {
     /// `redis://HOST` for agents on several machines; any other store means this one
     /// [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
@@ -73,10 +80,23 @@ enum Action {
     Guard(race::GuardArgs),
 }
 
+/// The arguments of `recoup early-exit check` alone.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct EarlyExitCheckArgs {
+    #[command(flatten)]
+    check: check::CheckArgs,
+    #[command(flatten)]
+    place: SessionStoreArgs,
+}
+
 impl EarlyExitArgs {
+    pub(in crate::cli) fn check(args: EarlyExitCheckArgs) -> Self {
+        Self { action: Action::Check(args.check), place: args.place }
+    }
+
     pub(in crate::cli) fn run(self) -> Ended {
-        let Self { action, store } = self;
-        let overrides = Overrides { store, scope: None };
+        let Self { action, place } = self;
+        let overrides = Overrides { store: place.store, scope: None };
         // Names first: a wrong one is wrong whatever the configuration says.
         let app = || App::load(&overrides);
         match action {
