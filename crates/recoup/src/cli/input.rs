@@ -41,6 +41,21 @@ pub(super) fn file_up_to(limit: u64, flag: &str, path: &Path) -> Result<Vec<u8>>
     fsx::read_limited(path, limit).map_err(|error| error.context(flag))
 }
 
+/// The kind of error for a value that is none: wrong usage where it was typed, and invalid
+/// content where it was read from a file or from stdin.
+pub(super) fn invalid_kind(given: &str) -> ErrorKind {
+    if given == "-" || given.starts_with('@') { ErrorKind::Invalid } else { ErrorKind::Usage }
+}
+
+/// Words that say something, joined.
+pub(super) fn sentence(words: &[String]) -> Result<String> {
+    let text = words.join(" ");
+    if text.trim().is_empty() {
+        return Err(Error::usage("TEXT is empty"));
+    }
+    Ok(text)
+}
+
 /// What must be text.
 pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {

@@ -116,8 +116,12 @@ fn wrong_usage(args: &[OsString]) -> i32 {
 
 /// The whole command line, as help, completions and manual pages show it.
 fn definition() -> clap::Command {
-    Cli::command().after_help(environment())
+    Cli::command().after_help(format!("{EXIT_CODES}\n\n{}", environment()))
 }
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
+Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.";
 
 fn environment() -> String {
     let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, Chunks};
@@ -173,19 +173,62 @@ pub(super) fn reader_leaves_within(time: Duration) -> bool {
 
 /// Rows under headings, as wide as the terminal allows.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
+    line(arranged(headings, rows).trim_fmt())
+}
+
+fn arranged(headings: &[&str], rows: &[Vec<String>]) -> Table {
     let mut table = Table::new();
     let cells = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.load_style(presets::NOTHING).set_header(headings).add_rows(rows);
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2)).set_cell_alignment(CellAlignment::Left);
+        column.set_padding((0, GAP)).set_cell_alignment(CellAlignment::Left);
+    }
+    table
+}
+
+/// Spaces between two columns.
+const GAP: u16 = 2;
+
+/// The fewest columns of a terminal that are left to the text of a list.
+const LEAST_TEXT: u16 = 20;
+
+/// A list of things under headings, of which the first is what they are called and the last is
+/// text. A name stays whole, so that it can be copied: where the terminal is narrow the text is
+/// wrapped, and then columns between the two are left out, from the right.
+fn list(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
+    let mut table = arranged(headings, rows);
+    let Some(room) = table.width() else { return line(table.trim_fmt()) };
+    let widths = column_widths(headings, rows);
+    let last = widths.len() - 1;
+    let text = widths[last].min(LEAST_TEXT.into());
+    let needed = |before: &[usize]| before.iter().map(|it| it + usize::from(GAP)).sum::<usize>();
+    let fits = |kept: &usize| needed(&widths[..*kept]) + text <= usize::from(room);
+    let kept = (1..=last).rev().find(fits).unwrap_or(1);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_constraint(match at {
+            at if at == last => ColumnConstraint::LowerBoundary(Width::Fixed(LEAST_TEXT)),
+            at if at < kept => ColumnConstraint::ContentWidth,
+            _ => ColumnConstraint::Hidden,
+        });
+        if at == last {
+            column.set_padding((0, 0));
+        }
     }
     line(table.trim_fmt())
 }
 
-/// Rows under headings as they come. The first ones make the widths; a table of no more than
-/// these is printed as [`table`] prints it.
+fn column_widths(headings: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
+    let widest = |(at, heading): (usize, &&str)| {
+        let cells = rows.iter().map(|row| printable(&row[at]).width());
+        cells.fold(heading.width(), usize::max)
+    };
+    headings.iter().enumerate().map(widest).collect()
+}
+
+/// Rows of a list as they come. The first ones make the widths; a list of no more than these
+/// fits the terminal.
 pub(super) struct RowStream {
     headings: &'static [&'static str],
     first: Vec<Vec<String>>,
@@ -209,11 +252,10 @@ impl RowStream {
         if self.first.len() < Self::FIRST {
             return Ok(());
         }
+        self.widths = Some(column_widths(self.headings, &self.first));
         let headings: Vec<String> = self.headings.iter().map(ToString::to_string).collect();
-        let rows = [vec![headings], std::mem::take(&mut self.first)].concat();
-        let width = |at: usize| rows.iter().map(|row| printable(&row[at]).width()).max();
-        self.widths = Some((0..self.headings.len()).map(|at| width(at).unwrap_or(0)).collect());
-        rows.iter().try_for_each(|row| self.print(row))
+        self.print(&headings)?;
+        std::mem::take(&mut self.first).iter().try_for_each(|row| self.print(row))
     }
 
     fn print(&mut self, row: &[String]) -> Result<(), Failure> {
@@ -234,7 +276,7 @@ impl RowStream {
         if self.first.is_empty() {
             return Ok(false);
         }
-        table(self.headings, &self.first).map(|()| true)
+        list(self.headings, &self.first).map(|()| true)
     }
 }
 

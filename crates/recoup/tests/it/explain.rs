@@ -35,13 +35,12 @@ fn told(output: &Output) -> String {
     lines.join("\n")
 }
 
+/// The exit code says whether it is a miss.
+#[track_caller]
 fn explain(home: &Home, args: &[&str]) -> String {
-    told(&home.run(&[&["explain"], args].concat()).expect(0))
-}
-
-/// The same of a key that has no entry.
-fn explain_missing(home: &Home, args: &[&str]) -> String {
-    told(&home.run(&[&["explain"], args].concat()).expect(1))
+    let output = home.run(&[&["explain"], args].concat());
+    let is_miss = output.text().starts_with("miss: ");
+    told(&output.expect(i32::from(is_miss)))
 }
 
 fn explain_exec(home: &Home, flags: &[&str], command: &[&str]) -> String {
@@ -112,7 +111,7 @@ fn what_differs_from_the_nearest_is_named() {
       extra: now “v2”, was “v1”
     ");
     let words = ["explain", "exec", "--env", "FLAGS", "--key-extra", "v1", "echo", "review", "src"];
-    let set = told(&finish(home.command(&words).env("FLAGS", "x")).expect(0));
+    let set = told(&finish(home.command(&words).env("FLAGS", "x")).expect(1));
     insta::assert_snapshot!(set, @"
     miss: there is no such entry
     nearest: KEY, made N ago, which differs in
@@ -129,7 +128,7 @@ fn a_value_that_is_not_kept_is_inferred() {
         finish(home.command(&words).env("MODEL", value).env("OTHER", "same"))
     };
     run(&[], "one").expect(0);
-    insta::assert_snapshot!(told(&run(&["explain"], "two").expect(0)), @"
+    insta::assert_snapshot!(told(&run(&["explain"], "two").expect(1)), @"
     miss: there is no such entry
     nearest: KEY, made N ago, which differs in
       env: another value of MODEL or OTHER
@@ -198,7 +197,7 @@ fn what_was_deleted_or_cleared_says_so() {
     home.cache(&["delete", "--key", "one"]).expect(0);
     home.cache(&["clear", "--yes"]).expect(0);
     for key in ["one", "two"] {
-        let told = explain_missing(&home, &[key]);
+        let told = explain(&home, &[key]);
         let lines: Vec<&str> = told.lines().take(2).collect();
         assert_eq!(lines, ["miss: there is no such entry", "  deleted, N ago"], "{key}");
     }
@@ -260,7 +259,7 @@ fn credentials_of_the_environment_are_not_repeated() {
     let value = "hunter2-zebra-quux-77";
     exec(&home, &[], &["echo", "hello", "world", "foo"]);
     let words = ["explain", "--json", "exec", "--", "echo", "hello", "world", value];
-    let output = finish(home.command(&words).env("MY_API_TOKEN", value)).expect(0);
+    let output = finish(home.command(&words).env("MY_API_TOKEN", value)).expect(1);
     assert!(!output.text().contains(value), "{}", output.text());
     assert!(output.text().contains("[redacted: environment-credential]"), "{}", output.text());
     home.run(&[
@@ -286,7 +285,7 @@ fn secrets_at_the_end_of_a_preview_are_not_kept_in_part() {
 #[test]
 fn asking_changes_nothing() {
     let home = Home::new();
-    home.run(&["explain", "exec", "--", "true"]).expect(0);
+    home.run(&["explain", "exec", "--", "true"]).expect(1);
     assert!(!home.recoup().exists());
 }
 
@@ -295,7 +294,7 @@ fn a_key_is_that_very_key_and_its_beginning_is_named() {
     let home = Home::new();
     let key = "0123456789abcdef".repeat(4);
     home.set(&key, "{}");
-    assert_eq!(explain_missing(&home, &["--key", "76543210"]), "miss: there is no such entry");
+    assert_eq!(explain(&home, &["--key", "76543210"]), "miss: there is no such entry");
     assert!(explain(&home, &["--key", "01234567"]).starts_with("hit: "));
     let output = home.run(&["explain", "01234567"]).expect(0);
     assert_eq!(output.stderr, format!("of {key}, whose key begins so:\n"));
@@ -307,14 +306,14 @@ fn a_key_is_that_very_key_and_its_beginning_is_named() {
 #[test]
 fn programs_can_tell_the_reasons_apart() {
     let home = Home::new();
-    let code = |output: Output| output.expect(0).json()["causes"][0]["code"].clone();
+    let code = |output: Output| output.expect(1).json()["causes"][0]["code"].clone();
     let explain = ["explain", "--json", "exec", "--", "true"];
     assert_eq!(code(home.run(&explain)), "absent");
     assert_eq!(code(finish(home.command(&explain).env("RECOUP_CACHE_ENABLED", "0"))), "disabled");
     let refreshing = ["explain", "--json", "exec", "--refresh", "--", "true"];
     assert_eq!(code(home.run(&refreshing)), "asked");
     let away = ["explain", "--json", "--store", "redis://127.0.0.1:1", "key"];
-    let output = home.run(&away).expect(0);
+    let output = home.run(&away).expect(1);
     assert_eq!(output.json()["causes"][0]["code"], "store_unavailable");
     assert_eq!(output.json()["text"], "miss: the store could not answer");
 }
@@ -334,7 +333,7 @@ fn a_result_is_explained_by_its_parts_or_its_key() {
     assert_eq!(explain(&home, &[&key]), "hit: N s old, good for another N days");
     assert_eq!(explain(&home, &[&key[..16]]), "hit: N s old, good for another N days");
     assert_eq!(explain(&home, &["--key", &key]), "hit: N s old, good for another N days");
-    assert_eq!(explain_missing(&home, &["no-such-key"]), "miss: there is no such entry");
+    assert_eq!(explain(&home, &["no-such-key"]), "miss: there is no such entry");
 }
 
 #[test]
@@ -348,7 +347,7 @@ fn an_agent_run_is_explained() {
 fn programs_get_the_same_in_fields() {
     let home = Home::new();
     exec(&home, &[], &["echo", "one"]);
-    let mut json = home.run(&["explain", "--json", "exec", "--", "echo", "two"]).expect(0).json();
+    let mut json = home.run(&["explain", "--json", "exec", "--", "echo", "two"]).expect(1).json();
     let nearest = json["nearest"].take();
     assert_eq!(json["status"], "miss");
     assert_eq!(json["kind"], "command");
@@ -360,7 +359,7 @@ fn programs_get_the_same_in_fields() {
     exec(&home, &["--source", "source"], &["echo", "one"]);
     home.write("source", "another");
     let words = ["explain", "--json", "exec", "--source", "source", "--", "echo", "one"];
-    let cause = home.run(&words).expect(0).json()["causes"][0].take();
+    let cause = home.run(&words).expect(1).json()["causes"][0].take();
     assert_eq!((&cause["code"], &cause["path"]), (&"source_modified".into(), &"source".into()));
 }
 
@@ -384,7 +383,7 @@ fn commands_that_look_something_up_explain_it_by_the_way() {
 #[test]
 fn nothing_is_run_and_a_command_that_is_not_there_is_told() {
     let home = Home::new();
-    home.run(&["explain", "exec", "--", "sh", "-c", "touch ../run"]).expect(0);
+    home.run(&["explain", "exec", "--", "sh", "-c", "touch ../run"]).expect(1);
     assert!(!home.path("run").exists());
     home.run(&["explain", "exec", "--", "no-such-command"]).expect(127);
     home.run(&["explain", "exec", "--no-cache", "--", "true"]).expect(2);

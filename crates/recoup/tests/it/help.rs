@@ -40,13 +40,16 @@ fn the_program() {
       key          Print a cache key, without touching any cache
       trust        Trust this repository's configuration and team rules
       completions  Print a shell's completions
-      man          Print a manual page, or write all of them
+      man          Show a manual page, or write all of them
       tour         Show the main job end to end, in a temporary home
       help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
       -V, --version  Print version
+
+    Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
+    Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.
 
     Environment:
       RECOUP_HOME                   where recoup keeps its files (default: ~/.recoup)
@@ -265,6 +268,25 @@ fn running_a_command() {
     125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
     there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.
     ");
+}
+
+#[test]
+fn stats_are_of_all_scopes_unless_one_is_named() {
+    let text = help(&["stats", "--help"]);
+    let options: Vec<&str> = text.split_whitespace().collect();
+    let text = options.join(" ");
+    assert!(text.contains("--all All scopes of the store: the default, unless --scope"), "{text}");
+    assert!(text.contains("tenant:NAME or session:NAME [default: all]"), "{text}");
+    assert!(!text.contains("[default: project]"), "{text}");
+}
+
+#[test]
+fn trust_is_about_team_rules_too() {
+    let text = help(&["trust", "-h"]);
+    for flag in ["--list ", "--revoke "] {
+        let line = text.lines().find(|line| line.contains(flag)).unwrap();
+        assert!(line.contains("team"), "{line}");
+    }
 }
 
 #[test]

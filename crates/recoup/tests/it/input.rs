@@ -33,6 +33,8 @@ fn what_is_not_json_is_refused_and_leaves_the_old_value() {
     let bodies = ["", " ", "nope", "{", "{\"a\":1}}", "[1,]", "{'a':1}", "NaN", "1 2", "\"a\nb\""];
     for body in bodies {
         home.cache(&["set", "--key", "k", "--condensed", body])
+            .expect_usage("Invalid JSON in --condensed");
+        home.run_with_stdin(&["cache", "set", "--key", "k", "--condensed", "-"], body.as_bytes())
             .expect_failure("Invalid JSON in --condensed");
         home.get("k").expect_hit("{\"old\":true}");
     }
@@ -51,7 +53,7 @@ fn json_is_utf_8() {
 #[test]
 fn a_refused_result_makes_no_home() {
     let home = Home::new();
-    home.cache(&["set", "--key", "k", "--condensed", "nope"]).expect(1);
+    home.cache(&["set", "--key", "k", "--condensed", "nope"]).expect(2);
     assert!(!home.recoup().exists());
 }
 

@@ -121,7 +121,8 @@ fn what_has_no_canonical_form_is_refused_with_its_place() {
         (r#"{"n":[9007199254740993]}"#, "$.n[0]"),
         (r#""\ud800""#, "lone surrogate"),
     ] {
-        home.run(&["key", "canonical", json]).expect_failure(words);
+        home.run(&["key", "canonical", json]).expect_usage(words);
+        home.run_with_stdin(&["key", "canonical"], json.as_bytes()).expect_failure(words);
     }
     home.run_with_stdin(&["key", "canonical"], b"\"\xff\"").expect_failure("not valid UTF-8");
 }

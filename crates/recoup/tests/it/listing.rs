@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::support::Home;
+use crate::support::{Home, RECOUP};
 
 /// `text` with what differs from run to run replaced: times, ages, the project.
 fn redact(text: &str) -> String {
@@ -180,6 +180,54 @@ fn a_terminal_shows_a_page_and_a_count_and_a_pipe_everything() {
     assert!(piped.lines().all(|line| line.len() < 100), "as wide as its columns: {piped}");
     let listed = home.cache(&["ls", "--json"]).expect(0).json();
     assert_eq!(listed.as_array().unwrap().len(), 1_235);
+}
+
+/// What a terminal with this many columns shows.
+fn on_terminal(home: &Home, columns: u16, args: &[&str]) -> String {
+    let script = format!("stty cols {columns} <&1; exec \"$@\"");
+    let shell = ["exec", "--tty", "--no-cache", "--", "sh", "-c", &script, "sh", RECOUP];
+    home.run(&[&shell, args].concat()).expect(0).text()
+}
+
+#[test]
+fn ids_stay_whole_however_narrow_the_terminal() {
+    let home = scene();
+    home.set("a-key-of-ones-own-with-40-characters-abc", "1");
+    let rule = "The staging server listens on port 4242, and not on the usual one";
+    let added = home.run(&["memory", "add", rule, "--json", "--kind", "project-knowledge"]);
+    let id = added.expect(0).json()["id"].as_str().unwrap().to_owned();
+    let id = id.as_str();
+    for columns in [20, 40, 60, 80] {
+        for args in [&["list"][..], &["list", "--all"], &["search", "port"], &["report"]] {
+            let shown = on_terminal(&home, columns, &[&["memory"], args].concat());
+            assert!(shown.contains(&format!("\n{id} ")), "{args:?} in {columns}: {shown}");
+            let words: Vec<&str> = shown.split_whitespace().collect();
+            assert!(words.join(" ").contains("TEXT"), "{args:?} in {columns}: {shown}");
+            let table = shown.lines().skip_while(|line| !line.starts_with("ID"));
+            let widest = table.map(|line| line.trim_end().chars().count()).max().unwrap();
+            assert!(widest <= usize::from(columns.max(30)), "{args:?} in {columns}: {shown}");
+            for word in ["project-knowledge", "active"] {
+                let is_whole = words.contains(&word);
+                let is_gone = !shown.contains(&word[..4]);
+                assert!(is_whole || is_gone, "{args:?} in {columns}: {shown}");
+            }
+        }
+        let shown = on_terminal(&home, columns, &["cache", "ls"]);
+        for key in [&KEY[..16], "a-key-of-ones-own-with-40-characters-abc"] {
+            assert!(shown.contains(&format!("\n{key}")), "{columns}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_wide_terminal_shows_every_column() {
+    let home = scene();
+    home.run(&["memory", "add", "use tabs"]).expect(0);
+    let list = on_terminal(&home, 120, &["memory", "list"]);
+    assert!(squeeze(&list).starts_with("ID KIND STATUS SOURCE SCOPE TEXT\n"), "{list}");
+    let entries = on_terminal(&home, 120, &["cache", "ls"]);
+    let headings = "KEY KIND STORED EXPIRES SIZE HITS ABOUT\n";
+    assert!(squeeze(&entries).starts_with(headings), "{entries}");
 }
 
 #[test]

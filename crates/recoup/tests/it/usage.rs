@@ -84,6 +84,26 @@ fn our_own_configuration_needs_units_and_other_programs_files_keep_milliseconds(
 }
 
 #[test]
+fn a_memory_needs_words() {
+    let home = Home::new();
+    let id = home.run(&["memory", "add", "use tabs", "--json"]).expect(0).json()["id"].clone();
+    let id = id.as_str().unwrap();
+    for args in [&["add", ""][..], &["add", " ", ""], &["edit", id, ""], &["search", " "]] {
+        home.run(&[&["memory"], args].concat()).expect_usage("TEXT is empty");
+    }
+}
+
+/// The exceptions that the README lists: clients and whoever runs a command give 2 another meaning.
+#[test]
+fn wrong_usage_of_exec_and_hook_and_nothing_at_all_has_other_codes() {
+    let home = Home::new();
+    home.run(&["exec", "--frobnicate", "--", "true"]).expect(125);
+    home.run(&["hook", "--frobnicate"]).expect(0);
+    home.run::<&str>(&[]).expect(1);
+    home.run(&["early-exit", "race", "s", "--frobnicate", "--", "true"]).expect(2);
+}
+
+#[test]
 fn an_entry_must_be_named() {
     let home = Home::new();
     home.cache(&["get"]).expect_usage("--key KEY, or --paths CSV --query TEXT --operation NAME");

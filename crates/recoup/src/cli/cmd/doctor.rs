@@ -49,6 +49,9 @@ struct Report {
     ok: bool,
     findings: Vec<Finding>,
     repairs: Vec<Repair>,
+    /// Lines that are not printed yet.
+    #[serde(skip)]
+    held_back: String,
 }
 
 impl DoctorArgs {
@@ -61,8 +64,7 @@ impl DoctorArgs {
         let around = match doctor::look_around() {
             Ok(around) => Some(around),
             Err(finding) => {
-                self.tell(std::slice::from_ref(&finding), &[])?;
-                report.findings.push(*finding);
+                self.tell(vec![*finding], Vec::new(), &mut report)?;
                 None
             }
         };
@@ -70,19 +72,23 @@ impl DoctorArgs {
             self.check_all(around, &mut report)?;
         }
         report.ok = !report.findings.iter().any(|finding| finding.state == State::Fail);
-        if self.json {
-            ui::json(&report)?;
-        } else {
-            ui::picture(&summary(&report))?;
-        }
+        // Before anything is printed: `| head` must not cost the user the bundle.
         if let Some(file) = &self.bundle {
             let bundle = doctor::bundle(&report.findings, &report.repairs, around.as_deref());
             fsx::write_atomic(file, bundle.as_bytes())?;
+        }
+        let printed = if self.json {
+            ui::json(&report)
+        } else {
+            ui::picture(&format!("{}{}", report.held_back, summary(&report)))
+        };
+        if let Some(file) = &self.bundle {
             ui::say(format_args!(
                 "{} is for a bug report: look into it before you send it",
                 file.display()
             ));
         }
+        printed?;
         Ok(if report.ok { Answer::Yes } else { Answer::No })
     }
 
@@ -96,21 +102,26 @@ impl DoctorArgs {
                 around = doctor::look_around().unwrap_or(around);
                 found = doctor::run(check, &around);
             }
-            self.tell(&found, &repairs)?;
-            report.findings.extend(found);
-            report.repairs.extend(repairs);
+            self.tell(found, repairs, report)?;
         }
         Ok(())
     }
 
-    /// Each as soon as it is known: some take their time.
-    fn tell(&self, found: &[Finding], repairs: &[Repair]) -> Result<(), Failure> {
-        if self.json {
+    /// Adds to the report, and prints each finding as soon as it is known: some take their time.
+    fn tell(
+        &self,
+        found: Vec<Finding>,
+        repairs: Vec<Repair>,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let lines = repairs.iter().map(repaired).chain(found.iter().map(line));
+        report.held_back.extend(lines);
+        report.findings.extend(found);
+        report.repairs.extend(repairs);
+        if self.json || self.bundle.is_some() {
             return Ok(());
         }
-        let repaired: String = repairs.iter().map(repaired).collect();
-        let lines: String = found.iter().map(line).collect();
-        ui::picture(&format!("{repaired}{lines}"))
+        ui::picture(&std::mem::take(&mut report.held_back))
     }
 }
 

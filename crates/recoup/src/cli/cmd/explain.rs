@@ -1,7 +1,7 @@
 //! `recoup explain`: why something is a hit, or a miss.
 
 use clap::{Args, Subcommand};
-use recoup_core::cache::{Cause, Explanation, Request};
+use recoup_core::cache::{Explanation, Request};
 use recoup_core::key::{Id, Key, Kind, Part, Recipe};
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -39,8 +39,10 @@ Examples:
   recoup explain 29a54c34e14371b5
 
 The same with --explain on `recoup exec` and `recoup cache get`. Nothing is run, counted or
-changed, and the exit code is 0 whatever comes out, but 1 if there is no entry of a KEY.
-Where there is no entry, the one that is most like it is shown, and what differs.";
+changed. Where there is no entry, the one that is most like it is shown, and what differs.
+
+Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, when the command
+can't be run or there is none.";
 
 #[derive(Debug, Subcommand)]
 enum Asked {
@@ -60,7 +62,6 @@ impl ExplainArgs {
             return Err(Error::usage("explain either a KEY, or what its key is made from").into());
         }
         let app = || App::load(&place.overrides());
-        let mut answer = Answer::Yes;
         let report = match (asked, entry) {
             (Some(Asked::Exec(args)), _) => match args.explain()? {
                 Ok(report) => report,
@@ -77,9 +78,6 @@ impl ExplainArgs {
                 } else {
                     explain_parts(app()?, key, &parts, Kind::Result)
                 };
-                if parts.is_empty() && matches!(explained.causes[..], [Cause::Absent, ..]) {
-                    answer = Answer::No;
-                }
                 Report::new(&explained)
             }
         };
@@ -88,7 +86,7 @@ impl ExplainArgs {
         } else {
             report.lines().into_iter().try_for_each(|line| ui::line(ui::printable(&line)))?;
         }
-        Ok(answer)
+        Ok(if report.is_miss() { Answer::No } else { Answer::Yes })
     }
 }
 

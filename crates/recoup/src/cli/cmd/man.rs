@@ -1,6 +1,9 @@
 //! `recoup man`: manual pages, made from the same definitions as the help.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
+use std::sync::Arc;
 
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -8,12 +11,14 @@ use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
+use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, definition, ui};
 
-/// Print a manual page, or write all of them.
+/// Show a manual page, or write all of them.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ManArgs {
     /// The command that the page is about, such as `cache get`
+    #[arg(value_name = "NAME")]
     command: Vec<String>,
     /// Write a page for every command into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
@@ -30,10 +35,36 @@ impl ManArgs {
                 let pages = write_all(&root, &dir)?;
                 ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
             }
-            None => ui::data(&[&page(find(&root, &self.command)?)?])?,
+            None => show(find(&root, &self.command)?)?,
         }
         Ok(Answer::Yes)
     }
+}
+
+/// Shows a page on a terminal, with what is there for that; prints its source anywhere else.
+fn show(command: &Command) -> Result<(), Failure> {
+    let page = page(command)?;
+    if !ui::stdout_is_terminal() {
+        return ui::data(&[&page]);
+    }
+    let help = command.clone().render_long_help().ansi().to_string();
+    // Whoever interrupts a pager does not mean us: it would be left with the terminal.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
+    let is_shown =
+        is_read_by("man -l -", &page) || is_read_by("${PAGER:-less -R}", help.as_bytes());
+    if is_shown { Ok(()) } else { ui::picture(&help) }
+}
+
+/// Gives a text to a command of the shell; false if there is none, or if it failed.
+fn is_read_by(command: &str, text: &[u8]) -> bool {
+    let mut shell = process::Command::new("/bin/sh");
+    shell.args(["-c", &format!("exec {command}")]).stdin(Stdio::piped()).stderr(Stdio::null());
+    let Ok(mut child) = shell.spawn() else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        // A pager may end before it has read everything.
+        let _ = stdin.write_all(text);
+    }
+    child.wait().is_ok_and(|status| status.success())
 }
 
 fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod cache;
+mod complete;
 mod completions;
 mod condense;
 mod config;
@@ -110,7 +111,10 @@ pub(super) enum Command {
     Trust(trust::TrustArgs),
     /// Print a shell's completions
     Completions(completions::CompletionsArgs),
-    /// Print a manual page, or write all of them
+    /// Offer what may stand in place of the last word; shells call this
+    #[command(hide = true)]
+    Complete(complete::CompleteArgs),
+    /// Show a manual page, or write all of them
     Man(man::ManArgs),
     /// Show the main job end to end, in a temporary home
     Tour(tour::TourArgs),
@@ -154,6 +158,7 @@ impl Command {
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),
             Self::Completions(args) => args.run(),
+            Self::Complete(args) => args.run(),
             Self::Man(args) => args.run(),
             Self::Tour(args) => args.run(),
         }

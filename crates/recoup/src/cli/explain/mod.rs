@@ -97,6 +97,11 @@ impl Report {
         }
     }
 
+    /// True if a look-up would not be answered.
+    pub(super) fn is_miss(&self) -> bool {
+        self.status == status(Verdict::Miss)
+    }
+
     /// As people read it: what matters first, a line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.text.clone()];

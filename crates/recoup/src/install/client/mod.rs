@@ -140,6 +140,16 @@ impl Client {
         }
     }
 
+    /// Other words that name it on a command line: its program, or its title.
+    fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["claude"],
+            Self::VsCode => &["code", "vs-code"],
+            Self::Gemini => &["gemini-cli"],
+            _ => &[],
+        }
+    }
+
     /// As its makers call it.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -157,7 +167,8 @@ impl Client {
 
     /// The client that a word names.
     pub(crate) fn parse(word: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {
+        let is_named = |it: &Self| it.as_str() == word || it.aliases().contains(&word);
+        Self::ALL.into_iter().find(is_named).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
             Error::usage(format!("{word:?} is no client that is known here: expected one of {all}"))
         })

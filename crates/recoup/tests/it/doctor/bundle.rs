@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -69,6 +70,24 @@ fn plant_in_clients(home: &Home, project: &Path) -> PathBuf {
         "[mcp_servers.wombat]\ncommand = \"/wombat/recoup\"\nargs = [\"mcp\", \"wombat\"]\n",
     );
     program
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_does_not_cost_the_bundle() {
+    let home = Home::new();
+    for more in [&[][..], &["--json"]] {
+        let bundle = home.path(&format!("bundle-{}.json", more.len()));
+        let args = [&["doctor", "--bundle", bundle.to_str().unwrap()], more].concat();
+        let mut child =
+            home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("is for a bug report"), "{said}");
+        let text = fs::read_to_string(&bundle).unwrap();
+        let found = serde_json::from_str::<Value>(&text).unwrap();
+        assert!(found["findings"].as_array().unwrap().len() > 5, "{text}");
+    }
 }
 
 #[test]

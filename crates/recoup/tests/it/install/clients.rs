@@ -250,3 +250,20 @@ fn any_other_client_is_told_what_to_take() {
     let none: Vec<Value> = Vec::new();
     assert_eq!(machine.home.recoup().exists(), !none.is_empty(), "nothing was written");
 }
+
+/// A client's program, or its title, is what people type.
+#[test]
+fn a_client_has_the_names_that_people_type() {
+    for (alias, name) in [
+        ("claude", "claude-code"),
+        ("code", "vscode"),
+        ("vs-code", "vscode"),
+        ("gemini-cli", "gemini"),
+    ] {
+        let machine = Machine::new();
+        let plan = |client: &str| machine.run(&["init", "-n", "--json", "--client", client]);
+        assert_eq!(plan(alias).expect(0).json(), plan(name).expect(0).json(), "{alias}");
+        machine.init(&["--client", alias]);
+        machine.run(&["uninstall", "--yes", "--client", alias]).expect(0);
+    }
+}

@@ -161,9 +161,15 @@ fn status_tells_it_to_people_too() {
     insta::assert_snapshot!(output.text().replace(&today, "[TODAY]"), @"
     agreed   no
     model    claude-haiku-4-5 (anthropic, https://api.anthropic.com)
-    key      from ANTHROPIC_API_KEY
+    key      not set: ANTHROPIC_API_KEY
     [TODAY]
     why not  no model is asked: judge.enabled is false
     ");
+    assert_eq!(home.run(&["judge", "status", "--json"]).expect(0).json()["key_is_set"], false);
+    for (key, told) in [("some-key", "key      from ANTHROPIC_API_KEY\n"), ("", "not set")] {
+        let mut command = home.command(&["judge", "status"]);
+        let text = finish(command.env("ANTHROPIC_API_KEY", key)).expect(0).text();
+        assert!(text.contains(told), "{text}");
+    }
     assert!(!home.recoup().exists(), "to look leaves no trace");
 }

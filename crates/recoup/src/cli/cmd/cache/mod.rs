@@ -10,7 +10,7 @@ mod get;
 mod invalidate;
 mod ls;
 pub(in crate::cli) mod named;
-mod report;
+pub(in crate::cli) mod report;
 mod set;
 mod show;
 mod stats;

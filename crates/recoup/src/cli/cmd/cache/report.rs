@@ -10,7 +10,7 @@ use crate::cli::human;
 
 /// One entry without its body.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(in crate::cli) struct Report {
     pub(super) key: String,
     pub(super) scope: String,
     pub(super) kind: String,
@@ -36,7 +36,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(id: &Id, head: &Head, now: Timestamp) -> Self {
+    pub(in crate::cli) fn new(id: &Id, head: &Head, now: Timestamp) -> Self {
         let header = &head.header;
         let expires = header.ttl.map(|_| header.fresh_until());
         Self {
@@ -77,7 +77,7 @@ impl Report {
     }
 
     /// The previews of its parts: what a person knows it by.
-    pub(super) fn about(&self) -> String {
+    pub(in crate::cli) fn about(&self) -> String {
         let previews = self.parts.iter().rev().filter_map(Part::telling);
         previews.chain(self.tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")
     }

@@ -116,22 +116,25 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
 
 /// Where the short form comes from.
 enum Short {
-    Given(Vec<u8>),
+    /// With the kind of error that it is if it is no JSON.
+    Given(Vec<u8>, ErrorKind),
     Made(Strategy),
 }
 
 impl Short {
     /// What is given is read in any case: whoever pipes it in should not be cut off.
     fn read(strategy: Option<&str>, given: Option<&str>) -> Result<Self> {
-        match strategy {
-            Some(strategy) => Strategy::parse(strategy).map(Self::Made),
-            None => input::piped("--condensed", given.unwrap_or_default()).map(Self::Given),
+        if let Some(strategy) = strategy {
+            return Strategy::parse(strategy).map(Self::Made);
         }
+        let given = given.unwrap_or_default();
+        let body = input::piped("--condensed", given)?;
+        Ok(Self::Given(body, input::invalid_kind(given)))
     }
 
     fn body(self, full: &[u8]) -> Result<Vec<u8>> {
         match self {
-            Self::Given(body) => checked(body),
+            Self::Given(body, kind) => checked(body, kind),
             Self::Made(strategy) => {
                 let document = Document::read(full).map_err(|error| error.context("--full"))?;
                 let options = Options { strategy, ..Options::default() };
@@ -142,8 +145,8 @@ impl Short {
 }
 
 /// Checked, but kept as it is: no byte is changed.
-fn checked(body: Vec<u8>) -> Result<Vec<u8>> {
-    let invalid = || Error::new(ErrorKind::Invalid, "Invalid JSON in --condensed");
+fn checked(body: Vec<u8>, kind: ErrorKind) -> Result<Vec<u8>> {
+    let invalid = || Error::new(kind, "Invalid JSON in --condensed");
     std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
     serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| invalid().with_source(error))?;
     Ok(body)

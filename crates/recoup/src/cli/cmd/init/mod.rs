@@ -102,7 +102,7 @@ impl InitArgs {
     fn carried_out(&self) -> Ended {
         let mut around = Around::find()?;
         if self.clients.is_empty()
-            || self.clients.iter().any(|it| it == Client::ClaudeCode.as_str())
+            || self.clients.iter().any(|it| Client::parse(it).ok() == Some(Client::ClaudeCode))
         {
             around.places.claude_version = install::ask_claude_code(&around.places);
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::app::App;
 use crate::cli::{Answer, Ended, human, ui};
-use crate::config::JudgeSettings;
+use crate::config::{JudgeSettings, env};
 
 /// Tell whether a model is asked, which, and what it has cost today.
 #[derive(Debug, Args)]
@@ -28,6 +28,7 @@ struct Report {
     model: String,
     url: String,
     key_variable: String,
+    key_is_set: bool,
     /// The day that is counted, in UTC.
     day: String,
     tokens: u64,
@@ -71,6 +72,7 @@ impl Report {
             model: model.clone(),
             url: url.to_string(),
             key_variable: key_env.clone(),
+            key_is_set: env::verbatim(key_env).is_some_and(|value| !value.is_empty()),
             day,
             tokens,
             daily_tokens: *daily_tokens,
@@ -84,10 +86,11 @@ impl Report {
         let (spent, limit) = (human::count(self.tokens), human::count(self.daily_tokens));
         let questions = human::count(self.questions);
         let noun = if self.questions == 1 { "question" } else { "questions" };
+        let key = if self.key_is_set { "from" } else { "not set:" };
         let mut fields = vec![
             ("agreed", if self.agreed { "yes" } else { "no" }.to_owned()),
             ("model", format!("{} ({}, {})", self.model, self.provider, self.url)),
-            ("key", format!("from {}", self.key_variable)),
+            ("key", format!("{key} {}", self.key_variable)),
             ("today", format!("{spent} of {limit} tokens, {questions} {noun} ({})", self.day)),
         ];
         let failed = |failure: &Failure| format!("{}: {}", failure.at, failure.what);

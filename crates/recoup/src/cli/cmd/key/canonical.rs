@@ -1,6 +1,7 @@
 //! `recoup key canonical`.
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::base::digest::Digest;
 use recoup_core::key::canonical::canonical;
 
@@ -19,7 +20,9 @@ pub(in crate::cli) struct CanonicalArgs {
 
 impl CanonicalArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let text = canonical(&input::utf8("the JSON", input::piped("the JSON", &self.json)?)?)?;
+        let given = input::utf8("the JSON", input::piped("the JSON", &self.json)?)?;
+        let text = canonical(&given)
+            .map_err(|error| Error::new(input::invalid_kind(&self.json), error.to_string()))?;
         if self.sha256 {
             ui::line(Digest::of(text.as_bytes()))?;
         } else {

@@ -5,7 +5,7 @@ use recoup_core::memory::{NoteKind, Recorded, Source, Statement};
 
 use super::report::Report;
 use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{Answer, Ended, input, ui};
 
 /// Remember something.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ impl AddArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let kind = NoteKind::parse(&self.kind)?;
         let scope = app.note_scope(self.universal);
-        let text = self.words.join(" ");
+        let text = input::sentence(&self.words)?;
         let statement = Statement {
             paths: self.paths,
             topic: self.topic,

@@ -6,7 +6,7 @@ use recoup_core::{Error, Result};
 
 use super::report::Report;
 use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{Answer, Ended, input, ui};
 
 /// Say it in other words.
 #[derive(Debug, Args)]
@@ -57,9 +57,9 @@ pub(super) struct RetireArgs {
 
 impl EditArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let id = NoteId::parse(&self.id)?;
+        let (id, text) = (NoteId::parse(&self.id)?, input::sentence(&self.words)?);
         let memory = app.memory_for_writing()?;
-        let (note, instead_of) = memory.edit(&id, &self.words.join(" "))?;
+        let (note, instead_of) = memory.edit(&id, &text)?;
         // Best effort: the change is stored, and the next command tries again.
         let _ = memory.snapshot_daily();
         app.refresh_mirrors(std::slice::from_ref(&note.scope));

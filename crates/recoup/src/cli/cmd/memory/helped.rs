@@ -20,6 +20,8 @@ pub(super) struct ReportArgs {
     json: bool,
 }
 
+const HEADINGS: [&str; 6] = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT", "TEXT"];
+
 /// A rule, and what became of it.
 #[derive(Debug, Serialize)]
 struct Line {
@@ -45,8 +47,9 @@ impl ReportArgs {
             ui::say("There are no rules here yet; `recoup memory add` makes one");
         } else {
             ui::data(&[summary(&report).as_bytes(), b"\n\n"])?;
-            let headings = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT", "TEXT"];
-            ui::table(&headings, &report.iter().map(row).collect::<Vec<_>>())?;
+            let mut rows = ui::RowStream::new(&HEADINGS);
+            report.iter().try_for_each(|it| rows.add(row(it)))?;
+            rows.finish()?;
         }
         Ok(Answer::Yes)
     }

@@ -3,14 +3,13 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use recoup_core::Error;
 use recoup_core::memory::Wanted;
 use recoup_core::memory::inject::Budget;
 use recoup_core::memory::search::Query;
 
 use super::report::Report;
 use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{Answer, Ended, input, ui};
 use crate::config::trust;
 
 /// Find memories by their words.
@@ -32,10 +31,7 @@ pub(super) struct SearchArgs {
 
 impl SearchArgs {
     pub(super) fn run(self, app: &App) -> Ended {
-        let text = self.words.join(" ");
-        if text.trim().is_empty() {
-            return Err(Error::usage("say what to look for: recoup memory search TEXT").into());
-        }
+        let text = input::sentence(&self.words)?;
         let here = Wanted::active_in(&app.note_scope(false)).scopes;
         let scopes = if self.all { &[] } else { &here[..] };
         let query = Query { scopes, limit: self.limit.get(), ..Query::new(&text) };
@@ -49,7 +45,9 @@ impl SearchArgs {
             let row = |report: &Report| {
                 vec![report.id.clone(), report.kind.to_string(), report.text.clone()]
             };
-            ui::table(&["ID", "KIND", "TEXT"], &reports.iter().map(row).collect::<Vec<_>>())?;
+            let mut rows = ui::RowStream::new(&["ID", "KIND", "TEXT"]);
+            reports.iter().try_for_each(|report| rows.add(row(report)))?;
+            rows.finish()?;
         }
         Ok(if reports.is_empty() { Answer::No } else { Answer::Yes })
     }

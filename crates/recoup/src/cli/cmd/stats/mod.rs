@@ -14,13 +14,18 @@ use crate::cli::{Answer, Ended, ui};
 use gather::{Report, Wanted};
 use since::Since;
 
+/// Here no scope stands for all of them, and not for the project.
+const SCOPE_HELP: &str =
+    "Only this scope: project, global, tenant:NAME or session:NAME [default: all]";
+
 /// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved.
 #[derive(Debug, Args)]
+#[command(mut_arg("scope", |scope| scope.help(SCOPE_HELP)))]
 pub(in crate::cli) struct StatsArgs {
     /// From when on: a duration such as 7d, or a date such as 2026-11-01 [default: 30d]
     #[arg(long, value_name = "DURATION|DATE", allow_hyphen_values = true)]
     since: Option<String>,
-    /// All scopes of the store, which is also the default; --scope names one
+    /// All scopes of the store: the default, unless --scope names one
     #[arg(long, conflicts_with = "scope")]
     all: bool,
     /// How many projects, identities and entries are shown

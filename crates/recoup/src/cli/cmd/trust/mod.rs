@@ -30,10 +30,10 @@ pub(in crate::cli) struct TrustArgs {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
-    /// List everything that is trusted
+    /// List everything that is trusted, in all repositories: files, team rules, checkouts
     #[arg(long, conflicts_with_all = ["yes", "revoke"])]
     list: bool,
-    /// Trust this repository no longer
+    /// Trust this repository no longer: its files and its checkout; the team's rules are retired
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
     /// As JSON
