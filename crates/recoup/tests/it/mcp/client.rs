@@ -74,13 +74,24 @@ impl Client {
         client
     }
 
+    /// One that was greeted by a client of that name.
+    pub(crate) fn named(home: &Home, name: &str) -> Self {
+        let mut client = Self::start(home, &[]);
+        client.greet_as(name, &json!({}));
+        client
+    }
+
     fn greet(&mut self, capabilities: &Value) {
+        self.greet_as("test", capabilities);
+    }
+
+    fn greet_as(&mut self, name: &str, capabilities: &Value) {
         let hello = self.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": capabilities,
-                "clientInfo": { "name": "test", "version": "1" },
+                "clientInfo": { "name": name, "version": "1" },
             }),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "recoup", "{hello}");
