@@ -91,15 +91,8 @@ impl Memory {
                 return Ok(None);
             }
             set_source(connection, &kept, Source::AllowedAgent)?;
-            let recorded = keep::set_status(connection, id, Status::Active, RECORDED, now)?;
-            connection
-                .execute(
-                    "UPDATE evidence SET detail = ?2 WHERE rowid =
-                     (SELECT max(rowid) FROM evidence WHERE note = ?1 AND what = ?3)",
-                    params![kept.row, client, RECORDED],
-                )
-                .map_err(keep::keeping)?;
-            Ok(Some(recorded))
+            add_evidence(connection, &kept, RECORDED, None, client, now)?;
+            keep::set_status(connection, id, Status::Active, "allowed", now).map(Some)
         })
     }
 
@@ -191,7 +184,7 @@ fn insert(connection: &Connection, statement: &Statement, now: Timestamp) -> Res
     let recorded: Recorded = keep::record(connection, statement, &Details::of(statement, now))?;
     let kept = keep::demand(connection, &recorded.note().id)?;
     if let Some(session) = &statement.session {
-        note_session(connection, &kept, session, now)?;
+        add_evidence(connection, &kept, NOTED, Some(session), "", now)?;
     }
     Ok(kept)
 }
@@ -209,8 +202,10 @@ fn heard_again(
         return Ok(kept);
     }
     let topic = if names_topic { &statement.topic } else { &kept.note.topic };
-    let in_session = |session: &String| note_session(connection, &kept, session, now);
-    let is_evidence = statement.session.as_ref().map(in_session).transpose()?.unwrap_or(false);
+    let is_evidence = match &statement.session {
+        Some(session) => add_evidence(connection, &kept, NOTED, Some(session), "", now)?,
+        None => false,
+    };
     connection
         .prepare_cached(
             "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1",
@@ -231,21 +226,24 @@ fn set_source(connection: &Connection, kept: &Kept, source: Source) -> Result<()
         .map_err(keep::keeping)
 }
 
-/// Notes that a session said it; true if it had not before.
-fn note_session(
+/// Adds evidence that counts once for each session and detail; true if it is new.
+fn add_evidence(
     connection: &Connection,
     kept: &Kept,
-    session: &str,
+    what: &str,
+    session: Option<&str>,
+    detail: &str,
     now: Timestamp,
 ) -> Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
-                       VALUES (?1, ?2, ?3, ?4, '')";
-    let values = params![kept.row, now.as_millis(), session, NOTED];
-    let added = connection
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection
         .prepare_cached(SQL)
-        .and_then(|mut insert| insert.execute(values))
-        .map_err(keep::keeping)?;
-    Ok(added > 0)
+        .and_then(|mut insert| {
+            insert.execute(params![kept.row, now.as_millis(), session, what, detail])
+        })
+        .map(|added| added > 0)
+        .map_err(keep::keeping)
 }
 
 fn notes(kept: Vec<Kept>) -> Vec<Note> {

@@ -18,7 +18,7 @@ use crate::install::{Client, PEERS};
 use crate::llm::{BaseUrl, Provider};
 use crate::mirror::SkillsPlace;
 
-/// What is said where none of the programs that are known is meant.
+/// The word for an empty list of names.
 const NO_NAMES: &str = "none";
 
 const BYTES_PER_MB: f64 = 1_048_576.0;

@@ -150,7 +150,7 @@ fn only_what_agents_noted_and_nobody_confirmed_is_given_as_noted() {
     let elsewhere = Statement { scope: project('b'), ..suggested("use make", None) };
     memory.suggest(&elsewhere, &project('b')).unwrap();
     let agreed = suggest(&scene, "use tabs", None).suggestion;
-    assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), [agreed.note.clone()]);
+    assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), std::slice::from_ref(&agreed.note));
     memory.agree(&agreed).unwrap();
     assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), []);
 }

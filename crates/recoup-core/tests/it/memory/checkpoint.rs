@@ -84,7 +84,11 @@ fn begins(scene: &Scene, session: &str) -> bool {
         scope: project('a'),
     };
     let given = memory.checkpoint_for(&project('a'), session).unwrap();
-    memory.turn(&occasion, |turn| turn.give_checkpoint()).unwrap().unwrap();
+    let taken = memory.turn(&occasion, |turn| {
+        turn.give_checkpoint()?;
+        turn.begin("startup")
+    });
+    taken.unwrap().unwrap();
     given.is_some()
 }
 

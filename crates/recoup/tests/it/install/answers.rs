@@ -111,5 +111,5 @@ fn whether_agents_may_record_rules_is_said_for_clients_without_hooks() {
     assert_eq!(machine.text(CONFIG), "[record]\nallow = \"zed\"\ndeny = \"cursor\"\n");
     machine.run(&["config", "check"]).expect(0);
     machine.write(CONFIG, "[record]\nallow = \"claude-code\"\n");
-    machine.run(&["config", "check"]).expect(1);
+    machine.run(&["config", "check"]).expect(2);
 }

@@ -29,9 +29,14 @@ impl Client {
 
     /// One that a script has started, and greeted.
     pub(crate) fn headless(home: &Home, capabilities: &Value) -> Self {
+        Self::headless_as("test", home, capabilities)
+    }
+
+    /// The same by a client of that name.
+    pub(crate) fn headless_as(name: &str, home: &Home, capabilities: &Value) -> Self {
         let mut command = home.command(&["mcp"]);
         let mut client = Self::spawn(command.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"));
-        client.greet(capabilities);
+        client.greet_as(name, capabilities);
         client
     }
 

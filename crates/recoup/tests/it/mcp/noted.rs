@@ -59,7 +59,7 @@ fn no_note_can_close_its_frame_and_many_or_long_ones_are_bounded() {
     let given = data["noted"].as_array().unwrap();
     assert!(!given.is_empty() && given.len() <= 20, "{}", given.len());
     assert_eq!(given.len() as u64 + data["noted_left_out"].as_u64().unwrap(), 31);
-    assert!(given.iter().all(|it| it["text"].as_str().unwrap().chars().count() <= 200), "{data}");
+    assert!(given.iter().all(|it| it["text"].as_str().unwrap().chars().count() <= 201), "{data}");
     assert!(text(&result).len() < 5_000, "{}", text(&result).len());
 }
 
@@ -87,19 +87,27 @@ fn what_two_sessions_noted_is_proposed_with_the_command_that_confirms_it() {
 #[test]
 fn an_allowed_client_records_rules_that_tell_where_they_came_from() {
     let home = Home::new();
-    allow(&home, "allow = \"cursor, vscode\"");
-    let names = [("cursor-vscode", "use tabs", true), ("Visual Studio Code", "use pnpm", true)];
-    let others =
-        [("windsurf-client", "use make", false), ("precursor", "quote all variables", false)];
-    for (name, content, is_rule) in names.into_iter().chain(others) {
+    allow(&home, "allow = \"cursor, vscode, zed, gemini, opencode\"");
+    // As the clients themselves say it.
+    let stored = [
+        ("cursor-vscode", "use tabs", true),
+        ("Visual Studio Code", "use pnpm", true),
+        ("Zed", "prefer short names", true),
+        ("gemini-cli-mcp-client", "write tests first", true),
+        ("opencode", "run make lint", true),
+        ("windsurf-client", "use make", false),
+        ("claude-code", "sort imports", false),
+        ("precursor", "quote all variables", false),
+    ];
+    for (name, content, is_rule) in stored {
         let mut client = Client::named(&home, name);
         let stored = client.data("store_memory", json!({ "content": content }));
         assert_eq!(stored["is_rule"], is_rule, "{name}: {stored}");
     }
     let rules = Client::greeted(&home).call("load_rules", json!({}));
-    assert!(text(&rules).contains("as an agent that they allow to do so recorded it:\n- use "));
+    assert!(text(&rules).contains("as an agent that they allow to do so recorded it:\n- "));
     let rules = rules["structuredContent"]["rules"].as_array().unwrap();
-    assert_eq!(rules.len(), 2, "{rules:?}");
+    assert_eq!(rules.len(), 5, "{rules:?}");
     assert!(rules.iter().all(|rule| rule["said_by"] == "agent"), "{rules:?}");
     let tabs = rules.iter().find(|rule| rule["text"] == "use tabs").unwrap();
     let shown = home.run(&["memory", "show", "--json", tabs["id"].as_str().unwrap()]).expect(0);
@@ -121,6 +129,9 @@ fn an_allowed_client_does_not_overrule_the_user_nor_speak_for_a_script() {
     assert_eq!(stored["is_rule"], false, "{stored}");
     assert!(stored["message"].as_str().unwrap().contains("recoup memory promote"), "{stored}");
     assert_eq!(client.data("load_rules", json!({}))["rules"][0]["text"], "use spaces");
+    // Nobody has said anything to a script.
+    let mut script = Client::headless_as("cursor-vscode", &home, &json!({}));
+    assert_eq!(script.data("store_memory", json!({ "content": "use pnpm" }))["is_rule"], false);
     // Deny wins.
     allow(&home, "allow = \"cursor\"\ndeny = \"cursor\"");
     let mut client = Client::named(&home, "cursor-vscode");
