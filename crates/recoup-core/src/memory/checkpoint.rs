@@ -174,7 +174,7 @@ impl Memory {
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
-    /// The same for a session that begins; none where too many have begun with it.
+    /// Checkpoint for a session that begins; none where too many have begun with it.
     pub fn checkpoint_for(&self, scope: &NoteScope, session: &str) -> Result<Option<Checkpoint>> {
         let now = self.now();
         let found = self.read(|connection| stored(connection, scope, now))?.flatten();

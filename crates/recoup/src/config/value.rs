@@ -227,7 +227,7 @@ pub(super) fn clients_without_hooks(
     names(raw, context, |name| known(name).filter(|client| client.with_hooks().is_none()))
 }
 
-/// The same clients as those keys take them.
+/// Clients as those keys take them.
 pub(crate) fn clients_in_words(clients: &[Client]) -> String {
     peers_in_words(&clients.iter().map(|client| client.as_str()).collect::<Vec<_>>())
 }

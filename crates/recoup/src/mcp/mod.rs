@@ -67,7 +67,7 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn forget(&self, id: &NoteId) -> Result<Forgotten>;
     /// Memories of this scope have changed: what was made of them elsewhere must, too.
     fn changed(&self, scope: &NoteScope);
-    /// What tells the calls to this server from those to others, earlier and later ones too.
+    /// Identifier of this server process, unlike that of any earlier or later one.
     fn session(&self) -> &str;
     /// The client that this name of an MCP client stands for, if the user allows its agents to
     /// record rules.

@@ -99,7 +99,7 @@ impl From<Answer> for Outcome {
 }
 
 impl Outcome {
-    /// What comes of it if the user allows this client's agents to record rules.
+    /// Records what an agent notes, if the user allows this client's agents to.
     pub(super) fn recorded_for(self, around: &dyn Surroundings, client: &str) -> Result<Self> {
         match self {
             Self::Done(_) => Ok(self),

@@ -32,7 +32,7 @@ impl Client {
         Self::headless_as("test", home, capabilities)
     }
 
-    /// The same by a client of that name.
+    /// One that a script has started, and a client of that name greeted.
     pub(crate) fn headless_as(name: &str, home: &Home, capabilities: &Value) -> Self {
         let mut command = home.command(&["mcp"]);
         let mut client = Self::spawn(command.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"));

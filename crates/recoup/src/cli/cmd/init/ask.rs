@@ -67,8 +67,8 @@ fn is_to_go(names: &[&str]) -> bool {
     ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?"))
 }
 
-/// Whether agents of these clients may record rules: what was said by the flag, and else each client
-/// that nobody has answered for yet is asked about.
+/// Answers about whose agents may record rules: what was said by the flag, and else what the user
+/// says about each client that has no answer yet.
 pub(super) fn about_recording(
     clients: &[Client],
     said: Option<YesOrNo>,

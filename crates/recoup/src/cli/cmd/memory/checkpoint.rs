@@ -40,7 +40,7 @@ struct CheckpointReport<'a> {
     blockers: &'a [String],
     notes: Option<&'a str>,
     saved_at: String,
-    /// Whether it was removed just now.
+    /// True if it was removed just now.
     cleared: bool,
 }
 
