@@ -2,20 +2,32 @@
 //!
 //! Nobody can tell an agent that heard the user from one that read the same words on a web
 //! page. So a suggestion changes nothing that counts, however often it comes. Only the user's
-//! word does, and that is given to a [`Suggestion`]: to these words, and to what gives way.
+//! word does, and that is given to a [`Suggestion`]: to these words, and to what gives way. A user
+//! may also allow a client's agents to record rules: what these note counts at once, but takes the
+//! place of nothing that the user or the team said.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::keep::{self, Details, Recorded};
 use super::rows::{self, Kept};
 use super::statement::said;
 use super::store::checked;
-use super::{Memory, Note, NoteId, NoteScope, Source, Statement, Status, Trust};
+use super::{Memory, Note, NoteId, NoteScope, Source, Statement, Status, Trust, Wanted};
 use super::{privacy, search};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
+
+/// How many notes of agents are looked at in each scope.
+const MOST_NOTED: usize = 100;
+
+/// Evidence that an agent recorded a note for the user; its detail is the client.
+const RECORDED: &str = "recorded";
+
+/// Evidence that an agent noted something; it counts once for each session.
+const NOTED: &str = "noted";
 
 /// A note that the user may agree to, and what no longer counts once they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +72,67 @@ impl Memory {
         })
     }
 
+    /// Records a suggestion of an agent whose client the user allows that: it counts, marked with
+    /// the client, and what such agents recorded before on its topic gives way. None if the user
+    /// or the team said something else: that stays.
+    pub fn record_for_user(
+        &self,
+        suggestion: &Suggestion,
+        client: &str,
+    ) -> Result<Option<(Note, Vec<Note>)>> {
+        let (id, now) = (&suggestion.note.id, self.now());
+        self.change_durably("recording a memory", |connection| {
+            let kept = keep::demand(connection, id)?;
+            let stands = |rival: &Kept| rival.note.trust() > Trust::Recorded;
+            if kept.note.status != Status::Candidate
+                || kept.note.trust() != Trust::Inferred
+                || keep::rivals(connection, &kept)?.iter().any(stands)
+            {
+                return Ok(None);
+            }
+            set_source(connection, &kept, Source::AllowedAgent)?;
+            add_evidence(connection, &kept, RECORDED, None, client, now)?;
+            keep::set_status(connection, id, Status::Active, "allowed", now).map(Some)
+        })
+    }
+
+    /// The client whose agent recorded a note for the user.
+    pub fn recorder(&self, id: &NoteId) -> Result<Option<String>> {
+        let found = self.read(|connection| {
+            let kept = keep::demand(connection, id)?;
+            connection
+                .query_row(
+                    "SELECT detail FROM evidence WHERE note = ?1 AND what = ?2
+                     ORDER BY rowid DESC LIMIT 1",
+                    params![kept.row, RECORDED],
+                    |row| row.get(0),
+                )
+                .optional()
+                .map_err(keep::keeping)
+        })?;
+        Ok(found.flatten().flatten())
+    }
+
+    /// Notes of agents that hold in a scope or everywhere and wait for the user: those that were
+    /// noted in several sessions first, then the latest.
+    pub fn noted_by_agents(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+        let wanted = format!(
+            "scope = ?1 AND status = 'candidate' AND source = ?2
+             ORDER BY updated DESC, row DESC LIMIT {MOST_NOTED}"
+        );
+        let found = self.read(|connection| {
+            let mut found = Vec::new();
+            for scope in Wanted::active_in(scope).scopes {
+                let values = params![scope.to_string(), Source::Agent.as_str()];
+                found.extend(rows::many(connection, &wanted, values)?);
+            }
+            Ok(found)
+        })?;
+        let mut noted = notes(found.unwrap_or_default());
+        noted.sort_by_key(|note| (!note.is_proposed(), Reverse(note.updated)));
+        Ok(noted)
+    }
+
     /// A note, and what would give way to it.
     pub fn suggestion(&self, id: &NoteId) -> Result<Suggestion> {
         let found = self.read(|connection| {
@@ -84,7 +157,10 @@ impl Memory {
                 let changed = format!("{} has changed meanwhile: look at it again", to.note.id);
                 return Err(Error::new(ErrorKind::Invalid, changed));
             }
-            make_the_users(connection, &kept)?;
+            // What has a better origin keeps it.
+            if matches!(kept.note.trust(), Trust::Inferred | Trust::Recorded) {
+                set_source(connection, &kept, Source::User)?;
+            }
             keep::set_status(connection, &to.note.id, Status::Active, "agreed", now)
         })
     }
@@ -106,10 +182,15 @@ fn known(connection: &Connection, statement: &Statement) -> Result<Option<Kept>>
 
 fn insert(connection: &Connection, statement: &Statement, now: Timestamp) -> Result<Kept> {
     let recorded: Recorded = keep::record(connection, statement, &Details::of(statement, now))?;
-    keep::demand(connection, &recorded.note().id)
+    let kept = keep::demand(connection, &recorded.note().id)?;
+    if let Some(session) = &statement.session {
+        add_evidence(connection, &kept, NOTED, Some(session), "", now)?;
+    }
+    Ok(kept)
 }
 
-/// What still waits may be filed under what it is about, and waits on; all else stays as it is.
+/// What still waits may be filed under what it is about, and waits on: another session is evidence
+/// that makes it worth a question, and no more. All else stays as it is.
 fn heard_again(
     connection: &Connection,
     kept: Kept,
@@ -121,23 +202,47 @@ fn heard_again(
         return Ok(kept);
     }
     let topic = if names_topic { &statement.topic } else { &kept.note.topic };
+    let is_evidence = match &statement.session {
+        Some(session) => add_evidence(connection, &kept, NOTED, Some(session), "", now)?,
+        None => false,
+    };
     connection
-        .prepare_cached("UPDATE notes SET topic = ?2, updated = ?3 WHERE row = ?1")
-        .and_then(|mut update| update.execute(params![kept.row, topic, now.as_millis()]))
+        .prepare_cached(
+            "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1",
+        )
+        .and_then(|mut update| {
+            update.execute(params![kept.row, topic, now.as_millis(), is_evidence])
+        })
         .map_err(keep::keeping)?;
     search::put(connection, kept.row, &kept.note.text, topic.as_deref())?;
     keep::demand(connection, &kept.note.id)
 }
 
-/// What was only inferred is the user's word now; what has a better origin keeps it.
-fn make_the_users(connection: &Connection, kept: &Kept) -> Result<()> {
-    if kept.note.trust() != Trust::Inferred {
-        return Ok(());
-    }
+fn set_source(connection: &Connection, kept: &Kept, source: Source) -> Result<()> {
     connection
         .prepare_cached("UPDATE notes SET source = ?2 WHERE row = ?1")
-        .and_then(|mut update| update.execute(params![kept.row, Source::User.as_str()]))
+        .and_then(|mut update| update.execute(params![kept.row, source.as_str()]))
         .map(drop)
+        .map_err(keep::keeping)
+}
+
+/// Adds evidence that counts once for each session and detail; true if it is new.
+fn add_evidence(
+    connection: &Connection,
+    kept: &Kept,
+    what: &str,
+    session: Option<&str>,
+    detail: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut insert| {
+            insert.execute(params![kept.row, now.as_millis(), session, what, detail])
+        })
+        .map(|added| added > 0)
         .map_err(keep::keeping)
 }
 

@@ -1,4 +1,6 @@
-//! Where work stands: one for each project, replaced by the next.
+//! Where work stands: one for each project, replaced by the next. It ends with the work: when the
+//! next one says that nothing remains. Nobody may say so, so it also ends after a week, and once
+//! three sessions were given it.
 
 use std::fmt;
 
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::private::without_private;
 use super::refuse::{Refusal, unfit};
-use super::{Memory, NoteScope, Silence, privacy};
+use super::{Memory, NoteScope, Silence, Turn, privacy};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -34,6 +36,13 @@ impl Checkpoint {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// True if it says that something is done, and that nothing is left to do or to know.
+    fn is_done(&self) -> bool {
+        let Self { completed, remaining, blockers, notes } = self;
+        let mut left = remaining.iter().chain(blockers).chain(notes);
+        !completed.is_empty() && left.all(|text| text.trim().is_empty())
     }
 
     /// The same without what is private and without secrets; and what can't be kept at
@@ -81,9 +90,38 @@ impl Checkpoint {
 pub enum Saved {
     /// It is kept, without these.
     Without(Vec<LeftOut>),
+    /// It says that nothing remains: none is kept any more.
+    Done,
     /// Nothing is kept at the moment.
     Silent(Silence),
 }
+
+/// A checkpoint as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredCheckpoint {
+    #[serde(flatten)]
+    checkpoint: Checkpoint,
+    /// The sessions that began with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given_to: Vec<String>,
+}
+
+impl StoredCheckpoint {
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings always serialize")
+    }
+
+    /// True if this session may begin with it: it did before, or not too many others did.
+    fn is_for(&self, session: &str) -> bool {
+        self.given_to.len() < MOST_SESSIONS || self.given_to.iter().any(|it| it == session)
+    }
+}
+
+/// How many sessions begin with a checkpoint.
+const MOST_SESSIONS: usize = 3;
+
+/// How long a checkpoint lasts, in milliseconds.
+const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// A part of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,16 +142,20 @@ impl Memory {
     /// Where work in a scope stands now.
     pub fn save_checkpoint(&self, scope: &NoteScope, checkpoint: &Checkpoint) -> Result<Saved> {
         let now = self.now();
+        let is_done = checkpoint.is_done();
         let (checkpoint, left_out) = checkpoint.clean();
         if checkpoint.is_empty() {
             let needs = "a checkpoint needs something that is done, remains or blocks".to_owned();
             let why = left_out.first().map_or(needs, ToString::to_string);
             return Err(Error::usage(why));
         }
-        let body = serde_json::to_string(&checkpoint).expect("strings always serialize");
+        let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
         self.change("keeping a checkpoint", |connection| {
             if let Some(silence) = privacy::silence(connection, scope, now)? {
                 return Ok(Saved::Silent(silence));
+            }
+            if is_done {
+                return remove(connection, scope).map(|_| Saved::Done);
             }
             connection
                 .execute(
@@ -127,32 +169,73 @@ impl Memory {
 
     /// Where work in a scope stood when that was last said, and when that was.
     pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(Checkpoint, Timestamp)>> {
-        let found = self.read(|connection| {
-            connection
-                .query_row(
-                    "SELECT body, at FROM checkpoints WHERE scope = ?1",
-                    [scope.to_string()],
-                    |row| Ok((row.get::<_, String>(0)?, row.get(1).map(Timestamp::from_millis)?)),
-                )
-                .optional()
-                .map_err(|error| fault::explain(error, "reading a checkpoint"))
-        })?;
-        let Some((body, at)) = found.flatten() else { return Ok(None) };
-        let checkpoint = serde_json::from_str(&body).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
-        })?;
-        Ok(Some((checkpoint, at)))
+        let now = self.now();
+        let found = self.read(|connection| stored(connection, scope, now))?.flatten();
+        Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
+    }
+
+    /// Checkpoint for a session that begins; none where too many have begun with it.
+    pub fn checkpoint_for(&self, scope: &NoteScope, session: &str) -> Result<Option<Checkpoint>> {
+        let now = self.now();
+        let found = self.read(|connection| stored(connection, scope, now))?.flatten();
+        Ok(found.filter(|(stored, _)| stored.is_for(session)).map(|(stored, _)| stored.checkpoint))
     }
 
     /// Removes it; says whether there was one.
     pub fn drop_checkpoint(&self, scope: &NoteScope) -> Result<bool> {
-        self.change("removing a checkpoint", |connection| {
-            connection
-                .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
-                .map(|gone| gone > 0)
-                .map_err(|error| fault::explain(error, "removing a checkpoint"))
-        })
+        self.change("removing a checkpoint", |connection| remove(connection, scope))
     }
+}
+
+impl Turn<'_> {
+    /// This session begins with the checkpoint. One that has ended is removed.
+    pub fn give_checkpoint(&self) -> Result<()> {
+        let (scope, session) = (&self.occasion.scope, &self.occasion.session);
+        let found = stored(self.connection, scope, self.now)?;
+        let Some((mut stored, _)) = found.filter(|(stored, _)| stored.is_for(session)) else {
+            return remove(self.connection, scope).map(drop);
+        };
+        if stored.given_to.contains(session) {
+            return Ok(());
+        }
+        stored.given_to.push(session.clone());
+        update(self.connection, &scope.to_string(), &stored)
+    }
+}
+
+/// The checkpoint of a scope, unless it is too old.
+fn stored(
+    connection: &Connection,
+    scope: &NoteScope,
+    now: Timestamp,
+) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
+    let found: Option<(String, i64)> = connection
+        .query_row(
+            "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2",
+            params![scope.to_string(), now.as_millis().saturating_sub(LASTS)],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()
+        .map_err(|error| fault::explain(error, "reading a checkpoint"))?;
+    let Some((body, at)) = found else { return Ok(None) };
+    let stored = serde_json::from_str(&body).map_err(|error| {
+        Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
+    })?;
+    Ok(Some((stored, Timestamp::from_millis(at))))
+}
+
+fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    connection
+        .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
+        .map(|gone| gone > 0)
+        .map_err(|error| fault::explain(error, "removing a checkpoint"))
+}
+
+fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
+    connection
+        .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
+        .map(drop)
+        .map_err(|error| fault::explain(error, "keeping a checkpoint"))
 }
 
 /// Within one transaction: takes out what has these words in it. A checkpoint of which nothing
@@ -164,18 +247,19 @@ pub(super) fn forget(connection: &Connection, words: &str) -> Result<()> {
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(forgetting)?;
     let all: Vec<(String, String)> = rows.collect::<rusqlite::Result<_>>().map_err(forgetting)?;
     for (scope, body) in all {
-        let before: Option<Checkpoint> = serde_json::from_str(&body).ok();
-        let after = before.clone().map(|it| it.without(words)).filter(|it| !it.is_empty());
-        let done = match after {
-            Some(_) if after == before => continue,
-            Some(after) => {
-                let body = serde_json::to_string(&after).expect("strings always serialize");
+        let before: Option<StoredCheckpoint> = serde_json::from_str(&body).ok();
+        let after = before
+            .clone()
+            .map(|it| StoredCheckpoint { checkpoint: it.checkpoint.without(words), ..it });
+        match after.filter(|it| !it.checkpoint.is_empty()) {
+            after @ Some(_) if after == before => {}
+            Some(after) => update(connection, &scope, &after)?,
+            None => {
                 connection
-                    .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, body])
+                    .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope])
+                    .map_err(forgetting)?;
             }
-            None => connection.execute("DELETE FROM checkpoints WHERE scope = ?1", [scope]),
-        };
-        done.map_err(forgetting)?;
+        }
     }
     Ok(())
 }

@@ -47,6 +47,11 @@ impl Note {
     pub fn trust(&self) -> Trust {
         self.source.trust()
     }
+
+    /// True if agents noted it in two sessions or more, and the user has not confirmed it yet.
+    pub fn is_proposed(&self) -> bool {
+        self.status == Status::Candidate && self.source == Source::Agent && self.evidence >= 2
+    }
 }
 
 /// What people call a note by: short, and the same for ever.
@@ -116,6 +121,10 @@ words! {
         Team = "team",
         /// Another program's memory.
         Import = "import",
+        /// An agent whose client the user allows to record rules noted it as their words.
+        AllowedAgent = "allowed-agent",
+        /// An agent noted it for the user, who has not confirmed it.
+        Agent = "agent",
         /// A model, or we ourselves, found it in a conversation.
         Extraction = "extraction",
         /// It came out of a tool, a file or a web page.
@@ -131,6 +140,8 @@ words! {
         Untrusted = "untrusted",
         /// It was inferred: evidence, or the user, makes it a rule.
         Inferred = "inferred",
+        /// An agent that the user allows to record rules says that they said it.
+        Recorded = "recorded",
         /// The user has agreed to it.
         Agreed = "agreed",
         /// The user said it.
@@ -158,7 +169,8 @@ impl Source {
         match self {
             Self::User | Self::Manual => Trust::Stated,
             Self::Team => Trust::Agreed,
-            Self::Import | Self::Extraction => Trust::Inferred,
+            Self::AllowedAgent => Trust::Recorded,
+            Self::Import | Self::Agent | Self::Extraction => Trust::Inferred,
             Self::Tool => Trust::Untrusted,
         }
     }
@@ -166,7 +178,7 @@ impl Source {
     /// What a statement from there is at first.
     pub fn first_status(self) -> Status {
         match self.trust() {
-            Trust::Stated | Trust::Agreed => Status::Active,
+            Trust::Stated | Trust::Agreed | Trust::Recorded => Status::Active,
             Trust::Inferred | Trust::Untrusted => Status::Candidate,
         }
     }

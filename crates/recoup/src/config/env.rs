@@ -97,6 +97,12 @@ pub(super) const SKILLS_PLACE: EnvVar =
     var("RECOUP_SKILLS_PLACE", "where skills go: project or user (default: project)");
 pub(super) const PEERS_KEEP: EnvVar =
     var("RECOUP_PEERS_KEEP", "other programs that remember and stay: claude-recall, claude-mem");
+pub(super) const RECORD_ALLOW: EnvVar = var(
+    "RECOUP_RECORD_ALLOW",
+    "clients whose agents may record rules for you, such as cursor, zed",
+);
+pub(super) const RECORD_DENY: EnvVar =
+    var("RECOUP_RECORD_DENY", "clients whose agents may not: `recoup init` does not ask again");
 pub(super) const CAPTURE_HEADLESS: EnvVar = var(
     "RECOUP_CAPTURE_HEADLESS",
     "true: what is said in a run without a person is remembered as if by one",
@@ -108,7 +114,7 @@ const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
 /// All of them, for people.
-pub const VARIABLES: [EnvVar; 42] = [
+pub const VARIABLES: [EnvVar; 44] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -138,6 +144,8 @@ pub const VARIABLES: [EnvVar; 42] = [
     HTTPS_PROXY,
     NO_PROXY,
     CAPTURE_HEADLESS,
+    RECORD_ALLOW,
+    RECORD_DENY,
     RULES_SYNC,
     SKILLS_ENABLED,
     SKILLS_PLACE,

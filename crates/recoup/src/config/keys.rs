@@ -4,6 +4,7 @@
 pub(super) mod judge;
 pub(super) mod mirror;
 pub(super) mod peers;
+pub(super) mod record;
 
 use std::path::PathBuf;
 
@@ -74,7 +75,7 @@ impl<T> AnyKey for Key<T> {
 }
 
 /// All of them, in the order in which people are shown them.
-pub(crate) static KEYS: [&dyn AnyKey; 27] = [
+pub(crate) static KEYS: [&dyn AnyKey; 29] = [
     &STORE,
     &SCOPE,
     &ENABLED,
@@ -98,6 +99,8 @@ pub(crate) static KEYS: [&dyn AnyKey; 27] = [
     &judge::DAILY_TOKENS,
     &judge::DEADLINE,
     &CAPTURE_HEADLESS,
+    &record::ALLOW,
+    &record::DENY,
     &mirror::RULES_SYNC,
     &mirror::SKILLS_ENABLED,
     &mirror::SKILLS_PLACE,

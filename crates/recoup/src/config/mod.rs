@@ -37,6 +37,7 @@ use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
 use crate::hooks::Log;
+use crate::install::Client;
 use crate::mirror::Wants;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
@@ -46,8 +47,8 @@ pub(crate) use origin::File;
 pub(crate) use places::Places;
 pub use prices::Prices;
 pub(crate) use problem::Problem;
-pub(crate) use value::peers_in_words;
 pub use value::{Megabytes, megabytes_in_bytes};
+pub(crate) use value::{clients_in_words, peers_in_words};
 
 /// Whether there is a key of that name.
 pub(crate) fn knows(key: &str) -> bool {
@@ -106,6 +107,8 @@ pub struct Settings {
     pub mirror: Wants,
     /// Other programs that remember, and stay.
     pub kept_peers: Vec<&'static str>,
+    /// Clients without hooks whose agents may record rules, or may not.
+    pub(crate) recording: RecordingClients,
     /// The same without what the repository says.
     pub users_mirror: Wants,
     /// What tokens cost.
@@ -114,6 +117,15 @@ pub struct Settings {
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
     pub warnings: Vec<String>,
+}
+
+/// Clients without hooks about which the user has said whether their agents may record rules.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecordingClients {
+    /// Their agents may.
+    pub(crate) allowed: Vec<Client>,
+    /// They may not.
+    pub(crate) denied: Vec<Client>,
 }
 
 /// A store of this machine's own in front of a shared one.
@@ -242,6 +254,7 @@ impl Gathered {
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
         let mirror = self.mirror();
         let kept_peers = self.resolve(&keys::peers::KEEP);
+        let recording = self.recording();
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -260,6 +273,7 @@ impl Gathered {
             keeps_headless: keeps_headless?,
             mirror: mirror?,
             kept_peers: kept_peers?,
+            recording: recording?,
             users_mirror: self.users_mirror(),
             prices: Prices::new(self.prices.clone()),
             left_out: self.left_out_warnings(),
@@ -269,6 +283,14 @@ impl Gathered {
                 _ => self.notices(),
             },
         })
+    }
+
+    fn recording(&mut self) -> Option<RecordingClients> {
+        let (allowed, denied) =
+            (self.resolve(&keys::record::ALLOW), self.resolve(&keys::record::DENY));
+        let (mut allowed, denied) = (allowed?, denied?);
+        allowed.retain(|client| !denied.contains(client));
+        Some(RecordingClients { allowed, denied })
     }
 
     /// Returns messages about sound settings: a checkout that stays apart, files not trusted yet.

@@ -14,12 +14,12 @@ use super::given::Raw;
 use super::origin::{Layer, Origin};
 use super::problem::Problem;
 use super::scope::ScopeChoice;
-use crate::install::PEERS;
+use crate::install::{Client, PEERS};
 use crate::llm::{BaseUrl, Provider};
 use crate::mirror::SkillsPlace;
 
-/// What is said where none of the programs that are known is meant.
-const NO_PEERS: &str = "none";
+/// The word for an empty list of names.
+const NO_NAMES: &str = "none";
 
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
@@ -210,18 +210,40 @@ pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Pro
 
 /// Names of other programs that remember, as `peers.keep` has them.
 pub(super) fn peers(raw: &Raw, context: &Context<'_>) -> Result<Vec<&'static str>, Problem> {
-    let refused = || context.refused(raw);
-    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(refused()) };
-    if text.trim() == NO_PEERS {
-        return Ok(Vec::new());
-    }
-    let known = |name: &str| PEERS.into_iter().find(|it| *it == name.trim()).ok_or_else(refused);
-    text.split(',').map(known).collect()
+    names(raw, context, |name| PEERS.into_iter().find(|it| *it == name))
 }
 
 /// The same names as that key takes them.
 pub(crate) fn peers_in_words(peers: &[&str]) -> String {
-    if peers.is_empty() { NO_PEERS.to_owned() } else { peers.join(", ") }
+    if peers.is_empty() { NO_NAMES.to_owned() } else { peers.join(", ") }
+}
+
+/// Clients that are known without hooks, as `record.allow` has them.
+pub(super) fn clients_without_hooks(
+    raw: &Raw,
+    context: &Context<'_>,
+) -> Result<Vec<Client>, Problem> {
+    let known = |name: &str| Client::parse(name).ok();
+    names(raw, context, |name| known(name).filter(|client| client.with_hooks().is_none()))
+}
+
+/// Clients as those keys take them.
+pub(crate) fn clients_in_words(clients: &[Client]) -> String {
+    peers_in_words(&clients.iter().map(|client| client.as_str()).collect::<Vec<_>>())
+}
+
+/// A list of known names with a comma between.
+fn names<T>(
+    raw: &Raw,
+    context: &Context<'_>,
+    known: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let refused = || context.refused(raw);
+    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(refused()) };
+    if text.trim() == NO_NAMES {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(|name| known(name.trim()).ok_or_else(refused)).collect()
 }
 
 pub(super) fn skills_place(raw: &Raw, context: &Context<'_>) -> Result<SkillsPlace, Problem> {

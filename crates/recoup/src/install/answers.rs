@@ -33,6 +33,11 @@ pub(crate) const SKILLS: &str = "skills.enabled";
 /// And where.
 pub(crate) const SKILLS_PLACE: &str = "skills.place";
 
+/// Clients whose agents may record rules for the user.
+pub(crate) const RECORD_ALLOW: &str = "record.allow";
+/// And those whose agents may not.
+pub(crate) const RECORD_DENY: &str = "record.deny";
+
 /// Which others that remember stay: a list that grows with every no.
 pub(crate) const PEERS_KEEP: &str = "peers.keep";
 

@@ -4,7 +4,7 @@
 const WITHOUT_HOOKS: &str = "\
 Recoup remembers what the user has said across conversations, and keeps results that were \
 worked out before.
-- First thing in a conversation, call load_rules and keep to what it returns.";
+- First thing in a conversation, call load_rules and keep to the rules that it returns.";
 
 const WITH_HOOKS: &str = "\
 Recoup remembers what the user has said across conversations, and keeps results that were \

@@ -67,6 +67,11 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     fn forget(&self, id: &NoteId) -> Result<Forgotten>;
     /// Memories of this scope have changed: what was made of them elsewhere must, too.
     fn changed(&self, scope: &NoteScope);
+    /// Identifier of this server process, unlike that of any earlier or later one.
+    fn session(&self) -> &str;
+    /// The client that this name of an MCP client stands for, if the user allows its agents to
+    /// record rules.
+    fn may_record(&self, client: &str) -> Option<&'static str>;
     /// The project at hand.
     fn project(&self) -> &Project;
     /// What people know any project by: where it is, or its id.

@@ -29,7 +29,7 @@ static KINDS: [Kind; 3] = [
         description: "Brings the rules that you have recorded into the conversation",
         argument: None,
         tool: tools::LOAD_RULES,
-        opening: "Keep to these rules of mine from now on.",
+        opening: "Keep to these rules of mine from now on. What I have not confirmed is no rule.",
     },
     Kind {
         name: "recall",

@@ -35,10 +35,7 @@ const KINDS: [Kind; 3] = [
         description: "What the user has said before, for this project and for all: as load_rules \
             returns it",
         priority: 1.0,
-        text: |around| {
-            let block = tools::rules(around, &here(around))?;
-            Ok(tools::told_rules(block.as_ref()))
-        },
+        text: |around| tools::told_rules(around, &here(around)),
     },
     Kind {
         uri: "recoup://knowledge",
@@ -64,7 +61,7 @@ const KINDS: [Kind; 3] = [
         text: |around| {
             listed(
                 around,
-                |note| note.kind == NoteKind::Correction && note.trust() >= Trust::Agreed,
+                |note| note.kind == NoteKind::Correction && note.trust() > Trust::Inferred,
                 "The user has corrected nothing here yet.",
             )
         },

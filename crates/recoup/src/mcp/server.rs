@@ -82,6 +82,12 @@ impl Server {
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
+    /// The name that the client gave itself; none where a script runs it.
+    fn attended_client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
+        let is_attended = self.manner.may_ask && !consent::is_unattended(context);
+        context.client_info().filter(|_| is_attended).map(|client| client.name)
+    }
+
     /// Notes that a resource is followed, before anything is waited for: whoever wants it no
     /// longer is heard from then on. The token ends with the following.
     fn follow(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
@@ -209,7 +215,14 @@ impl ServerHandler for Server {
         };
         let brought = Brought::with(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
-        let work = move |around: &dyn Surroundings| tool.call(around, arguments);
+        let client = self.attended_client(&context);
+        let work = move |around: &dyn Surroundings| {
+            let outcome = tool.call(around, arguments)?;
+            match client {
+                Some(client) => outcome.recorded_for(around, &client),
+                None => Ok(outcome),
+            }
+        };
         match self.work(tool.access(), tool.care(), &context, work).await? {
             Ok(outcome) => {
                 if tool.access() == Access::Writes {

@@ -37,6 +37,8 @@ fn show_without_any_configuration() {
     judge.daily_tokens      100000
     judge.deadline          20s
     capture.headless        false
+    record.allow            none
+    record.deny             none
     rules.sync              false
     skills.enabled          false
     skills.place            project
@@ -84,6 +86,8 @@ fn show_says_where_everything_comes_from() {
     judge.daily_tokens  100000  built-in
     judge.deadline  20s  built-in
     capture.headless  false  built-in
+    record.allow  none  built-in
+    record.deny  none  built-in
     rules.sync  false  built-in
     skills.enabled  false  built-in
     skills.place  project  built-in

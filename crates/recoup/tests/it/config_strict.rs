@@ -27,7 +27,7 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     error: recoup.toml:2: ttl: unknown key; did you mean cache.ttl?
     error: recoup.toml:3: "cache.ttl": unknown key; did you mean cache.ttl?
     error: recoup.toml:5: cache.tll: unknown key; did you mean cache.ttl?
-    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.max_source_files, cache.max_source_mb, cache.notes, near.store, near.ttl, early_exit.dir, ledger.enabled, log.hits, judge.enabled, judge.provider, judge.model, judge.url, judge.key_env, judge.daily_tokens, judge.deadline, capture.headless, rules.sync, skills.enabled, skills.place, peers.keep
+    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.max_source_files, cache.max_source_mb, cache.notes, near.store, near.ttl, early_exit.dir, ledger.enabled, log.hits, judge.enabled, judge.provider, judge.model, judge.url, judge.key_env, judge.daily_tokens, judge.deadline, capture.headless, record.allow, record.deny, rules.sync, skills.enabled, skills.place, peers.keep
     "#);
 }
 

@@ -82,6 +82,8 @@ fn the_program() {
       NO_PROXY                      hosts that are reached without it
       RECOUP_CAPTURE_HEADLESS       true: what is said in a run without a person is remembered as if by
       one
+      RECOUP_RECORD_ALLOW           clients whose agents may record rules for you, such as cursor, zed
+      RECOUP_RECORD_DENY            clients whose agents may not: `recoup init` does not ask again
       RECOUP_RULES_SYNC             true: rules go into Claude Code's own memory
       RECOUP_SKILLS_ENABLED         true: what is remembered on a subject becomes a skill
       RECOUP_SKILLS_PLACE           where skills go: project or user (default: project)
@@ -467,6 +469,10 @@ fn hooking_in() {
 
           --skills <off|user|project>
               Make skills of three or more memories on one topic, in your own folder or the project's
+
+          --record-rules <yes|no>
+              May agents record rules on your behalf, in clients without hooks (cursor, windsurf,
+              vscode, zed, gemini, opencode)
 
       -h, --help
               Print help (see a summary with '-h')

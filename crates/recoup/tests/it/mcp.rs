@@ -2,7 +2,7 @@
 
 mod cache;
 mod checkpoint;
-mod client;
+pub(crate) mod client;
 mod clients;
 mod consent;
 mod handshakes;
@@ -11,6 +11,7 @@ mod http;
 mod lifecycle;
 mod listing;
 mod memory;
+mod noted;
 mod resources;
 mod schemas;
 mod second_call;

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp::client::Client;
 use crate::support::{Home, Output, finish};
 
 fn memory(home: &Home, args: &[&str]) -> Output {
@@ -373,4 +374,33 @@ fn a_snapshot_that_can_not_be_made_is_no_failure_of_the_command() {
     fs::write(home.recoup().join("snapshots"), "in the way").unwrap();
     add(&home, &["use pnpm"]);
     assert_eq!(texts(&home, &[]), ["use pnpm"]);
+}
+
+#[test]
+fn a_checkpoint_is_shown_and_cleared() {
+    let home = Home::new();
+    let none = memory(&home, &["checkpoint"]).expect(1);
+    assert!(none.stderr.contains("no checkpoint is saved for this project"), "{}", none.stderr);
+    assert!(!home.recoup().exists(), "looking has no side effects");
+    memory(&home, &["checkpoint", "clear"]).expect(1);
+    let mut client = Client::greeted(&home);
+    let saved = json!({ "completed": "the parser", "remaining": ["tests", "docs"] });
+    client.data("save_checkpoint", saved.clone());
+    let shown = memory(&home, &["checkpoint", "show"]).expect(0).text();
+    assert!(shown.starts_with("remains  tests\nremains  docs\ndone     the parser\n"), "{shown}");
+    let report = memory(&home, &["checkpoint", "--json"]).expect(0).json();
+    assert_eq!(
+        (&report["remaining"], &report["cleared"]),
+        (&json!(["tests", "docs"]), &json!(false))
+    );
+    let report = memory(&home, &["checkpoint", "clear", "--json"]).expect(0).json();
+    assert_eq!((&report["completed"], &report["cleared"]), (&json!(["the parser"]), &json!(true)));
+    memory(&home, &["checkpoint", "show", "--json"]).expect(1);
+    assert!(client.data("load_checkpoint", json!({}))["checkpoint"].is_null());
+    // One that says that nothing remains ends the one before.
+    client.data("save_checkpoint", saved);
+    let done = client.data("save_checkpoint", json!({ "completed": ["tests", "docs"] }));
+    assert_eq!(done["saved"], false, "{done}");
+    assert!(done["message"].as_str().unwrap().contains("Nothing remains"), "{done}");
+    memory(&home, &["checkpoint"]).expect(1);
 }

@@ -192,6 +192,7 @@ fn title(trust: Trust) -> &'static str {
     match trust {
         Trust::Stated => "The user said:\n",
         Trust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
+        Trust::Recorded => "Said by the user, as an agent that they allow to do so recorded it:\n",
         Trust::Inferred | Trust::Untrusted => "Learned from earlier work, not said by the user:\n",
     }
 }

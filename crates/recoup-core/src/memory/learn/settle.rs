@@ -55,7 +55,7 @@ impl Memory {
             let old = before(now, EVENTS);
             let settled = Settled {
                 events: forget_old(connection, old)?,
-                dropped: drop_candidates(connection, before(now, CANDIDATES))?,
+                dropped: drop_candidates(connection, before(now, CANDIDATES), old)?,
                 retired: retire_lessons(connection, old, now)?,
                 idle: mark_idle(connection)?,
             };
@@ -87,12 +87,14 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
 }
 
 /// What was inferred, and what a script said in the user's place. What the user brought in
-/// stays until the user says.
-fn drop_candidates(connection: &Connection, then: Timestamp) -> Result<usize> {
+/// stays until the user says. What agents noted for the user waits until `long_ago`: where a client
+/// has no hooks, it is all that is known of the user's words.
+fn drop_candidates(connection: &Connection, then: Timestamp, long_ago: Timestamp) -> Result<usize> {
     let old = rows::many(
         connection,
-        "status = 'candidate' AND source <> 'import' AND updated < ?1",
-        [then.as_millis()],
+        "status = 'candidate' AND source <> 'import'
+         AND updated < CASE source WHEN 'agent' THEN ?2 ELSE ?1 END",
+        [then.as_millis(), long_ago.as_millis()],
     )?;
     for kept in &old {
         forget::remove_kept(connection, kept)?;

@@ -137,6 +137,7 @@ fn said_by(trust: Trust) -> &'static str {
     match trust {
         Trust::Stated => "The user said",
         Trust::Agreed => "Rules of the team, accepted by the user",
+        Trust::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
         Trust::Inferred | Trust::Untrusted => "Learned from earlier work, not said by the user",
     }
 }

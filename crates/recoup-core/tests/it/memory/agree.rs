@@ -1,12 +1,14 @@
 //! What an agent suggests, and what the user agrees to.
 
+use std::time::Duration;
+
 use recoup_core::ErrorKind;
 use recoup_core::memory::{Source, Statement, Status, Suggested, Trust};
 
 use super::{Scene, project, stated};
 
 fn suggested(text: &str, topic: Option<&str>) -> Statement {
-    Statement { source: Source::Extraction, ..stated(text, topic) }
+    Statement { source: Source::Agent, ..stated(text, topic) }
 }
 
 fn suggest(scene: &Scene, text: &str, topic: Option<&str>) -> Suggested {
@@ -113,4 +115,82 @@ fn what_gives_way_is_what_was_shown_too() {
     assert_eq!(scene.active(), ["use two spaces"]);
     scene.memory().agree(&now).unwrap();
     assert_eq!(scene.active(), ["use tabs"]);
+}
+
+fn suggest_in(scene: &Scene, session: &str, text: &str) -> Suggested {
+    scene.pass();
+    let session = Some(session.to_owned());
+    let statement = Statement { session, ..suggested(text, Some("indent")) };
+    scene.memory().suggest(&statement, &project('a')).unwrap()
+}
+
+#[test]
+fn what_agents_note_in_two_sessions_is_proposed_and_still_waits() {
+    let scene = Scene::new();
+    for _ in 0..3 {
+        assert!(!suggest_in(&scene, "one", "use tabs").suggestion.note.is_proposed());
+    }
+    suggest_in(&scene, "one", "use make");
+    let again = suggest_in(&scene, "two", "Use tabs.").suggestion.note;
+    assert_eq!((again.is_proposed(), again.status), (true, Status::Candidate));
+    assert_eq!(suggest_in(&scene, "two", "use tabs").suggestion.note.evidence, 2);
+    let noted = scene.memory().noted_by_agents(&project('a')).unwrap();
+    let texts: Vec<&str> = noted.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(texts, ["use tabs", "use make"], "what is proposed comes first");
+    assert_eq!(scene.active(), [""; 0]);
+}
+
+#[test]
+fn only_what_agents_noted_and_nobody_confirmed_is_given_as_noted() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    scene.say("use spaces", None);
+    let learned = Statement { source: Source::Extraction, ..stated("use bazel", None) };
+    memory.record(&learned).unwrap();
+    let elsewhere = Statement { scope: project('b'), ..suggested("use make", None) };
+    memory.suggest(&elsewhere, &project('b')).unwrap();
+    let agreed = suggest(&scene, "use tabs", None).suggestion;
+    assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), std::slice::from_ref(&agreed.note));
+    memory.agree(&agreed).unwrap();
+    assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), []);
+}
+
+#[test]
+fn what_an_allowed_agent_records_counts_and_tells_where_it_came_from() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    let first = suggest(&scene, "use npm", Some("pkg")).suggestion;
+    let (note, _) = memory.record_for_user(&first, "cursor").unwrap().unwrap();
+    assert_eq!((note.source, note.trust()), (Source::AllowedAgent, Trust::Recorded));
+    assert_eq!(memory.recorder(&note.id).unwrap().as_deref(), Some("cursor"));
+    // Of two that agents recorded the newer counts.
+    let later = suggest(&scene, "use pnpm", Some("pkg")).suggestion;
+    let (_, gone) = memory.record_for_user(&later, "zed").unwrap().unwrap();
+    assert_eq!((gone[0].text.as_str(), scene.active()), ("use npm", vec!["use pnpm".to_owned()]));
+    // The user's own words take its place, and it never theirs.
+    scene.say("use yarn", Some("pkg"));
+    let third = suggest(&scene, "use bun", Some("pkg")).suggestion;
+    assert_eq!(memory.record_for_user(&third, "cursor").unwrap(), None);
+    assert_eq!(scene.active(), ["use yarn"]);
+    assert_eq!(memory.recorder(&third.note.id).unwrap(), None);
+    // What they retired stays so, whoever notes it.
+    let tabs = suggest(&scene, "use tabs", Some("indent")).suggestion;
+    memory.retire(&tabs.note.id).unwrap();
+    let again = suggest(&scene, "use tabs", Some("indent")).suggestion;
+    assert_eq!(memory.record_for_user(&again, "cursor").unwrap(), None);
+}
+
+#[test]
+fn what_agents_noted_waits_longer_than_what_was_only_inferred() {
+    const DAY: Duration = Duration::from_hours(24);
+    let scene = Scene::new();
+    let memory = scene.memory();
+    suggest(&scene, "use tabs", None);
+    let learned = Statement { source: Source::Extraction, ..stated("use bazel", None) };
+    memory.record(&learned).unwrap();
+    scene.clock.advance(8 * DAY);
+    assert_eq!(memory.settle().unwrap().dropped, 1);
+    assert_eq!(scene.find("use tabs").status, Status::Candidate);
+    scene.clock.advance(90 * DAY);
+    assert_eq!(memory.settle().unwrap().dropped, 1);
 }

@@ -26,8 +26,11 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let has_reader = here.has_reader();
     // The agent is told, whether that can be written down or not.
     let told = here.take_in(|turn| {
-        if how.is_empty() && !is_told_twice {
-            turn.lose()?;
+        if how.is_empty() {
+            turn.give_checkpoint()?;
+            if !is_told_twice {
+                turn.lose()?;
+            }
         }
         let is_repeated = !turn.give_all(block.as_ref())? && is_told_twice;
         if !is_repeated {
@@ -113,6 +116,9 @@ pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
         return reply;
     }
     let taken = here.take_in(|turn| {
+        if is_new {
+            turn.give_checkpoint()?;
+        }
         turn.give_all(rules.as_ref())?;
         some.as_ref().map_or(Ok(0), |some| turn.give(some))
     });

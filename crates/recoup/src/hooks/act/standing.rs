@@ -13,8 +13,9 @@ const ALL: usize = 1_500;
 
 /// What was noted about this project; none where nothing was.
 pub(super) fn text(here: &Here<'_>) -> Option<String> {
-    let found = here.read("the checkpoint", here.memory.checkpoint(here.scope()));
-    found.map(|(checkpoint, _)| written(&checkpoint))
+    let session = &here.occasion.session;
+    let found = here.read("the checkpoint", here.memory.checkpoint_for(here.scope(), session));
+    found.map(|checkpoint| written(&checkpoint))
 }
 
 /// What is left for rules beside it.

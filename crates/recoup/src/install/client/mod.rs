@@ -174,6 +174,19 @@ impl Client {
         })
     }
 
+    /// The client without hooks that calls itself by this name in MCP, such as `cursor-vscode`,
+    /// `Visual Studio Code` or `gemini-cli-mcp-client`.
+    pub(crate) fn of_mcp_name(name: &str) -> Option<Self> {
+        let name = name.to_lowercase();
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        if words.starts_with(&["visual", "studio", "code"]) {
+            return Some(Self::VsCode);
+        }
+        let is_meant = |client: &Self| words.first() == Some(&client.as_str());
+        Self::ALL.into_iter().filter(|client| client.with_hooks().is_none()).find(is_meant)
+    }
+
     /// As the engine knows it, which knows those with hooks.
     pub(crate) fn with_hooks(self) -> Option<hooked::Client> {
         hooked::Client::ALL.into_iter().find(|client| client.as_str() == self.as_str())

@@ -4,7 +4,7 @@
 use recoup_core::Result;
 use recoup_core::memory::{Note, Suggestion};
 
-use super::{Answer, delete_memory, store_memory};
+use super::{Answer, Outcome, delete_memory, store_memory};
 use crate::mcp::Surroundings;
 
 /// Something that waits for a yes.
@@ -46,6 +46,17 @@ impl Proposal {
             Deed::Forget(note) => note,
         };
         format!("{} {}", note.id, self.question.text)
+    }
+
+    /// Records an agent's note where the user allows the client that; otherwise waits on.
+    pub(super) fn recorded_for(self, around: &dyn Surroundings, client: &str) -> Result<Outcome> {
+        let recorded = match &self.deed {
+            Deed::Agree(suggestion) => {
+                store_memory::recorded(around, suggestion, self.new, client)?
+            }
+            Deed::Forget(_) => None,
+        };
+        Ok(recorded.map_or_else(|| Outcome::Asks(Box::new(self)), Outcome::Done))
     }
 
     /// The user said yes.

@@ -133,6 +133,11 @@ fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
 fn kept(saved: &Saved) -> Answer {
     let (text, left_out) = match saved {
         Saved::Silent(silence) => (format!("Not saved: {silence}."), Vec::new()),
+        Saved::Done => {
+            let said =
+                "Nothing remains, so nothing is saved, and what was saved before is removed.";
+            (said.to_owned(), Vec::new())
+        }
         Saved::Without(left_out) => {
             let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
             let said = "Saved. load_checkpoint gives it back in the next conversation.".to_owned();

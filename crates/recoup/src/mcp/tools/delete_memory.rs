@@ -87,6 +87,9 @@ fn whose(note: &Note) -> &'static str {
     match (note.trust(), note.status) {
         (Trust::Stated, _) => "the user said it",
         (Trust::Agreed, _) => "it is a rule of the team that the user has accepted",
+        (Trust::Recorded, Status::Active) => {
+            "it counts as the user's rule, which an agent recorded"
+        }
         (_, Status::Active) => "it counts as a rule, learned from earlier work",
         _ => "it is another project's",
     }
@@ -100,6 +103,7 @@ fn question(around: &dyn Surroundings, note: &Note) -> Question {
     let what = match (note.trust(), note.status) {
         (Trust::Stated, _) => "this rule of yours",
         (Trust::Agreed, _) => "this rule of the team",
+        (Trust::Recorded, Status::Active) => "this rule of yours, which an agent recorded,",
         (_, Status::Active) => "this rule, learned from earlier work,",
         _ => "this note of an agent's",
     };

@@ -31,7 +31,7 @@ use super::{ConfigCare, Manner, Surroundings};
 
 pub(super) use arguments::here;
 pub(super) use ask::{Proposal, Question};
-pub(super) use load_rules::{block as rules, told as told_rules};
+pub(super) use load_rules::told as told_rules;
 pub(super) use note::{line, report};
 
 /// What a tool is.
@@ -99,6 +99,14 @@ impl From<Answer> for Outcome {
 }
 
 impl Outcome {
+    /// Records what an agent notes, if the user allows this client's agents to.
+    pub(super) fn recorded_for(self, around: &dyn Surroundings, client: &str) -> Result<Self> {
+        match self {
+            Self::Done(_) => Ok(self),
+            Self::Asks(proposal) => proposal.recorded_for(around, client),
+        }
+    }
+
     /// Where nobody is asked.
     pub(super) fn unasked(self) -> Answer {
         match self {

@@ -29,7 +29,7 @@ pub(super) fn schema() -> Value {
             ("text", text("The statement")),
             ("type", text("What sort of thing it is")),
             ("status", text("active: it counts; candidate: nobody has confirmed it")),
-            ("trust", text("stated: the user said it; agreed; inferred; untrusted")),
+            ("trust", text("stated: the user said it; agreed; recorded; inferred; untrusted")),
             ("scope", text("universal, or project:ID")),
             ("paths", maybe_text("The files it holds for; none means all")),
             ("evidence", count(0, "How often it was said or confirmed")),
@@ -59,6 +59,7 @@ fn label(note: &Note) -> &'static str {
         (Status::Superseded | Status::Retired, _) => "no longer counts",
         (Status::Active, Trust::Stated) => "said by the user",
         (Status::Active, Trust::Agreed) => "accepted by the user",
+        (Status::Active, Trust::Recorded) => "recorded by an agent for the user",
         (Status::Active, _) => "learned from earlier work",
     }
 }

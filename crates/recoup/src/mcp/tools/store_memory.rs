@@ -2,7 +2,8 @@
 //!
 //! Nobody can tell an agent that heard the user from one that read the same words on a web
 //! page. So what it stores is only a candidate, and the user makes it a rule: by agreeing when
-//! the client can ask, or with `recoup memory promote`. What the user has said stays as it is.
+//! the client can ask, with `recoup memory promote`, or beforehand, by allowing the client's agents
+//! to record rules. What the user has said stays as it is.
 
 use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{
@@ -121,7 +122,9 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         _ => arguments::scope(around, project.as_deref())?,
     };
     let topic = metadata.preference_key.filter(|key| !key.trim().is_empty());
-    let statement = Statement { topic, ..Statement::new(kind, content, Source::Extraction, scope) };
+    let session = Some(around.session().to_owned());
+    let statement =
+        Statement { topic, session, ..Statement::new(kind, content, Source::Agent, scope) };
     around.prepare_memory()?;
     let Suggested { suggestion, known } =
         around.memory().suggest(&statement, &arguments::here(around))?;
@@ -195,6 +198,27 @@ pub(super) fn agreed(
     Ok(answer(&note, &instead_of, !new, "The user said yes: it is a rule now."))
 }
 
+/// The user allows this client's agents to record rules: it counts, unless the user or the team
+/// said something else. None where nobody allows that.
+pub(super) fn recorded(
+    around: &dyn Surroundings,
+    suggestion: &Suggestion,
+    new: bool,
+    client: &str,
+) -> Result<Option<Answer>> {
+    let Some(client) = around.may_record(client) else { return Ok(None) };
+    let Some((note, instead_of)) = around.memory().record_for_user(suggestion, client)? else {
+        return Ok(None);
+    };
+    around.changed(&note.scope);
+    let said = format!(
+        "It is a rule now: the user allows agents in this client to record rules. Tell the user \
+         what you recorded; `recoup memory retire {}` takes it back.",
+        note.id
+    );
+    Ok(Some(answer(&note, &instead_of, !new, &said)))
+}
+
 /// The user has said no, and is not asked again: it counts no longer as something that
 /// waits for them.
 pub(super) fn declined(
@@ -234,6 +258,11 @@ fn said(note: &Note) -> String {
             asked to make it one: a tool said the same. If the user means it, they say so \
             themselves, with `recoup memory add`."
             .to_owned(),
+        Status::Candidate if note.is_proposed() => format!(
+            "Kept as a candidate that agents have noted in {} sessions: it does not count as a rule \
+             yet. Ask the user whether it shall: `recoup memory promote {id}` confirms it.",
+            note.evidence
+        ),
         Status::Candidate => format!(
             "Kept as a candidate: it does not count as a rule yet, because only the user can make \
              rules. Tell the user that `recoup memory promote {id}` makes it one."

@@ -218,7 +218,11 @@ fn where_work_stood_is_told_to_the_next_one() {
     let scope: String = sql.query_row("SELECT scope FROM notes", [], |row| row.get(0)).unwrap();
     let body =
         json!({"remaining": ["the </recoup-checkpoint> parser"], "completed": ["the lexer"]});
-    sql.execute("INSERT INTO checkpoints VALUES (?1, 1, ?2)", (scope, body.to_string())).unwrap();
+    let sql = sql.execute(
+        "INSERT INTO checkpoints SELECT ?1, updated, ?2 FROM notes",
+        (scope, body.to_string()),
+    );
+    assert_eq!(sql, Ok(1));
     let context = Talk::new(&home, "one").tell("SessionStart-startup").context;
     assert!(context.contains("\nRemains: the &lt;/recoup-checkpoint> parser\nDone: the lexer\n"));
     assert_eq!(context.matches("</recoup-checkpoint>").count(), 1, "{context}");

@@ -256,10 +256,20 @@ fn what_remains_to_be_done_is_told_to_the_next_session_until_it_is_done() {
     let begun = Talk::new(&home, "two").tell("SessionStart-startup").context;
     assert!(begun.contains("Remains: Test the parser\n"), "{begun}");
     assert!(begun.contains("Done: Write the parser\n"), "{begun}");
+    for (session, is_given) in [("three", true), ("two", true), ("four", true), ("five", false)] {
+        let begun = Talk::new(&home, session).tell("SessionStart-startup").context;
+        assert_eq!(begun.contains("Test the parser"), is_given, "{session}: {begun}");
+    }
+    home.run(&["memory", "checkpoint"]).expect(1);
+    fs::write(&transcript, lines.clone() + &create("e", "Ship the parser", 3)).unwrap();
+    stops(&Talk::new(&home, "one"), &transcript);
+    settled(&home);
+    assert!(home.run(&["memory", "checkpoint"]).expect(0).text().contains("Ship the parser"));
+    let lines = lines + &create("e", "Ship the parser", 3) + &done("f", "3");
     fs::write(&transcript, lines + &done("d", "2")).unwrap();
     stops(&Talk::new(&home, "one"), &transcript);
     settled(&home);
-    Talk::new(&home, "three").tell("SessionStart-startup").is_silent();
+    Talk::new(&home, "six").tell("SessionStart-startup").is_silent();
 }
 
 /// Appends to a transcript, and comes to the end of an answer.

@@ -98,3 +98,18 @@ fn what_was_written_for_claude_code_goes_too() {
     assert_eq!(report["mirrored"]["changes"].as_array().unwrap().len(), 2, "{report}");
     assert_eq!(rules(), 0);
 }
+
+#[test]
+fn whether_agents_may_record_rules_is_said_for_clients_without_hooks() {
+    let machine = Machine::new();
+    machine.init(&["--client", "cursor", "--client", "pi"]);
+    assert!(!machine.path(CONFIG).exists(), "no is the default, and nothing was asked");
+    machine.init(&["--client", "cursor", "--client", "pi", "--record-rules", "yes"]);
+    assert_eq!(machine.text(CONFIG), "[record]\nallow = \"cursor\"\n");
+    machine.init(&["--client", "zed", "--record-rules", "yes"]);
+    machine.init(&["--client", "cursor", "--record-rules", "no"]);
+    assert_eq!(machine.text(CONFIG), "[record]\nallow = \"zed\"\ndeny = \"cursor\"\n");
+    machine.run(&["config", "check"]).expect(0);
+    machine.write(CONFIG, "[record]\nallow = \"claude-code\"\n");
+    machine.run(&["config", "check"]).expect(2);
+}

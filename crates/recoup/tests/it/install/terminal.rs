@@ -149,3 +149,24 @@ fn a_person_is_asked_before_the_cache_is_cleared() {
     let (code, text) = seen(&machine, &["cache", "clear"], &["Forget everything in"]);
     assert_eq!((code, text.contains("Removed 1 entry")), (0, true), "{text}");
 }
+
+#[test]
+fn each_client_without_hooks_is_asked_about_once_whether_its_agents_may_record_rules() {
+    let machine = Machine::with_settings("{}\n");
+    for client in [".cursor", ".config/zed"] {
+        std::fs::create_dir_all(machine.path(client)).unwrap();
+    }
+    let yes = ["agents in Cursor", "otherwise it is kept as not", "Write these"];
+    let (code, text) = seen(&machine, &["init", "--client", "cursor"], &yes);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("May agents in Cursor record rules on your behalf?"), "{text}");
+    assert!(machine.text("recoup/config.toml").contains("[record]\nallow = \"cursor\"\n"));
+    let (code, text) = seen(&machine, &["init"], &["Write these"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("May agents in Zed record rules"), "{text}");
+    assert!(!text.contains("May agents in Cursor") && !text.contains("in Claude Code"), "{text}");
+    let config = machine.text("recoup/config.toml");
+    assert!(config.contains("allow = \"cursor\"\ndeny = \"zed\"\n"), "{config}");
+    let (_, text) = seen(&machine, &["init"], &[]);
+    assert!(!text.contains("[y/N]"), "asked once: {text}");
+}

@@ -29,9 +29,14 @@ impl Client {
 
     /// One that a script has started, and greeted.
     pub(crate) fn headless(home: &Home, capabilities: &Value) -> Self {
+        Self::headless_as("test", home, capabilities)
+    }
+
+    /// One that a script has started, and a client of that name greeted.
+    pub(crate) fn headless_as(name: &str, home: &Home, capabilities: &Value) -> Self {
         let mut command = home.command(&["mcp"]);
         let mut client = Self::spawn(command.env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"));
-        client.greet(capabilities);
+        client.greet_as(name, capabilities);
         client
     }
 
@@ -74,13 +79,24 @@ impl Client {
         client
     }
 
+    /// One that was greeted by a client of that name.
+    pub(crate) fn named(home: &Home, name: &str) -> Self {
+        let mut client = Self::start(home, &[]);
+        client.greet_as(name, &json!({}));
+        client
+    }
+
     fn greet(&mut self, capabilities: &Value) {
+        self.greet_as("test", capabilities);
+    }
+
+    fn greet_as(&mut self, name: &str, capabilities: &Value) {
         let hello = self.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": capabilities,
-                "clientInfo": { "name": "test", "version": "1" },
+                "clientInfo": { "name": name, "version": "1" },
             }),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "recoup", "{hello}");

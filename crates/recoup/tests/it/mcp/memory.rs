@@ -156,7 +156,7 @@ fn what_an_agent_removes_is_gone_from_what_waits_too() {
 
 /// A client without hooks has no worker that would do it.
 #[test]
-fn candidates_that_nobody_saw_again_go_after_a_week() {
+fn candidates_that_nobody_saw_again_go_after_three_months() {
     let home = Home::new();
     let mut client = Client::greeted(&home);
     client.call("store_memory", json!({ "content": "use tabs" }));
@@ -177,7 +177,7 @@ fn candidates_that_nobody_saw_again_go_after_a_week() {
     drop(client);
     database.busy_timeout(Duration::from_secs(10)).unwrap();
     database
-        .execute_batch("UPDATE notes SET updated = updated - 691200000; DELETE FROM settings;")
+        .execute_batch("UPDATE notes SET updated = updated - 7862400000; DELETE FROM settings;")
         .unwrap();
     let mut client = Client::greeted(&home);
     client.call("search_memory", json!({ "query": "tabs" }));

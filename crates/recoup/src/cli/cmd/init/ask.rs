@@ -4,7 +4,8 @@ use recoup_core::{Error, Result};
 
 use super::{Said, Skills, YesOrNo};
 use crate::cli::ui;
-use crate::config::{self, Overrides, Settings};
+use crate::config::{self, Overrides, RecordingClients, Settings};
+use crate::install::Client;
 use crate::install::answers::{self, Answer};
 
 /// What becomes of others that remember.
@@ -64,6 +65,45 @@ fn is_to_go(names: &[&str]) -> bool {
          somebody has changed the file in between: then the copy in `backups` has {it}."
     ));
     ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?"))
+}
+
+/// Answers about whose agents may record rules: what was said by the flag, and else what the user
+/// says about each client that has no answer yet.
+pub(super) fn about_recording(
+    clients: &[Client],
+    said: Option<YesOrNo>,
+    may_ask: bool,
+) -> Vec<Answer> {
+    // Who can't read the configuration is told so by others.
+    let before = Settings::load(&Overrides::default()).map(|it| it.recording).unwrap_or_default();
+    let RecordingClients { mut allowed, mut denied } = before.clone();
+    for client in clients {
+        let is_open = may_ask && !allowed.contains(client) && !denied.contains(client);
+        let answer = match said {
+            Some(said) => Some(said == YesOrNo::Yes),
+            None => is_open.then(|| ui::confirm(recording_question(*client))),
+        };
+        let Some(may_record) = answer else { continue };
+        for (list, is_on) in [(&mut allowed, may_record), (&mut denied, !may_record)] {
+            list.retain(|it| it != client);
+            list.extend(is_on.then_some(*client));
+        }
+    }
+    let changed = |key, before: &[Client], after: &[Client]| {
+        let value = answers::Said::Word(config::clients_in_words(after));
+        (before != after).then_some(Answer { key, value })
+    };
+    let allow = changed(answers::RECORD_ALLOW, &before.allowed, &allowed);
+    allow.into_iter().chain(changed(answers::RECORD_DENY, &before.denied, &denied)).collect()
+}
+
+fn recording_question(client: Client) -> String {
+    format!(
+        "May agents in {} record rules on your behalf? What they take for your words then counts at \
+         once, also if a web page or a file made them do so; otherwise it is kept as not confirmed \
+         until you confirm it.",
+        client.title()
+    )
 }
 
 /// What was said by flags or is said now, for keys that have no answer yet.

@@ -65,6 +65,12 @@ impl Draft {
         of_plans.chain([&self.settings]).cloned().collect()
     }
 
+    /// The clients that tell us only what their agents store.
+    pub(super) fn clients_without_hooks(&self) -> Vec<Client> {
+        let clients = self.plans.iter().map(|plan| plan.client);
+        clients.filter(|client| client.with_hooks().is_none()).collect()
+    }
+
     /// The others that remember, by name, each once.
     pub(super) fn peers(&self) -> Vec<&'static str> {
         let peers = self.plans.iter().flat_map(|plan| &plan.peers);

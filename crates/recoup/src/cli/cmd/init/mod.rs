@@ -71,6 +71,10 @@ struct Said {
     /// Make skills of three or more memories on one topic, in your own folder or the project's
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
     skills: Option<Skills>,
+    /// May agents record rules on your behalf, in clients without hooks (cursor, windsurf, vscode,
+    /// zed, gemini, opencode)
+    #[arg(long, value_name = "yes|no", hide_possible_values = true)]
+    record_rules: Option<YesOrNo>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -125,7 +129,7 @@ impl InitArgs {
         }
         let peers = ask::about_peers(&draft.peers(), self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
-        let answers = self.answers(&peers, around)?;
+        let answers = self.answers(&draft, &peers, around)?;
         if !peers.replaced.is_empty() || !answers.is_empty() {
             draft = Draft::make(&named, &wish, &answers, around)?;
         }
@@ -207,10 +211,17 @@ impl InitArgs {
     }
 
     /// What was answered, by flags or just now.
-    fn answers(&self, peers: &ask::Peers, around: &Around) -> Result<Vec<answers::Answer>> {
+    fn answers(
+        &self,
+        draft: &Draft,
+        peers: &ask::Peers,
+        around: &Around,
+    ) -> Result<Vec<answers::Answer>> {
         let given = answers::given(&around.config, &around.places)?;
         let mut answers = ask::answers(self.said, &given, self.may_ask())?;
         answers.extend(peers.answer());
+        let clients = draft.clients_without_hooks();
+        answers.extend(ask::about_recording(&clients, self.said.record_rules, self.may_ask()));
         Ok(answers)
     }
 

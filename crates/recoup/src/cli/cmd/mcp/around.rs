@@ -1,6 +1,8 @@
 //! What the server works with: the configuration, and the engine over it.
 
 use recoup_core::Result;
+use recoup_core::base::clock::SystemClock;
+use recoup_core::base::ids;
 use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{Cache, Explanation, View};
@@ -13,6 +15,7 @@ use crate::cli::explain::Report;
 use crate::cli::projects::Names;
 use crate::cli::ui;
 use crate::config::Overrides;
+use crate::install::Client;
 use crate::mcp::{ConfigCare, Surroundings};
 
 #[derive(Debug)]
@@ -20,6 +23,7 @@ pub(super) struct Around {
     app: &'static App,
     memory: Memory,
     cache: Cache,
+    session: String,
 }
 
 impl Around {
@@ -30,7 +34,8 @@ impl Around {
         };
         // A client shows them to nobody, or in a log.
         app.settings.left_out.iter().chain(&app.settings.warnings).for_each(ui::warn);
-        Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache() }))
+        let session = ids::fresh(&SystemClock);
+        Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache(), session }))
     }
 }
 
@@ -57,6 +62,15 @@ impl Surroundings for Around {
 
     fn changed(&self, scope: &NoteScope) {
         self.app.refresh_mirrors(std::slice::from_ref(scope));
+    }
+
+    fn session(&self) -> &str {
+        &self.session
+    }
+
+    fn may_record(&self, client: &str) -> Option<&'static str> {
+        let allowed = &self.app.settings.recording.allowed;
+        Client::of_mcp_name(client).filter(|it| allowed.contains(it)).map(Client::as_str)
     }
 
     fn project(&self) -> &Project {

@@ -28,6 +28,9 @@ pub(super) struct ListArgs {
     json: bool,
 }
 
+/// How many notes of agents are proposed below a list.
+const MOST_PROPOSED: usize = 5;
+
 impl ListArgs {
     pub(super) fn run(self, app: &App) -> Ended {
         let wanted = self.wanted(app)?;
@@ -50,6 +53,15 @@ impl ListArgs {
             let more = memory.count_notes(&wanted)?.saturating_sub(ui::PAGE_ROWS as u64);
             if more > 0 {
                 ui::say(format_args!("… {} more: --limit N", human::count(more)));
+            }
+        }
+        for note in memory.noted_by_agents(&app.note_scope(false))?.iter().take(MOST_PROPOSED) {
+            if note.is_proposed() {
+                ui::hint(format_args!(
+                    "agents noted in {} sessions: {}; `recoup memory promote {}` makes it your rule, \
+                     `recoup memory retire {}` ends it",
+                    note.evidence, note.text, note.id, note.id
+                ));
             }
         }
         Ok(Answer::Yes)
@@ -120,7 +132,7 @@ impl ShowArgs {
             ));
             return Ok(Answer::No);
         };
-        let report = Report::new(&note);
+        let report = Report { recorded_by: app.memory().recorder(&id)?, ..Report::new(&note) };
         if self.json {
             ui::json(&report)?;
             return Ok(Answer::Yes);
@@ -134,6 +146,7 @@ impl ShowArgs {
             ("scope", report.scope),
         ];
         let some = [
+            ("recorded by", report.recorded_by),
             ("quote", report.quote),
             ("paths", report.paths),
             ("topic", report.topic),

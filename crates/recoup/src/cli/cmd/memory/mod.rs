@@ -2,6 +2,7 @@
 
 mod add;
 mod change;
+mod checkpoint;
 mod dedup;
 mod forget;
 mod helped;
@@ -45,6 +46,8 @@ enum Action {
     Promote(change::PromoteArgs),
     /// Let it count no longer, and keep it
     Retire(change::RetireArgs),
+    /// Show where work in this project stands, or clear that; exit 1 when nothing is saved
+    Checkpoint(checkpoint::CheckpointArgs),
     /// Find memories that say the same in other words, and merge them
     Dedup(dedup::DedupArgs),
     /// Remove it for good
@@ -68,6 +71,7 @@ impl MemoryArgs {
             | Action::Restore(_)
             | Action::Promote(_)
             | Action::Retire(_)
+            | Action::Checkpoint(_)
             | Action::Forget(_) => App::load_lenient()?,
             _ => App::load(&Overrides::default())?,
         };
@@ -81,6 +85,7 @@ impl MemoryArgs {
             Action::Restore(args) => args.run(app),
             Action::Promote(args) => args.run(app),
             Action::Retire(args) => args.run(app),
+            Action::Checkpoint(args) => args.run(app),
             Action::Dedup(args) => args.run(app),
             Action::Forget(args) => args.run(app),
             Action::Report(args) => args.run(app),

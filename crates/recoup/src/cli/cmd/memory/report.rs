@@ -20,6 +20,9 @@ pub(super) struct Report {
     pub(super) created_at: String,
     pub(super) updated_at: String,
     pub(super) superseded_by: Option<String>,
+    /// The client whose agent recorded it for the user; only `show` looks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recorded_by: Option<String>,
 }
 
 impl Report {
@@ -39,6 +42,7 @@ impl Report {
             created_at: note.created.to_string(),
             updated_at: note.updated.to_string(),
             superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
+            recorded_by: None,
         }
     }
 }

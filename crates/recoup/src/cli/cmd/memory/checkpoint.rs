@@ -1,0 +1,89 @@
+//! `recoup memory checkpoint`: where work in this project stands, as an agent saved it.
+
+use clap::{Args, ValueEnum};
+use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::Checkpoint;
+use serde::Serialize;
+
+use crate::cli::app::App;
+use crate::cli::{Answer, Ended, ui};
+
+/// Show where work in this project stands, or clear that; exit 1 when nothing is saved.
+///
+/// An agent saves it when work stays unfinished, and the next sessions are given it: until a
+/// later one has nothing left to do, and at most for a week, or in three sessions.
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    /// Print it, or remove it
+    #[arg(
+        value_name = "show|clear",
+        default_value = "show",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    action: CheckpointAction,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckpointAction {
+    Show,
+    Clear,
+}
+
+#[derive(Serialize)]
+struct CheckpointReport<'a> {
+    completed: &'a [String],
+    remaining: &'a [String],
+    blockers: &'a [String],
+    notes: Option<&'a str>,
+    saved_at: String,
+    /// True if it was removed just now.
+    cleared: bool,
+}
+
+impl CheckpointArgs {
+    pub(super) fn run(self, app: &App) -> Ended {
+        let (memory, scope) = (app.memory(), app.note_scope(false));
+        let Some((checkpoint, saved_at)) = memory.checkpoint(&scope)? else {
+            ui::error("no checkpoint is saved for this project");
+            return Ok(Answer::No);
+        };
+        let cleared = self.action == CheckpointAction::Clear;
+        if cleared {
+            app.memory_for_writing()?.drop_checkpoint(&scope)?;
+        }
+        if self.json {
+            ui::json(&report(&checkpoint, saved_at, cleared))?;
+        } else if cleared {
+            ui::say("Cleared: no session is given it any more");
+        } else {
+            ui::fields(&fields(&checkpoint, saved_at))?;
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+fn report(checkpoint: &Checkpoint, saved_at: Timestamp, cleared: bool) -> CheckpointReport<'_> {
+    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+    let (notes, saved_at) = (notes.as_deref(), saved_at.to_string());
+    CheckpointReport { completed, remaining, blockers, notes, saved_at, cleared }
+}
+
+fn fields(checkpoint: &Checkpoint, saved_at: Timestamp) -> Vec<(&'static str, String)> {
+    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+    let parts = [
+        ("remains", &remaining[..]),
+        ("in the way", blockers),
+        ("done", completed),
+        ("notes", notes.as_slice()),
+    ];
+    let mut fields: Vec<(&str, String)> = parts
+        .iter()
+        .flat_map(|(name, items)| items.iter().map(|item| (*name, item.clone())))
+        .collect();
+    fields.push(("saved", saved_at.to_string()));
+    fields
+}

@@ -1,0 +1,36 @@
+//! The keys about clients without hooks whose agents record rules for the user. Who speaks for the
+//! user is the user's alone to say.
+
+use super::{Info, Key, Repository};
+use crate::config::{env, value};
+use crate::install::Client;
+
+pub(in crate::config) static ALLOW: Key<Vec<Client>> = Key {
+    info: Info {
+        name: "record.allow",
+        expected: "cursor, windsurf, vscode, zed, gemini and opencode, with a comma between, or none",
+        default: Some("none"),
+        meaning: "clients whose agents may record rules on your behalf: what they take for your words \
+                  counts at once, also if a web page made them do so; else it waits as a candidate",
+        variable: env::RECORD_ALLOW,
+        peer_variable: None,
+        repository: Repository::MayNot,
+    },
+    read: value::clients_without_hooks,
+    show: |clients| value::clients_in_words(clients).into(),
+};
+
+pub(in crate::config) static DENY: Key<Vec<Client>> = Key {
+    info: Info {
+        name: "record.deny",
+        expected: ALLOW.info.expected,
+        default: Some("none"),
+        meaning: "clients whose agents may not: this wins over `record.allow`, and `recoup init` does \
+                  not ask about them again",
+        variable: env::RECORD_DENY,
+        peer_variable: None,
+        repository: Repository::MayNot,
+    },
+    read: value::clients_without_hooks,
+    show: |clients| value::clients_in_words(clients).into(),
+};
