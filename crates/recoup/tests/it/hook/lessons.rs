@@ -149,19 +149,17 @@ const RULES: [&str; 6] = [
 #[test]
 fn a_prompt_about_one_of_many_things_brings_the_rules_about_that_one() {
     let home = Home::new();
-    let mut notes = format!("{}\n", json!({"recoup": "memory", "version": 1}));
-    let mut note = |text: &str| {
-        let id = format!("{:08}", notes.lines().count());
-        let note = json!({"id": id, "kind": "preference", "text": text, "source": "manual",
+    let about = |name: &str| RULES.map(|rule| rule.replace("{s}", name));
+    let texts = SERVICES.iter().flat_map(|name| about(name));
+    let texts = texts.chain(["the payments client must never retry a POST".to_owned()]);
+    let notes = texts.enumerate().map(|(at, text)| {
+        json!({"id": format!("{at:08}"), "kind": "preference", "text": text, "source": "manual",
             "scope": "universal", "status": "active", "evidence": 1, "tokens": 12, "created": 1,
-            "updated": 1});
-        notes.push_str(&format!("{note}\n"));
-    };
-    note("the payments client must never retry a POST");
-    for service in SERVICES {
-        RULES.iter().for_each(|rule| note(&rule.replace("{s}", service)));
-    }
-    home.run_with_stdin(&["memory", "import", "-"], notes.as_bytes()).expect(0);
+            "updated": 1})
+    });
+    let lines = [json!({"recoup": "memory", "version": 1})].into_iter().chain(notes);
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    home.run_with_stdin(&["memory", "import", "-"], lines.join("\n").as_bytes()).expect(0);
     for (n, prompt) in [
         "add a retry to the payments client",
         "please make the payments client log what it sends",

@@ -60,14 +60,14 @@ fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static 
         let word = word.strip_prefix("./").unwrap_or(word);
         kind.split(' ').any(|it| it == word)
     };
-    let (mut quoted, mut before) = (false, "");
+    let (mut is_quoted, mut before) = (false, "");
     // The program, its sub-command and its arguments so far.
     let mut command: Vec<&str> = Vec::new();
     let mut marked = Vec::new();
-    for word in line.split(' ') {
-        let quotes = word.matches(['\'', '"', '`']).count();
-        let is_bare = !quoted && quotes == 0;
-        quoted ^= quotes % 2 == 1;
+    for word in line.split_whitespace() {
+        let marks = word.matches(['\'', '"', '`']).count();
+        let is_bare = !is_quoted && marks == 0;
+        is_quoted ^= marks % 2 == 1;
         let is_place =
             is_place_option(before) || matches!(command.first(), Some(&("cd" | "pushd")));
         let is_argument = !word.starts_with('-') && !word.contains('=') && !is_place;
@@ -85,11 +85,11 @@ fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static 
 
 /// The placeholder for an argument, by where it stands behind `before` and how it looks.
 fn slot_for(word: &str, before: &[&str]) -> Option<&'static str> {
-    let is_branch_place = match before {
-        ["git", "push" | "pull" | "fetch", _remote] => true,
-        ["git", "checkout" | "switch" | "merge" | "rebase" | "branch"] => true,
-        _ => false,
-    };
+    let is_branch_place = matches!(
+        before,
+        ["git", "push" | "pull" | "fetch", _]
+            | ["git", "checkout" | "switch" | "merge" | "rebase" | "branch"]
+    );
     match before {
         [] => None,
         _ if is_branch_place => is_branch(word).then_some(BRANCH),
