@@ -29,6 +29,7 @@ mod topic;
 mod transfer;
 mod turn;
 mod used;
+mod varying;
 mod wrapped;
 
 use std::path::PathBuf;

@@ -58,8 +58,8 @@ pub(crate) enum EventKind {
     Calling(Call),
     /// A tool was called.
     Called(Call, Outcome),
-    /// The same where nothing is known about how it ended.
-    CalledSomehow(Call),
+    /// The same where nothing is known about how it ended but what it printed.
+    CalledSomehow(Call, String),
     /// Calls that were answered together.
     Batch(Vec<(Call, Outcome)>),
     /// A sub-agent begins.

@@ -9,6 +9,7 @@ mod cursor;
 mod hostile;
 mod judged;
 mod lasting;
+mod lessons;
 mod outcomes;
 mod pi;
 mod places;

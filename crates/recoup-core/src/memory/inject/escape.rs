@@ -1,10 +1,23 @@
 //! Any text as one line that can't leave its frame: no tag, no new line, no fence,
 //! and nothing that a person would not see.
 
-/// `text` on one line, without what could close a frame or open another. Doing it
-/// twice changes nothing more.
+/// Placeholders for what varies in the commands of a lesson.
+pub(in crate::memory) const BRANCH: &str = "<branch>";
+/// Likewise, for a path.
+pub(in crate::memory) const PATH: &str = "<path>";
+/// Likewise, for a number.
+pub(in crate::memory) const NUMBER: &str = "<number>";
+
+/// `text` on one line, without what could close a frame or open another. Placeholders do
+/// neither, and stay. Doing it twice changes nothing more.
 pub fn one_line(text: &str) -> String {
-    line(text, "&lt;")
+    let line = line(text, "&lt;");
+    if !line.contains("&lt;") {
+        return line;
+    }
+    [BRANCH, PATH, NUMBER]
+        .iter()
+        .fold(line, |line, it| line.replace(&format!("&lt;{}", &it[1..]), it))
 }
 
 /// The same for people: it is not in a frame yet.

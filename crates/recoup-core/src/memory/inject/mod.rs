@@ -17,6 +17,7 @@ pub use block::{Block, Budget, Context, Included};
 pub use deed::deeds;
 pub(super) use deed::is_about;
 pub use digest::told;
+pub(super) use escape::{BRANCH, NUMBER, PATH};
 pub use escape::{is_unseen, one_line, readable_line};
 pub use estimate::estimate;
 pub use importance::by_importance;

@@ -53,6 +53,7 @@ impl Memory {
         let now = self.now();
         self.change("settling memory", |connection| {
             let old = before(now, EVENTS);
+            lessons::fold_lessons(connection, now)?;
             let settled = Settled {
                 events: forget_old(connection, old)?,
                 dropped: drop_candidates(connection, before(now, CANDIDATES), old)?,

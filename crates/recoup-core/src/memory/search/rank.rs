@@ -121,7 +121,7 @@ impl<'a> Ranker<'a> {
         let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
         let verbatim = if is_verbatim(&reading.found) { VERBATIM } else { 0.0 };
         let score = (share + verbatim) / (1.0 + VERBATIM);
-        Answer { score, fit: self.fit(&reading, near, joined) }
+        Answer { score, fit: self.fit(&reading, joined) }
     }
 
     fn read(&self, stored: &str) -> Reading {
@@ -216,11 +216,21 @@ impl<'a> Ranker<'a> {
         self.terms.words[n].stop
     }
 
+    /// Weight of a thing that query and note call by the same two words, as in "payments client".
+    /// It is at least as rare as the rarer word, however many clients there are.
+    fn named(&self, found: &[Found]) -> f32 {
+        let names = |n: usize| self.terms.words[n].names();
+        let same =
+            |&(a, b): &(usize, usize)| names(a) && names(b) && found[a].closeness(&found[b]) >= 1.0;
+        let weight = |(a, b): (usize, usize)| self.weights.words[a].max(self.weights.words[b]);
+        self.pairs().filter(same).map(weight).fold(0.0, f32::max)
+    }
+
     /// How sure it is that a note is about what the query is about. The evidence is the weight
-    /// of the words they share; words that stand together, an identifier and a query that is
+    /// of the words they share; a thing with the same name, an identifier and a query that is
     /// covered add to it, and a note that says much else takes from it. One shared word among several
     /// is never enough.
-    fn fit(&self, reading: &Reading, near: f32, joined: f32) -> f32 {
+    fn fit(&self, reading: &Reading, joined: f32) -> f32 {
         let found = reading.found.iter().zip(&self.terms.words);
         let shared = found.filter(|(one, term)| one.worth > 0.0 && !term.stop).count();
         let asked = self.terms.words.iter().filter(|term| !term.stop).count();
@@ -230,8 +240,9 @@ impl<'a> Ranker<'a> {
         let words = reading.found.iter().zip(&self.weights.words);
         let covered: f32 = words.map(|(one, weight)| one.worth * weight).sum();
         let beside = (f32::from(reading.length) - 6.0).clamp(0.0, 20.0);
+        let named = self.named(&reading.found);
         let evidence =
-            covered + 0.3 * near + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
+            covered + 0.8 * named + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
         let fit = evidence.max(0.0) / (evidence.max(0.0) + ENOUGH);
         let alone = shared == 1 && joined == 0.0 && asked > 1;
         if alone { fit.min(0.49) } else { fit }

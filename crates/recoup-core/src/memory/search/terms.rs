@@ -3,7 +3,7 @@
 use super::forms::{Forms, HEAD, STEM, head};
 use super::kin::kin;
 use super::split::{Sort, split};
-use super::stop::is_stop;
+use super::stop::{is_faint, is_stop};
 
 /// How many words of a query are looked for.
 const MOST: usize = 40;
@@ -107,6 +107,11 @@ impl Term {
             Sort::Plain | Sort::Pair | Sort::Tail => 0,
         };
         sort + self.exact.len()
+    }
+
+    /// True if it can be part of a name: not what requests are made of, nor a number.
+    pub(super) fn names(&self) -> bool {
+        matches!(self.sort, Sort::Plain | Sort::Part) && !self.stop && !is_faint(&self.exact)
     }
 
     /// The widest list of rows that have it in some form but its beginning.

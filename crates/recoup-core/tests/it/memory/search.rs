@@ -9,6 +9,7 @@ mod floor;
 mod forgotten;
 mod hostile;
 mod laws;
+mod named;
 mod order;
 mod words;
 

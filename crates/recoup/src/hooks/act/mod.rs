@@ -59,7 +59,7 @@ pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
         EventKind::Prompt(prompt) => prompt::prompted(&here, prompt),
         EventKind::Calling(call) => tool::calling(&here, call),
         EventKind::Called(call, outcome) => tool::called(&here, call, outcome),
-        EventKind::CalledSomehow(call) => tool::called_somehow(&here, call),
+        EventKind::CalledSomehow(call, output) => tool::called_somehow(&here, call, output),
         EventKind::Batch(calls) => tool::batch(&here, calls),
         EventKind::Task(task) => agent::task(&here, task),
         EventKind::AgentBegan => agent::began(&here),

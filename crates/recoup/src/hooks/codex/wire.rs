@@ -20,7 +20,10 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let what = match name.as_str() {
         "PreToolUse" => EventKind::Calling(payload.call(action)?),
         // How a command ended is not said; the transcript knows.
-        "PostToolUse" => EventKind::CalledSomehow(payload.call(action)?),
+        "PostToolUse" => {
+            let output = payload.tool_response.map(wire::text_of).unwrap_or_default();
+            EventKind::CalledSomehow(payload.call(action)?, output)
+        }
         _ => common(Client::Codex, &name, payload)?,
     };
     Some(payload.event(Client::Codex, name, what))

@@ -9,7 +9,7 @@ use super::{Reply, add, changed, fixture, happened, hook, remembered};
 use crate::support::Home;
 
 #[track_caller]
-fn tell(home: &Home, name: &str, changes: Value) -> Reply {
+pub(super) fn tell(home: &Home, name: &str, changes: Value) -> Reply {
     let here = json!({"cwd": home.project(), "transcript_path": null});
     let payload = changed(changed(fixture("codex", name), here), changes);
     let event = payload["hook_event_name"].as_str().unwrap().to_owned();

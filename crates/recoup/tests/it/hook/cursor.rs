@@ -13,7 +13,7 @@ use crate::support::{Home, Output};
 /// The command as it stands in Claude Code's settings.
 const ARGS: [&str; 3] = ["hook", "--client", "claude-code"];
 
-fn payload(home: &Home, event: &str, changes: Value) -> Value {
+pub(super) fn payload(home: &Home, event: &str, changes: Value) -> Value {
     let common = json!({"hook_event_name": event, "conversation_id": "c1", "session_id": "c1",
         "generation_id": "g1", "model": "composer", "cursor_version": "2.6.0", "cwd": "",
         "workspace_roots": [home.project()], "user_email": null, "transcript_path": null});
@@ -33,7 +33,7 @@ fn answer(output: Output) -> Value {
 
 /// Not in the project: Cursor starts hooks elsewhere.
 #[track_caller]
-fn tell(home: &Home, payload: &Value) -> Value {
+pub(super) fn tell(home: &Home, payload: &Value) -> Value {
     let elsewhere = home.path("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
     let mut command = home.command(&ARGS);

@@ -28,7 +28,7 @@ fn tell_in(home: &Home, session: &Value, event: &Value) -> Value {
 }
 
 #[track_caller]
-fn tell(home: &Home, event: Value) -> Value {
+pub(super) fn tell(home: &Home, event: Value) -> Value {
     tell_as(home, true, event)
 }
 

@@ -169,6 +169,6 @@ fn is_name(word: &str) -> bool {
 }
 
 /// `evil.dev/x`: an address without its scheme. `./x` and `.github/x` are none.
-fn leads_to_host(word: &str) -> bool {
+pub(in crate::memory::learn) fn leads_to_host(word: &str) -> bool {
     word.split_once('/').is_some_and(|(first, _)| first.trim_start_matches('.').contains('.'))
 }

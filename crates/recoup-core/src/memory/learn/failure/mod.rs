@@ -18,6 +18,7 @@ use crate::memory::learn::command::Kind;
 use crate::memory::transcript::{Call, Ended, Outcome};
 use crate::secrets;
 
+pub(super) use class::leads_to_host;
 pub use class::{error_class, error_subject};
 pub use plain::plain;
 

@@ -1,5 +1,6 @@
 //! Whether a command that worked is another way to do what one before it failed at.
 
+use super::wording::quoted;
 use super::{safeguard, work};
 use crate::memory::learn::command::{Kind, commands};
 
@@ -7,12 +8,24 @@ use crate::memory::learn::command::{Kind, commands};
 const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
 --debug --trace ";
 
+const WORKS: &str = " works";
+
 /// The command that did what `failed` did not, without what came after it. None where it
 /// is the same again, or about something else.
 pub(super) fn other_way(failed: &str, kind: &str, worked: &str) -> Option<String> {
     let worked = up_to(worked, kind);
     let differs = said(failed) != said(&worked);
     (differs && is_about_the_same(failed, &worked)).then_some(worked)
+}
+
+/// A fix as it is stored, and read in a lesson.
+pub(super) fn works(command: &str) -> String {
+    format!("{}{WORKS}", quoted(command))
+}
+
+/// The command of a stored fix; none where something else made it work.
+pub(super) fn command_of(fix: &str) -> Option<&str> {
+    fix.strip_suffix(WORKS)?.strip_prefix('`')?.strip_suffix('`')
 }
 
 /// Whether it is the same command once more.

@@ -5,12 +5,15 @@
 
 mod against;
 mod fix;
+mod fold;
 mod safeguard;
+mod slots;
 mod teach;
 mod wording;
 mod work;
 
 pub(in crate::memory) use against::give_way;
+pub(in crate::memory) use fold::fold_lessons;
 pub(in crate::memory) use wording::without_quoted_error;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -19,9 +22,10 @@ use super::command::hides_its_end;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::Note;
 use crate::memory::turn::{About, Happened, Turn, kept};
+use crate::memory::{Memory, Note, NoteId, NoteScope, rows};
 use crate::secrets::RedactedCommand;
+use slots::Slots;
 use wording::{FailureCause, is_shown_whole, quoted, readable, shown, signature};
 
 /// A fix comes within minutes of its failure.
@@ -49,10 +53,11 @@ pub enum Learned {
     Promoted(Note),
 }
 
-/// A failure that was seen.
+/// A failure that was seen, with the values that it had the last time.
 #[derive(Debug)]
 struct Lesson {
     row: i64,
+    kind: String,
     command: String,
     cause: FailureCause,
     fix: Option<String>,
@@ -78,6 +83,47 @@ enum Made {
     Unknown,
 }
 
+impl Lesson {
+    fn slots(&self) -> Slots {
+        Slots::of(&self.kind, &self.command, &self.cause.error)
+    }
+
+    /// Returns what failed, whatever the values.
+    fn general_command(&self) -> String {
+        self.slots().generalise(&self.kind, &self.command)
+    }
+
+    /// Returns what all sightings of it have in common.
+    fn signature(&self) -> String {
+        signature(&self.slots().mask(&self.cause.error))
+    }
+}
+
+impl Memory {
+    /// Returns the lesson for a command that fails with that line, if there is one.
+    pub fn lesson_for(
+        &self,
+        ran: &Ran<'_>,
+        error: &str,
+        scope: &NoteScope,
+    ) -> Result<Option<Note>> {
+        const SQL: &str = "SELECT note FROM lessons
+                           WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND note IS NOT NULL";
+        let error = readable(&kept(&ran.command.hide_in(error)));
+        let slots = Slots::of(ran.kind, &shown(&ran.command), &error);
+        let values = params![scope.to_string(), ran.kind, signature(&slots.mask(&error))];
+        let found = self.read(|connection| {
+            let note: Option<String> = connection
+                .prepare_cached(SQL)
+                .and_then(|mut select| select.query_row(values, |row| row.get(0)).optional())
+                .map_err(learning)?;
+            let Some(note) = note else { return Ok(None) };
+            rows::by_id(connection, &NoteId::parse(&note)?)
+        })?;
+        Ok(found.flatten().map(|kept| kept.note))
+    }
+}
+
 impl Turn<'_> {
     /// A command failed with that exit code, and that line of its output says why.
     pub fn failed(
@@ -97,7 +143,7 @@ impl Turn<'_> {
         else {
             return Ok(None);
         };
-        let lesson = self.lesson(ran, &FailureCause { exit, error })?;
+        let lesson = self.lesson(ran, FailureCause { exit, error })?;
         self.see(&lesson, "failed", ran.call)?;
         self.weigh(&lesson)
     }
@@ -136,29 +182,44 @@ impl Turn<'_> {
     }
 
     /// The failure of that kind, seen before or not.
-    fn lesson(&self, ran: &Ran<'_>, cause: &FailureCause) -> Result<Lesson> {
+    fn lesson(&self, ran: &Ran<'_>, cause: FailureCause) -> Result<Lesson> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
                            ON CONFLICT (scope, kind, signature)
                            DO UPDATE SET error = ?5, updated = max(updated, ?6)
-                           RETURNING row, command, error, fix, note";
+                           RETURNING row, kind, command, error, fix, note";
         let scope = self.occasion.scope.to_string();
-        let (command, now) = (shown(&ran.command), self.now.as_millis());
-        self.connection
+        let (kind, command) = (ran.kind.to_owned(), shown(&ran.command));
+        let seen = Lesson { row: 0, kind, command, cause, fix: None, note: None };
+        let (signature, cause) = (seen.signature(), seen.cause.to_string());
+        let known = self
+            .connection
             .prepare_cached(SQL)
             .and_then(|mut insert| {
-                let (signature, cause) = (signature(&cause.error), cause.to_string());
-                let values = params![scope, ran.kind, signature, command, cause, now];
+                let now = self.now.as_millis();
+                let values = params![scope, seen.kind, signature, seen.command, cause, now];
                 insert.query_row(values, lesson)
             })
-            .map_err(learning)
+            .map_err(learning)?;
+        if known.command == seen.command || known.general_command() != seen.general_command() {
+            return Ok(known);
+        }
+        // What works next is compared with what failed now.
+        self.connection
+            .execute(
+                "UPDATE lessons SET command = ?2 WHERE row = ?1",
+                params![known.row, seen.command],
+            )
+            .map_err(learning)?;
+        Ok(Lesson { command: seen.command, ..known })
     }
 
     /// The latest failure of that kind in this session, if it is recent and nothing of
     /// its kind has worked since.
     fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
-        const SQL: &str = "SELECT lessons.row, command, error, fix, note, at, call FROM sightings
+        const SQL: &str =
+            "SELECT lessons.row, kind, command, error, fix, note, at, call FROM sightings
                            JOIN lessons ON lessons.row = sightings.lesson
                            WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
                            ORDER BY at DESC LIMIT 1";
@@ -169,7 +230,7 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 let values = params![it.session, kind, it.scope.to_string()];
                 let found = |row: &Row<'_>| {
-                    Ok((lesson(row)?, Failed { at: row.get(5)?, call: row.get(6)? }))
+                    Ok((lesson(row)?, Failed { at: row.get(6)?, call: row.get(7)? }))
                 };
                 select.query_row(values, found).optional()
             })
@@ -198,9 +259,10 @@ impl Turn<'_> {
         let worked = shown(&ran.command);
         let files = self.edited_since(failed)?;
         if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
-            let text = format!("{} works", quoted(&command));
+            let text = fix::works(&lesson.slots().generalise(&lesson.kind, &command));
             let useful = is_shown_whole(&ran.command)
-                && fix::is_worth_teaching(&lesson.cause.error, &command);
+                && fix::is_worth_teaching(&lesson.cause.error, &command)
+                && !self.is_forbidden(&command)?;
             return Ok(match useful {
                 true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
                     Made::Command(text)
@@ -274,10 +336,11 @@ impl Turn<'_> {
 fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
     Ok(Lesson {
         row: row.get(0)?,
-        command: row.get(1)?,
-        cause: FailureCause::parse(&row.get::<_, String>(2)?),
-        fix: row.get(3)?,
-        note: row.get(4)?,
+        kind: row.get(1)?,
+        command: row.get(2)?,
+        cause: FailureCause::parse(&row.get::<_, String>(3)?),
+        fix: row.get(4)?,
+        note: row.get(5)?,
     })
 }
 

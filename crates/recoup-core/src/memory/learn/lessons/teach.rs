@@ -1,16 +1,18 @@
 //! From a failure and its fix to a note: a candidate first, and a lesson when there is enough
 //! evidence.
 
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::wording::{self, signature};
-use super::{Learned, Lesson, learning};
+use super::{Learned, Lesson, learning, wording};
+use crate::base::clock::Timestamp;
 use crate::base::digest::Digest;
 use crate::error::{ErrorKind, Result};
 use crate::memory::learn::settle;
 use crate::memory::rows::Kept;
 use crate::memory::turn::Turn;
-use crate::memory::{Note, NoteId, NoteKind, Source, Statement, Status, keep, rows, store};
+use crate::memory::{
+    Note, NoteId, NoteKind, NoteScope, Source, Statement, Status, keep, rows, store,
+};
 
 /// So many sessions, or so many times that a fix worked, are evidence.
 const ENOUGH: i64 = 2;
@@ -77,18 +79,18 @@ impl Turn<'_> {
     /// The note of a lesson, with the words that it has by now. None where it says what
     /// must not be kept.
     fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
-        let text = wording::text(&lesson.command, &lesson.cause, fix);
+        let text = wording::text(lesson, fix);
         let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
         if let Some(known) = known
             && let Some(kept) = rows::by_id(self.connection, &known)?
         {
             if kept.note.source == Source::Extraction && kept.note.text != text {
-                self.reword(&kept, text)?;
+                reword(self.connection, &kept, text, self.now)?;
             }
             return Ok(Some(keep::demand(self.connection, &known)?.note));
         }
         let topic = Some(lesson.topic());
-        let statement = Statement { topic, ..self.statement(text) };
+        let statement = Statement { topic, ..statement(text, &self.occasion.scope) };
         let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
         let note = recorded.note().clone();
         self.connection
@@ -99,31 +101,35 @@ impl Turn<'_> {
             .map_err(learning)?;
         Ok(Some(note))
     }
+}
 
-    /// Says it with what is known by now, if that may be kept.
-    fn reword(&self, kept: &Kept, text: String) -> Result<()> {
-        let topic = kept.note.topic.clone();
-        let statement = Statement { topic, ..self.statement(text) };
-        let reworded = store::checked(&statement)
-            .and_then(|statement| store::reword(self.connection, kept, &statement, self.now));
-        match reworded {
-            // Another lesson says the same by now, or a tool wrote what must not be kept.
-            Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
-            reworded => reworded,
-        }
+/// Says it with what is known by now, if that may be kept.
+pub(super) fn reword(
+    connection: &Connection,
+    kept: &Kept,
+    text: String,
+    now: Timestamp,
+) -> Result<()> {
+    let topic = kept.note.topic.clone();
+    let statement = Statement { topic, ..statement(text, &kept.note.scope) };
+    let reworded = store::checked(&statement)
+        .and_then(|statement| store::reword(connection, kept, &statement, now));
+    match reworded {
+        // Another lesson says the same by now, or a tool wrote what must not be kept.
+        Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
+        reworded => reworded,
     }
+}
 
-    fn statement(&self, text: String) -> Statement {
-        let scope = self.occasion.scope.clone();
-        Statement::new(NoteKind::Failure, text, Source::Extraction, scope)
-    }
+fn statement(text: String, scope: &NoteScope) -> Statement {
+    Statement::new(NoteKind::Failure, text, Source::Extraction, scope.clone())
 }
 
 impl Lesson {
     /// Its own, wherever it goes: no other lesson is about the same.
     fn topic(&self) -> String {
         let print =
-            Digest::of(format!("{}\n{}", self.command, signature(&self.cause.error)).as_bytes());
+            Digest::of(format!("{}\n{}", self.general_command(), self.signature()).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Lesson;
 use crate::base::text::shortened;
 use crate::memory::inject::readable_line;
 use crate::memory::learn::failure::{error_class, error_subject};
@@ -44,11 +45,13 @@ impl fmt::Display for FailureCause {
 
 /// Returns a lesson: what failed, its exit code, the class of the error with the path or
 /// identifier that it names, and what worked.
-pub(super) fn text(command: &str, cause: &FailureCause, fix: &str) -> String {
+pub(super) fn text(lesson: &Lesson, fix: &str) -> String {
+    let (cause, slots) = (&lesson.cause, lesson.slots());
     let exit = cause.exit.map(|code| format!("{EXIT}{code}"));
     let class = error_class(&cause.error, cause.exit).map(str::to_owned);
     let why: Vec<String> = exit.into_iter().chain(class).collect();
-    let subject = error_subject(&cause.error, command).map(quoted);
+    let subject = error_subject(&cause.error, &lesson.command);
+    let subject = subject.filter(|name| !slots.has(name)).map(quoted);
     let why = why.into_iter().reduce(|exit, class| format!("{exit}, {class}"));
     let why = match (why, subject) {
         (Some(why), Some(subject)) => format!(" ({why}: {subject})"),
@@ -56,7 +59,7 @@ pub(super) fn text(command: &str, cause: &FailureCause, fix: &str) -> String {
         (None, Some(subject)) => format!(" ({subject})"),
         (None, None) => String::new(),
     };
-    format!("{} fails{why}; {fix}", quoted(command))
+    format!("{} fails{why}; {fix}", quoted(&lesson.general_command()))
 }
 
 /// Returns a lesson without the tool's error line, which earlier versions quoted in it.

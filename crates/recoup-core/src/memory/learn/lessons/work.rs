@@ -108,10 +108,14 @@ pub(super) fn is_of_the_work(error: &str, fix: &str) -> bool {
 fn names_a_line(word: &str) -> bool {
     let ends = word.char_indices().filter(|(_, c)| matches!(c, ':' | '('));
     ends.into_iter().any(|(at, _)| {
-        let is_code = word[..at].rsplit_once('.').is_some_and(|(name, ending)| {
-            !name.is_empty() && CODE.split_ascii_whitespace().any(|it| it == ending)
-        });
-        is_code && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+        has_code_ending(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+/// True for the name of a file that people write code in.
+pub(super) fn has_code_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && CODE.split_ascii_whitespace().any(|it| it == ending)
     })
 }
 
@@ -127,11 +131,12 @@ fn is_lint(lower: &str) -> bool {
 /// Whether a command goes to another place than where it is.
 fn says_where(fix: &str) -> bool {
     commands(fix).iter().any(|words| {
-        let option = |word: &String| {
-            let name = word.split('=').next().unwrap_or(word);
-            PLACES.contains(&name)
-        };
         words.first().is_some_and(|first| first == "cd" || first == "pushd")
-            || words.iter().any(option)
+            || words.iter().any(|word| is_place_option(word))
     })
+}
+
+/// True for an option that says where, with or without its value.
+pub(super) fn is_place_option(word: &str) -> bool {
+    PLACES.contains(&word.split('=').next().unwrap_or(word))
 }

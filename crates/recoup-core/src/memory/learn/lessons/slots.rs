@@ -1,0 +1,141 @@
+//! Values that a command has only this time: its branch, path or number. What the fix repeats of
+//! the failure varies; what the fix adds is the lesson.
+
+use super::work::{has_code_ending, is_place_option};
+use crate::memory::inject::{BRANCH, NUMBER, PATH};
+use crate::memory::learn::failure::leads_to_host;
+use crate::memory::search;
+
+/// Branches that are the same ones every time, and that rules speak about.
+const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head"];
+
+/// The values of a failure that vary, each with the placeholder that stands for it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Slots(Vec<(String, &'static str)>);
+
+impl Slots {
+    /// Finds them in a command of that kind and in its error. Of two paths, nobody knows later
+    /// which is which: both stay.
+    pub(super) fn of(kind: &str, command: &str, error: &str) -> Self {
+        let words = marked_words(kind, command).into_iter();
+        let mut found: Vec<(String, &'static str)> = words
+            .filter_map(|(word, slot)| Some((word.to_owned(), slot?)))
+            .chain(current_branch(kind, error).map(|branch| (branch.to_owned(), BRANCH)))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let count = |slot: &str| found.iter().filter(|(_, it)| *it == slot).count();
+        let single = [BRANCH, PATH, NUMBER].into_iter().filter(|slot| count(slot) == 1);
+        let single: Vec<&str> = single.collect();
+        found.retain(|(_, slot)| single.contains(slot));
+        Self(found)
+    }
+
+    /// Returns a command of that kind with placeholders for these values.
+    pub(super) fn generalise(&self, kind: &str, command: &str) -> String {
+        let shown = |(word, slot): (&str, Option<&'static str>)| {
+            let is_ours = |own: &(String, &'static str)| own.0 == word && Some(own.1) == slot;
+            self.0.iter().find(|own| is_ours(own)).map_or(word.to_owned(), |own| own.1.to_owned())
+        };
+        let words: Vec<String> = marked_words(kind, command).into_iter().map(shown).collect();
+        words.join(" ")
+    }
+
+    /// Returns an error line with placeholders for these values. Numbers are left to its signature.
+    pub(super) fn mask(&self, error: &str) -> String {
+        let named = self.0.iter().filter(|(_, slot)| *slot != NUMBER);
+        named.fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot))
+    }
+
+    /// True if a name is one of these values, or the end of one.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(value, _)| value.ends_with(name))
+    }
+}
+
+/// The words of a command as they are typed, with a placeholder for those that vary. Options, what
+/// stands in quotes, the words of the kind and places (`cd web`, `-C web`) do not.
+fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static str>)> {
+    let is_of_kind = |word: &str| {
+        let word = word.strip_prefix("./").unwrap_or(word);
+        kind.split(' ').any(|it| it == word)
+    };
+    let (mut is_quoted, mut before) = (false, "");
+    // The program, its sub-command and its arguments so far.
+    let mut command: Vec<&str> = Vec::new();
+    let mut marked = Vec::new();
+    for word in line.split_whitespace() {
+        let marks = word.matches(['\'', '"', '`']).count();
+        let is_bare = !is_quoted && marks == 0;
+        is_quoted ^= marks % 2 == 1;
+        let is_place =
+            is_place_option(before) || matches!(command.first(), Some(&("cd" | "pushd")));
+        let is_argument = !word.starts_with('-') && !word.contains('=') && !is_place;
+        let varies = is_bare && is_argument && !is_of_kind(word);
+        marked.push((word, if varies { slot_for(word, &command) } else { None }));
+        if is_bare && (word.ends_with(';') || matches!(word, "&&" | "||" | "|" | "&")) {
+            command.clear();
+        } else if is_argument {
+            command.push(word);
+        }
+        before = word;
+    }
+    marked
+}
+
+/// The placeholder for an argument, by where it stands behind `before` and how it looks.
+fn slot_for(word: &str, before: &[&str]) -> Option<&'static str> {
+    let is_branch_place = matches!(
+        before,
+        ["git", "push" | "pull" | "fetch", _]
+            | ["git", "checkout" | "switch" | "merge" | "rebase" | "branch"]
+    );
+    match before {
+        [] => None,
+        _ if is_branch_place => is_branch(word).then_some(BRANCH),
+        _ if word.bytes().all(|byte| byte.is_ascii_digit()) => Some(NUMBER),
+        _ => is_path(word).then_some(PATH),
+    }
+}
+
+/// The branch that git names in its error: "The current branch topic has no upstream branch".
+fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
+    if !kind.starts_with("git ") {
+        return None;
+    }
+    let mut words = error.split_whitespace().skip_while(|word| *word != "branch");
+    let name = words.nth(1)?.trim_matches(['\'', '"', '`']);
+    let is_small = || search::words(name).iter().all(|word| word.is_small);
+    (is_branch(name) && !is_small()).then_some(name)
+}
+
+fn is_branch(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+        && !STANDING.contains(&word)
+}
+
+/// A file or a directory; hosts, packages and patterns are none.
+fn is_path(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
+        && (word.contains('/') || has_code_ending(word))
+        && word.chars().any(|c| c.is_ascii_alphanumeric())
+        && !word.contains("//")
+        && !word.contains("...")
+        && !leads_to_host(word)
+}
+
+/// Replaces a value where it stands as a word of its own.
+fn replace_name(text: &str, value: &str, with: &str) -> String {
+    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(value) {
+        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        let last = before.chars().next_back().or_else(|| out.chars().next_back());
+        let is_whole = !joins(last) && !joins(after.chars().next());
+        out.push_str(before);
+        out.push_str(if is_whole { with } else { value });
+        rest = after;
+    }
+    out + rest
+}
