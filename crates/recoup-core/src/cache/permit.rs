@@ -185,7 +185,7 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
         return Ok(Filled::Off);
     }
     let grace = grace_of(&draft, ttl, cache)?;
-    if let Some(reason) = watched.changed(&cache.inner.options) {
+    if let Some(reason) = watched.changed(cache) {
         return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
     }
     if let Some(rule) = admit::secret_in(id, &draft)? {

@@ -170,8 +170,8 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return vec![Cause::Failure];
         }
-        let changes = sources::changes(&header.sources, request.view, &self.inner.options);
-        let mut causes: Vec<Cause> = changes
+        let freshness = self.inner.options.freshness;
+        let mut causes: Vec<Cause> = sources::changes(&header.sources, request.view, self, freshness)
             .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
             .collect();
         let now = self.clock().now();
