@@ -102,6 +102,11 @@ impl Permit {
         &self.id
     }
 
+    /// A file below a directory among the sources that is not watched, because git ignores it.
+    pub fn first_ignored(&self) -> Option<String> {
+        self.watched.first_ignored()
+    }
+
     /// The same permit, if the sources are still as they were at `since`.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
         if since.is_after(self.cache.clock().now()) {

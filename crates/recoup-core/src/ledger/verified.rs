@@ -70,12 +70,13 @@ impl VerifiedFiles {
     fn load(&self) -> HashSet<Digest> {
         let logs = self.log.paths().into_iter();
         let texts = logs.map(|log| fsx::read_start(&log, 2 * MAX_LEN).unwrap_or_default());
-        texts.flat_map(|text| {
-            let lines = text.split(|byte| *byte == b'\n');
-            let digests = lines.filter_map(|line| Digest::from_hex(str::from_utf8(line).ok()?));
-            digests.collect::<Vec<_>>()
-        })
-        .collect()
+        texts
+            .flat_map(|text| {
+                let lines = text.split(|byte| *byte == b'\n');
+                let digests = lines.filter_map(|line| Digest::from_hex(str::from_utf8(line).ok()?));
+                digests.collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     fn states(&self) -> MutexGuard<'_, States> {

@@ -161,10 +161,12 @@ fn in_days(days: &str, context: &Context<'_>) -> Result<Ttl, Problem> {
 
 pub(super) fn freshness(raw: &Raw, context: &Context<'_>) -> Result<Freshness, Problem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => [Freshness::Auto, Freshness::Mtime, Freshness::Content]
-            .into_iter()
-            .find(|freshness| freshness_name(*freshness) == text)
-            .ok_or_else(|| context.refused(raw)),
+        Raw::Text(text) | Raw::Word(text) => {
+            [Freshness::Auto, Freshness::Mtime, Freshness::Content]
+                .into_iter()
+                .find(|freshness| freshness_name(*freshness) == text)
+                .ok_or_else(|| context.refused(raw))
+        }
         _ => Err(context.refused(raw)),
     }
 }

@@ -171,9 +171,10 @@ impl Cache {
             return vec![Cause::Failure];
         }
         let freshness = self.inner.options.freshness;
-        let mut causes: Vec<Cause> = sources::changes(&header.sources, request.view, self, freshness)
-            .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
-            .collect();
+        let mut causes: Vec<Cause> =
+            sources::changes(&header.sources, request.view, self, freshness)
+                .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
+                .collect();
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         if self.is_from_the_future(header) {

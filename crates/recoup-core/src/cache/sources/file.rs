@@ -6,10 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::{Change, Changed, Freshness, View, kept_path};
-use crate::base::machine;
-use crate::cache::Cache;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Digest, Hasher};
+use crate::base::machine;
+use crate::cache::Cache;
 use crate::entry::{Source, Stat};
 use crate::error::{Error, IoContext, Result};
 
@@ -69,12 +69,7 @@ pub(super) fn changed(
 }
 
 /// Reads a file, unless that was done before when it was in the same state.
-fn has_same_contents(
-    source: &Source,
-    path: &Path,
-    stat: &Stat,
-    cache: &Cache,
-) -> io::Result<bool> {
+fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -> io::Result<bool> {
     let Some(ledger) = &cache.inner.ledger else {
         return Ok(contents(path)? == (source.size, source.sha256));
     };

@@ -208,6 +208,13 @@ impl Watched {
         hasher.finish()
     }
 
+    /// A file below one of the directories that is not watched, because git ignores it.
+    pub(super) fn first_ignored(&self) -> Option<String> {
+        let Sources { files, patterns, .. } = &self.sources;
+        let known = files.iter().map(|file| file.path.as_str()).collect();
+        patterns.iter().find_map(|pattern| pattern::first_ignored(pattern, &self.view, &known))
+    }
+
     /// As an entry keeps them.
     pub fn into_sources(self) -> Sources {
         self.sources

@@ -158,9 +158,8 @@ fn what_is_noted_of_one_file_says_nothing_of_its_later_contents() {
     read_for_a_hit(&scene, &with_ledger(&scene));
     scene.write("a", "AFTER!");
     set_mtime(&scene.path("a"), SystemTime::UNIX_EPOCH);
-    let found = with_ledger(&scene)
-        .lookup(&Request::new(Kind::Result, &id("key"), &scene.view()))
-        .unwrap();
+    let found =
+        with_ledger(&scene).lookup(&Request::new(Kind::Result, &id("key"), &scene.view())).unwrap();
     assert!(matches!(found, Outcome::Miss(_, Reason::SourceModified(_))), "{found:?}");
 }
 
