@@ -62,8 +62,8 @@ impl VerifiedFiles {
         if unsaved.is_empty() {
             return Ok(());
         }
-        let lines: String = unsaved.iter().map(|state| format!("{state}\n")).collect();
-        self.log.append(lines.as_bytes())
+        let lines = unsaved.iter().map(Digest::to_string).collect::<Vec<_>>().join("\n");
+        self.log.append(format!("{lines}\n").as_bytes())
     }
 
     /// What can't be read is not known.

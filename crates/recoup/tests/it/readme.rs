@@ -151,7 +151,7 @@ fn perform(step: &Step, home: &Home) -> String {
 
 /// The text with one word for all that differs each time.
 fn leveled(text: &str) -> String {
-    let mut text = text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
+    let mut text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     for (pattern, level) in [
         (r"\([0-9a-z]{8}\)", "(ID)"),
         (r"retire [0-9a-z]{8}", "retire ID"),
@@ -175,7 +175,7 @@ fn agrees(shown: &str, printed: &str) -> bool {
 #[test]
 fn every_example_prints_what_the_readme_shows() {
     let (mut section, mut home) = (String::new(), Home::new());
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for example in readme().iter().filter(|example| example.is_run) {
         if example.section != section {
             example.section.clone_into(&mut section);
@@ -185,14 +185,14 @@ fn every_example_prints_what_the_readme_shows() {
             let printed = perform(step, &home);
             let printed = printed.replace(home.project().to_str().unwrap(), "/home/me/project");
             if !agrees(&step.printed, &printed) {
-                wrong += &format!(
-                    "README.md:{}: {:?}\n--- shown\n{}--- printed\n{printed}\n",
+                wrong.push(format!(
+                    "README.md:{}: {:?}\n--- shown\n{}--- printed\n{printed}",
                     step.line, step.typed, step.printed
-                );
+                ));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

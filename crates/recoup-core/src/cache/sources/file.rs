@@ -75,10 +75,11 @@ fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -
     };
     let Stat { mtime, ctime, inode, .. } = stat;
     let state = format!(
-        "{} {path:?} {mtime} {ctime} {inode} {} {}",
+        "{} {mtime} {ctime} {inode} {} {} {}",
         machine::fingerprint(),
         source.size,
-        source.sha256
+        source.sha256,
+        path.display()
     );
     let state = Digest::of(state.as_bytes());
     if ledger.is_verified(&state) {

@@ -135,7 +135,7 @@ impl Stdio {
                 id,
                 result: ServerResult::ListToolsResult(list),
             }) => {
-                let (jsonrpc, id, result) = (jsonrpc.clone(), id.clone(), self.json_of(list)?);
+                let (jsonrpc, id, result) = (*jsonrpc, id.clone(), self.json_of(list)?);
                 serde_json::to_vec(&JsonRpcResponse { jsonrpc, id, result })?
             }
             _ => serde_json::to_vec(message)?,
