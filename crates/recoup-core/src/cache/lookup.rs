@@ -226,7 +226,7 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return Peek::Miss(Reason::Failure);
         }
-        if let Some(reason) = sources::changed(&header.sources, request.view, &self.inner.options) {
+        if let Some(reason) = sources::changed(&header.sources, request.view, self) {
             return Peek::Miss(reason);
         }
         let serve = match self.freshness(header, request, asked) {

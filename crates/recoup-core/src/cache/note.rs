@@ -20,6 +20,7 @@ impl Cache {
     /// How a look-up went.
     pub(super) fn note(&self, request: &Request<'_>, found: &Peek) {
         let Some(ledger) = &self.inner.ledger else { return };
+        let _ = ledger.save_verified();
         match found {
             Peek::Hit(entry) | Peek::Stale(entry) => self.note_hit(ledger, request, entry.head()),
             Peek::Miss(reason) => {

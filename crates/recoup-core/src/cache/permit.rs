@@ -102,6 +102,11 @@ impl Permit {
         &self.id
     }
 
+    /// A file below a directory among the sources that is not watched, because git ignores it.
+    pub fn first_ignored(&self) -> Option<String> {
+        self.watched.first_ignored()
+    }
+
     /// The same permit, if the sources are still as they were at `since`.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
         if since.is_after(self.cache.clock().now()) {
@@ -185,7 +190,7 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
         return Ok(Filled::Off);
     }
     let grace = grace_of(&draft, ttl, cache)?;
-    if let Some(reason) = watched.changed(&cache.inner.options) {
+    if let Some(reason) = watched.changed(cache) {
         return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
     }
     if let Some(rule) = admit::secret_in(id, &draft)? {

@@ -9,6 +9,7 @@
 //! DIR/NAME.told       told; left for those who watch, and soon removed
 //! DIR/fold.lock       held by the one process that folds
 //! DIR/history/        what became of entries, for as long as there is room
+//! DIR/verified.log    source files that were read again and are unchanged
 //! DIR/../watch.lock   shared by those who watch
 //! ```
 //! A long batch is handed over slice by slice, under the name that its file has at that
@@ -24,6 +25,7 @@ mod listing;
 mod outbox;
 mod rolling;
 mod segment;
+mod verified;
 mod watchers;
 
 use std::fs::File;
@@ -34,6 +36,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::base::clock::SystemClock;
+use crate::base::digest::Digest;
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::base::name::Name;
@@ -42,6 +45,7 @@ use crate::error::{IoContext as _, Result};
 use crate::key::Id;
 use history::History;
 use outbox::{Lines, Outbox};
+use verified::VerifiedFiles;
 
 pub use follow::Follow;
 pub use hits::{Hit, HitLog};
@@ -80,6 +84,7 @@ struct Inner {
     dir: PathBuf,
     hits: Option<HitLog>,
     outbox: Option<Outbox>,
+    verified: VerifiedFiles,
 }
 
 impl Ledger {
@@ -91,7 +96,9 @@ impl Ledger {
     /// The same, with a log of hits and another way to append.
     pub fn open(dir: impl Into<PathBuf>, hits: Option<HitLog>, appends: Appends) -> Self {
         let outbox = (appends == Appends::Together).then(Outbox::default);
-        Self { inner: Arc::new(Inner { dir: dir.into(), hits, outbox }) }
+        let dir = dir.into();
+        let verified = VerifiedFiles::of(&dir);
+        Self { inner: Arc::new(Inner { dir, hits, outbox, verified }) }
     }
 
     /// Appends an event.
@@ -133,6 +140,22 @@ impl Ledger {
 
     fn collect(&self, outbox: &Outbox, add: impl FnOnce(&mut Lines) -> usize) -> Result<()> {
         if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
+    }
+
+    /// True if a source file in that state is known to be unchanged.
+    pub fn is_verified(&self, state: &Digest) -> bool {
+        self.inner.verified.contains(state)
+    }
+
+    /// Remembers that a source file in that state is unchanged; other processes know it after
+    /// [`Ledger::save_verified`].
+    pub fn mark_verified(&self, state: Digest) {
+        self.inner.verified.add(state);
+    }
+
+    /// Appends what was marked since the last time.
+    pub fn save_verified(&self) -> Result<()> {
+        self.inner.verified.save()
     }
 
     /// Appends what waits.

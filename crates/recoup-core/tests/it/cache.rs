@@ -14,6 +14,7 @@ mod order;
 mod patterns;
 mod since;
 mod sources;
+mod touched;
 mod withheld;
 mod worktrees;
 

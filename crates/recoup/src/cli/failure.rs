@@ -107,7 +107,7 @@ fn remedy(kind: ErrorKind, keeps: Keeps) -> Option<&'static str> {
         (ErrorKind::Locked, InStore) => Some("another process is busy with the store; try again"),
         (ErrorKind::Locked, InFiles) => Some("another process is busy with it; try again"),
         (ErrorKind::ReadOnly, InStore) => Some(
-            "the store can be read but not written: check who owns it, or choose another with --store",
+            "check who owns it and whether it may be written; --store names another store, RECOUP_HOME another directory for all that is recoup's",
         ),
         (ErrorKind::ReadOnly, InFiles) => Some(
             "check who owns it and whether it may be written; RECOUP_HOME names another directory for what is recoup's",

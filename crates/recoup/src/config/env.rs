@@ -44,7 +44,7 @@ pub(super) const MAX_ENTRIES: EnvVar =
     var("RECOUP_CACHE_MAX_ENTRIES", "how many entries are kept (default: no limit)");
 pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
 pub(super) const FRESHNESS: EnvVar =
-    var("RECOUP_CACHE_FRESHNESS", "what counts as a change: mtime or content (default: mtime)");
+    var("RECOUP_CACHE_FRESHNESS", "what counts as a change: auto, mtime or content");
 pub(super) const MAX_SOURCE_FILES: EnvVar =
     var("RECOUP_CACHE_MAX_SOURCE_FILES", "the most source files of an entry (default: 50000)");
 pub(super) const MAX_SOURCE_MB: EnvVar =

@@ -128,6 +128,14 @@ impl Gathered {
         }
     }
 
+    /// Changes what counts for a key of which nobody has said anything.
+    pub(super) fn set_built_in(&mut self, name: &str, value: &str) {
+        let is_meant = |given: &&mut Given| given.key.name == name && given.is_built_in();
+        if let Some(given) = self.givens.iter_mut().find(is_meant) {
+            given.raw = Raw::Word(value.to_owned());
+        }
+    }
+
     /// Where a relative path starts that was said there: a file's own directory,
     /// or where the command was started.
     pub(super) fn base(&self, origin: &Origin) -> &Path {

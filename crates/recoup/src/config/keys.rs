@@ -200,9 +200,11 @@ pub(super) static TTL: Key<Ttl> = Key {
 pub(super) static FRESHNESS: Key<Freshness> = Key {
     info: Info {
         name: "cache.freshness",
-        expected: "mtime or content",
-        default: Some("mtime"),
-        meaning: "what counts as a change of a source",
+        expected: "auto, mtime or content",
+        default: Some("auto"),
+        meaning: "what counts as a change of a source. auto: other contents, which are read only if \
+                  times or inode differ; mtime: other times or another inode too; content: as auto, \
+                  also while a command runs. A dir: store has mtime if this is not said",
         variable: env::FRESHNESS,
         peer_variable: None,
         repository: Repository::May,

@@ -242,6 +242,10 @@ impl Gathered {
     /// What it amounts to; none when there are problems, all of which are then known.
     pub(crate) fn settings(&mut self) -> Option<Settings> {
         let store = self.resolve(&keys::STORE);
+        if let Some(StoreUrl::Dir(_)) = store {
+            // Whoever uses this format expects what its protocol says.
+            self.set_built_in(keys::FRESHNESS.info.name, "mtime");
+        }
         let (near_store, near_ttl) =
             (self.resolve(&keys::NEAR_STORE), self.resolve(&keys::NEAR_TTL));
         let scope = self.scope(store.as_ref());

@@ -161,16 +161,19 @@ fn in_days(days: &str, context: &Context<'_>) -> Result<Ttl, Problem> {
 
 pub(super) fn freshness(raw: &Raw, context: &Context<'_>) -> Result<Freshness, Problem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => [Freshness::Mtime, Freshness::Content]
-            .into_iter()
-            .find(|freshness| freshness_name(*freshness) == text)
-            .ok_or_else(|| context.refused(raw)),
+        Raw::Text(text) | Raw::Word(text) => {
+            [Freshness::Auto, Freshness::Mtime, Freshness::Content]
+                .into_iter()
+                .find(|freshness| freshness_name(*freshness) == text)
+                .ok_or_else(|| context.refused(raw))
+        }
         _ => Err(context.refused(raw)),
     }
 }
 
 pub(super) fn freshness_name(freshness: Freshness) -> &'static str {
     match freshness {
+        Freshness::Auto => "auto",
         Freshness::Mtime => "mtime",
         Freshness::Content => "content",
     }

@@ -102,13 +102,23 @@ impl Done {
                 return Ok(());
             }
         };
-        let is_news = self.is_first && self.slot.is_unwatched;
+        // Said once: nothing was ever kept of it.
+        let unwatched = match self.is_first {
+            true if self.slot.is_unwatched => {
+                Some("nothing watches the files that this command reads".to_owned())
+            }
+            true => permit
+                .first_ignored()
+                .map(|path| format!("files that git ignores are not watched, such as {path}")),
+            false => None,
+        };
         match permit.fill(self.draft(body, exit, cost, keeping), ttl) {
-            Ok(Filled::Stored(_)) if is_news => teller.note(format_args!(
-                "cached, but nothing watches the files that this command reads: \
-                 name them with --source"
-            )),
-            Ok(Filled::Stored(_) | Filled::Off) => {}
+            Ok(Filled::Stored(_)) => {
+                if let Some(unwatched) = unwatched {
+                    teller.note(format_args!("cached, but {unwatched}: name them with --source"));
+                }
+            }
+            Ok(Filled::Off) => {}
             Ok(Filled::Refused(Refusal::SourceChanged(reason)))
                 if self.slot.is_argument(&reason) =>
             {

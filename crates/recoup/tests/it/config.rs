@@ -20,7 +20,7 @@ fn show_without_any_configuration() {
     cache.max_size_mb       100
     cache.max_entries       (none)
     cache.ttl               30d
-    cache.freshness         mtime
+    cache.freshness         auto
     cache.max_source_files  50000
     cache.max_source_mb     2048
     cache.notes             (none)

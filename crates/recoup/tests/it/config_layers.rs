@@ -132,7 +132,7 @@ fn ttl() {
 fn freshness() {
     each_wins(
         "cache.freshness",
-        &json!("mtime"),
+        &json!("auto"),
         &[
             (User("cache.freshness = 'content'"), json!("content")),
             (Project("cache.freshness = 'mtime'"), json!("mtime")),

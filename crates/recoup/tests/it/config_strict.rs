@@ -58,7 +58,7 @@ fn wrong_types_are_errors() {
     error: [DIR]/home/config.toml:5: cache.max_size_mb: expected a number of MB above 0 (got "a lot")
     error: [DIR]/home/config.toml:6: cache.max_entries: expected a whole number above 0 (got 1.5)
     error: [DIR]/home/config.toml:7: cache.ttl: expected a duration such as 12h, 30d, forever or off (got true)
-    error: [DIR]/home/config.toml:8: cache.freshness: expected mtime or content (got 1)
+    error: [DIR]/home/config.toml:8: cache.freshness: expected auto, mtime or content (got 1)
     error: [DIR]/home/config.toml:9: cache.notes: expected a path (got 2020-01-01)
     error: recoup.toml:1: cache: expected a table (got 5)
     "#);
@@ -87,7 +87,7 @@ fn wrong_values_are_errors() {
     error: [DIR]/home/config.toml:4: cache.max_size_mb: expected a number of MB above 0 (got 0)
     error: [DIR]/home/config.toml:5: cache.max_entries: expected a whole number above 0 (got 0)
     error: [DIR]/home/config.toml:6: cache.ttl: expected off, forever or a duration such as 30s, 12h or 1h30m (got "5 min")
-    error: [DIR]/home/config.toml:7: cache.freshness: expected mtime or content (got "atime")
+    error: [DIR]/home/config.toml:7: cache.freshness: expected auto, mtime or content (got "atime")
     error: [DIR]/home/config.toml:8: cache.notes: expected a path (got "")
     error: LOA_CACHE_TTL_DAYS: expected a number of days (got "soon")
     error: RECOUP_CACHE_ENABLED: expected true or false (got "maybe")

@@ -59,7 +59,7 @@ fn the_program() {
       RECOUP_CACHE_MAX_SIZE_MB      how much is kept, in MB (default: 100)
       RECOUP_CACHE_MAX_ENTRIES      how many entries are kept (default: no limit)
       RECOUP_CACHE_TTL              how long results are kept (default: 30d)
-      RECOUP_CACHE_FRESHNESS        what counts as a change: mtime or content (default: mtime)
+      RECOUP_CACHE_FRESHNESS        what counts as a change: auto, mtime or content
       RECOUP_CACHE_MAX_SOURCE_FILES the most source files of an entry (default: 50000)
       RECOUP_CACHE_MAX_SOURCE_MB    the most MB of source files of an entry (default: 2048)
       RECOUP_CACHE_NOTES            the file that `cache set --synthesize` appends to

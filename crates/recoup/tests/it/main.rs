@@ -47,6 +47,7 @@ mod patterns;
 mod planted;
 mod processes;
 mod read_only;
+mod readme;
 mod real_clients;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]

@@ -50,6 +50,33 @@ fn what_the_repository_ignores_does_not_invalidate() {
 }
 
 #[test]
+fn files_below_a_directory_that_git_ignores_are_told_of_once() {
+    let home = scene();
+    let exec = |sources: &[&str]| {
+        let flags = sources.iter().flat_map(|source| ["--source", source]);
+        let args: Vec<&str> = ["exec"].into_iter().chain(flags).chain(["--", "true"]).collect();
+        home.run(&args).expect(0).stderr
+    };
+    let set = |key: &str, sources: &str| {
+        let set = ["set", "--key", key, "--condensed", "1", "--sources", sources];
+        home.cache(&set).expect(0).stderr
+    };
+    assert_eq!(exec(&["src"]), "", "nothing is ignored yet");
+    home.write("src/deep/noise.log", "");
+    let said = "files that git ignores are not watched, such as src/deep/noise.log: name them";
+    assert_eq!(exec(&["src"]), "", "a hit");
+    assert_eq!(exec(&["./src"]), format!("recoup: cached, but {said} with --source\n"));
+    home.write("src/a.rs", "changed");
+    assert_eq!(exec(&["./src"]), "", "run again");
+    assert_eq!(exec(&["src", "src/deep/noise.log"]), "", "it is named");
+    let cached = "Cached result for key: k\n";
+    assert_eq!(set("k", "src"), format!("{cached}{said} in --sources\n"));
+    assert_eq!(set("k", "src"), cached, "said before");
+    home.get("k").expect_hit("1");
+    assert_eq!(set("l", "src,src/deep/noise.log"), "Cached result for key: l\n");
+}
+
+#[test]
 fn from_a_sub_directory_a_directory_is_given_from_there() {
     let home = scene();
     home.write("docs/x.md", "x");

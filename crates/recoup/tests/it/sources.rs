@@ -93,25 +93,46 @@ fn a_directory_in_place_of_a_source_invalidates() {
     home.get("k").expect_miss();
 }
 
+/// Sets another time of modification, as `touch -d` does.
+fn touch(home: &Home, name: &str, time: SystemTime) {
+    let file = File::options().write(true).open(home.project().join(name)).unwrap();
+    file.set_times(FileTimes::new().set_modified(time)).unwrap();
+}
+
 #[test]
-fn a_touched_source_invalidates() {
+fn a_touched_source_is_the_same_unless_times_are_to_count() {
     let home = scene();
-    let source = File::options().write(true).open(home.project().join("src/a.rs")).unwrap();
-    let earlier = SystemTime::now() - Duration::from_hours(1);
-    source.set_times(FileTimes::new().set_modified(earlier)).unwrap();
+    touch(&home, "src/a.rs", SystemTime::now() - Duration::from_hours(1));
+    home.get("k").expect_hit("1");
+    fs::write(home.recoup().join("config.toml"), "cache.freshness = 'mtime'\n").unwrap();
     home.get("k").expect_miss();
 }
 
 #[test]
-fn a_source_that_was_replaced_by_a_copy_invalidates() {
+fn in_a_dir_store_times_count_unless_told_otherwise() {
     let home = scene();
-    let source = home.project().join("src/a.rs");
-    let copy = home.write("src/copy", "fn a() {}");
-    let times = fs::metadata(&source).unwrap().modified().unwrap();
-    let file = File::options().write(true).open(&copy).unwrap();
-    file.set_times(FileTimes::new().set_modified(times)).unwrap();
-    fs::rename(copy, source).unwrap();
-    home.get("k").expect_miss();
+    let set = ["set", "--store", "dir:kept", "--key", "k", "--condensed", "1"];
+    home.cache(&[&set[..], &["--sources", "src/a.rs"]].concat()).expect(0);
+    let get = ["get", "--store", "dir:kept", "--key", "k"];
+    home.cache(&get).expect_hit("1");
+    touch(&home, "src/a.rs", SystemTime::now() - Duration::from_hours(1));
+    home.cache(&get).expect_miss();
+    let shown = home.run(&["config", "show", "--store", "dir:kept"]).expect(0).text();
+    assert!(shown.contains("cache.freshness         mtime"), "{shown}");
+    fs::write(home.recoup().join("config.toml"), "cache.freshness = 'auto'\n").unwrap();
+    home.cache(&get).expect_hit("1");
+}
+
+#[test]
+fn a_source_that_was_replaced_counts_by_its_contents() {
+    let home = scene();
+    for (contents, is_hit) in [("fn a() {}", true), ("fn b() {}", false)] {
+        let time = fs::metadata(home.project().join("src/a.rs")).unwrap().modified().unwrap();
+        home.write("src/copy", contents);
+        touch(&home, "src/copy", time);
+        fs::rename(home.project().join("src/copy"), home.project().join("src/a.rs")).unwrap();
+        assert_eq!(home.get("k").code, Some(i32::from(!is_hit)), "{contents}");
+    }
 }
 
 #[test]

@@ -170,10 +170,11 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return vec![Cause::Failure];
         }
-        let changes = sources::changes(&header.sources, request.view, &self.inner.options);
-        let mut causes: Vec<Cause> = changes
-            .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
-            .collect();
+        let freshness = self.inner.options.freshness;
+        let mut causes: Vec<Cause> =
+            sources::changes(&header.sources, request.view, self, freshness)
+                .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
+                .collect();
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         if self.is_from_the_future(header) {

@@ -8,6 +8,8 @@ use std::path::Path;
 use super::{Change, Changed, Freshness, View, kept_path};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Digest, Hasher};
+use crate::base::machine;
+use crate::cache::Cache;
 use crate::entry::{Source, Stat};
 use crate::error::{Error, IoContext, Result};
 
@@ -40,13 +42,25 @@ pub(super) fn take(
 pub(super) fn changed(
     source: &Source,
     view: &View,
+    cache: &Cache,
     same_place: bool,
     freshness: Freshness,
 ) -> Option<Change> {
     let change = |how| Some(Change { path: source.path.clone(), how });
     let path = view.root.join(&source.path);
     let verdict = match look(&path) {
-        Ok(Some((size, stat))) => is_unchanged(source, &path, size, stat, same_place, freshness),
+        Ok(Some((size, _))) if size != source.size => Ok(false),
+        Ok(Some((_, stat))) => {
+            let same_times = (stat.mtime, stat.ctime, stat.inode)
+                == (source.stat.mtime, source.stat.ctime, source.stat.inode);
+            match (same_place, same_times) {
+                (true, true) if !source.stat.racy => Ok(true),
+                (true, false) if freshness == Freshness::Mtime => Ok(false),
+                // Times prove that a file is the same only where they were taken, and only if
+                // they were not too young then.
+                _ => has_same_contents(source, &path, &stat, cache),
+            }
+        }
         Ok(None) => return change(Changed::Missing),
         Err(error) => Err(error),
     };
@@ -54,26 +68,28 @@ pub(super) fn changed(
     if verdict.unwrap_or(false) { None } else { change(Changed::Modified) }
 }
 
-/// Times prove that a file is the same only where they were taken, and only if
-/// they were not too young then; else its contents are read.
-fn is_unchanged(
-    source: &Source,
-    path: &Path,
-    size: u64,
-    stat: Stat,
-    same_place: bool,
-    freshness: Freshness,
-) -> io::Result<bool> {
-    let same_times = (stat.mtime, stat.ctime, stat.inode)
-        == (source.stat.mtime, source.stat.ctime, source.stat.inode);
-    let times_decide = same_place && freshness == Freshness::Mtime;
-    if size != source.size || (times_decide && !same_times) {
-        return Ok(false);
-    }
-    if same_place && same_times && !source.stat.racy {
+/// Reads a file, unless that was done before when it was in the same state.
+fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -> io::Result<bool> {
+    let Some(ledger) = &cache.inner.ledger else {
+        return Ok(contents(path)? == (source.size, source.sha256));
+    };
+    let Stat { mtime, ctime, inode, .. } = stat;
+    let state = format!(
+        "{} {mtime} {ctime} {inode} {} {} {}",
+        machine::fingerprint(),
+        source.size,
+        source.sha256,
+        path.display()
+    );
+    let state = Digest::of(state.as_bytes());
+    if ledger.is_verified(&state) {
         return Ok(true);
     }
-    Ok(contents(path)? == (source.size, source.sha256))
+    let is_same = contents(path)? == (source.size, source.sha256);
+    if is_same && !is_racy(stat, cache.clock().now()) {
+        ledger.mark_verified(state);
+    }
+    Ok(is_same)
 }
 
 /// `None` when nothing is there; an error when it is no regular file.

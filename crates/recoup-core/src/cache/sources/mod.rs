@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
-use super::Options;
+use super::Cache;
 use super::outcome::Reason;
 use super::permit::Refusal;
 use crate::base::clock::Timestamp;
@@ -30,11 +30,15 @@ use since::{Before, Print};
 /// What counts as a change of a source file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Freshness {
+    /// A change of its contents, which are read only where size, mtime, ctime or inode
+    /// differ. During the work, any change of those.
+    #[default]
+    Auto,
     /// On the machine and under the root where it was taken: any change of size,
     /// mtime, ctime or inode. Elsewhere: of its contents.
-    #[default]
     Mtime,
-    /// Of its contents, everywhere: a file that was only touched is the same.
+    /// As `Auto`, during the work too: for file systems whose times or inodes change by
+    /// themselves.
     Content,
 }
 
@@ -145,9 +149,14 @@ impl Watched {
         given.iter().filter(is_there).cloned().collect()
     }
 
-    /// What changed since it was taken.
-    pub(super) fn changed(&self, options: &Options) -> Option<Reason> {
-        changed(&self.sources, &self.view, options)
+    /// What changed since it was taken. A file that is as it was may have been another in
+    /// between, which the work has read; its times tell.
+    pub(super) fn changed(&self, cache: &Cache) -> Option<Reason> {
+        let freshness = match cache.inner.options.freshness {
+            Freshness::Auto | Freshness::Mtime => Freshness::Mtime,
+            Freshness::Content => Freshness::Content,
+        };
+        changes(&self.sources, &self.view, cache, freshness).next().map(Reason::from)
     }
 
     /// Why they are not as they were at `since`, which was before.
@@ -199,6 +208,13 @@ impl Watched {
         hasher.finish()
     }
 
+    /// A file below one of the directories that is not watched, because git ignores it.
+    pub(super) fn first_ignored(&self) -> Option<String> {
+        let Sources { files, patterns, .. } = &self.sources;
+        let known = files.iter().map(|file| file.path.as_str()).collect();
+        patterns.iter().find_map(|pattern| pattern::first_ignored(pattern, &self.view, &known))
+    }
+
     /// As an entry keeps them.
     pub fn into_sources(self) -> Sources {
         self.sources
@@ -235,24 +251,25 @@ impl From<Change> for Reason {
 }
 
 /// The first source that is not as it was, seen from `view`.
-pub(super) fn changed(sources: &Sources, view: &View, options: &Options) -> Option<Reason> {
-    changes(sources, view, options).next().map(Reason::from)
+pub(super) fn changed(sources: &Sources, view: &View, cache: &Cache) -> Option<Reason> {
+    changes(sources, view, cache, cache.inner.options.freshness).next().map(Reason::from)
 }
 
 /// All of them, each looked for when it is asked for.
 pub(super) fn changes<'a>(
     sources: &'a Sources,
     view: &'a View,
-    options: &'a Options,
+    cache: &'a Cache,
+    freshness: Freshness,
 ) -> impl Iterator<Item = Change> + 'a {
-    let limits = options.sources;
+    let limits = cache.inner.options.sources;
     let taken = sources.place.iter().flat_map(move |place| {
         let Place { machine, root } = here(view);
         let (same_machine, same_root) = (place.machine == machine, place.root == root);
         let changed = move |source: &Source| {
             // Outside the project, all checkouts of a machine see the same file.
             let same_place = same_machine && (same_root || Path::new(&source.path).is_absolute());
-            file::changed(source, view, same_place, options.freshness)
+            file::changed(source, view, cache, same_place, freshness)
         };
         sources.files.iter().filter_map(changed).chain(added(sources, view, limits))
     });

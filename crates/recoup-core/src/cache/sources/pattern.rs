@@ -1,5 +1,6 @@
 //! Directories and globs: which files they stand for.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
@@ -84,6 +85,20 @@ pub(super) fn matches_and_dirs(
     search(pattern, view, limits, |path| path.is_file() || path.is_dir())
 }
 
+/// A file below a directory that is not among the `known` ones, because git ignores it.
+pub(super) fn first_ignored(
+    pattern: &Pattern,
+    view: &View,
+    known: &BTreeSet<&str>,
+) -> Option<String> {
+    if pattern.kind != PatternKind::Directory {
+        return None;
+    }
+    let all = walk(view, &view.root.join(&pattern.path), None).git_ignore(false).build();
+    let files = all.flatten().map(DirEntry::into_path).filter(|path| path.is_file());
+    files.filter_map(|path| kept_path(view, &path).ok()).find(|path| !known.contains(path.as_str()))
+}
+
 fn search(
     pattern: &Pattern,
     view: &View,
@@ -136,7 +151,7 @@ fn found_below(
         return Ok(Some(Vec::new()));
     }
     let mut files = Vec::new();
-    for found in walk(view, base, depth) {
+    for found in walk(view, base, depth).build() {
         let found = match found {
             Ok(found) => found,
             Err(error) if is_passed_over(&error) => continue,
@@ -175,7 +190,7 @@ fn is_passed_over(error: &ignore::Error) -> bool {
 /// Hidden files count, and of ignore files only the repository's own: what else git ignores is
 /// one person's. Links are followed, but a link to a directory only within the project or below
 /// `base`: another tree can be of any size, and changes for reasons of its own.
-fn walk(view: &View, base: &Path, depth: Option<usize>) -> ignore::Walk {
+fn walk(view: &View, base: &Path, depth: Option<usize>) -> WalkBuilder {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let trees = [real(&view.root), real(base)];
     let leads_out = move |entry: &DirEntry| {
@@ -185,12 +200,12 @@ fn walk(view: &View, base: &Path, depth: Option<usize>) -> ignore::Walk {
             !trees.iter().any(|tree| target.starts_with(tree))
         }
     };
-    WalkBuilder::new(base)
-        .standard_filters(false)
+    let mut walk = WalkBuilder::new(base);
+    walk.standard_filters(false)
         .parents(true)
         .git_ignore(true)
         .follow_links(true)
         .max_depth(depth)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !leads_out(entry))
-        .build()
+        .filter_entry(move |entry| entry.file_name() != ".git" && !leads_out(entry));
+    walk
 }

@@ -2,10 +2,10 @@
 //! connecting, shaking hands, and the whole of an answer, whichever nodes of a
 //! cluster have to be asked.
 //!
-//! A plain connection keeps to a deadline by itself, and is used in place once it
-//! is there. Everything else is done by a thread: what can hang there (a name
-//! server, a TLS handshake, the nodes of a cluster one after the other) can't be
-//! interrupted, but it can be left behind. A thread between all of it and its
+//! A connection to one server keeps to a deadline by itself, and is used in place
+//! once it is there. Everything else is done by a thread: what can hang there (a
+//! name server, the nodes of a cluster one after the other) can't be interrupted,
+//! but it can be left behind. A thread between all of it and its
 //! callers would double what a look-up costs.
 
 use std::fmt;

@@ -1,20 +1,16 @@
 //! One connection, to a server or to a cluster.
 
-use std::{fmt, fs};
-
 use redis::cluster::{ClusterClient, ClusterConnection, ClusterPipeline};
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 use redis::io::tcp::TcpSettings;
 use redis::{
-    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ConnectionLike as _,
-    IntoConnectionInfo as _, RedisConnectionInfo, RedisError, RedisResult, TlsCertificates,
-    TlsMode, Value,
+    Cmd, ConnectionAddr, ConnectionInfo, ConnectionLike as _, IntoConnectionInfo as _,
+    RedisConnectionInfo, RedisError, RedisResult, TlsCertificates, TlsMode, Value,
 };
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 
-use super::plain::Plain;
+use super::single::SingleServer;
 use super::target::Target;
+use super::tls;
 use crate::base::clock::Deadline;
 
 /// How often a cluster's commands are sent on to where their keys have moved.
@@ -28,8 +24,7 @@ const RETRY_WAIT: (u64, u64) = (5, 50);
 const SHARE: u32 = 6;
 
 pub(super) enum Link {
-    Plain(Plain),
-    Tls(Box<Connection>),
+    Single(SingleServer),
     Cluster(Box<ClusterConnection>),
 }
 
@@ -39,30 +34,23 @@ impl Link {
             // Whoever was first has chosen for the whole process.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        match (target.cluster, target.tls) {
-            (true, _) => connect_cluster(target),
-            (false, true) => connect_with_tls(target),
-            (false, false) => Plain::connect(target).map(Self::Plain),
+        if target.cluster {
+            connect_cluster(target)
+        } else {
+            SingleServer::connect(target).map(Self::Single)
         }
     }
 
     /// Whether it keeps to a deadline by itself, whatever the server does.
     pub(super) fn is_punctual(&self) -> bool {
-        matches!(self, Self::Plain(_))
+        matches!(self, Self::Single(_))
     }
 
     /// Sends everything at once, and gives the answers in the same order. What
     /// the server answers with an error is such an answer too.
     pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
         match self {
-            Self::Plain(connection) => connection.run(commands, deadline),
-            Self::Tls(connection) => {
-                let mut packed = Vec::new();
-                for command in commands {
-                    command.write_packed_command(&mut packed);
-                }
-                connection.req_packed_commands(&packed, 0, commands.len())
-            }
+            Self::Single(connection) => connection.run(commands, deadline),
             Self::Cluster(connection) => run_on_cluster(connection, commands),
         }
     }
@@ -87,11 +75,10 @@ impl Link {
         deadline: Deadline,
     ) -> RedisResult<Value> {
         match self {
-            Self::Plain(connection) => {
+            Self::Single(connection) => {
                 let answers = connection.run(std::slice::from_ref(command), deadline)?;
                 answers.into_iter().next().unwrap_or(Value::Nil).extract_error()
             }
-            Self::Tls(connection) => connection.req_command(command),
             Self::Cluster(connection) => {
                 let (host, port) = node.clone();
                 let there = SingleNodeRoutingInfo::ByAddress { host, port };
@@ -99,18 +86,6 @@ impl Link {
             }
         }
     }
-}
-
-fn connect_with_tls(target: &Target) -> RedisResult<Link> {
-    let info = info_for(target, &target.nodes[0])?;
-    let client = match certificates(target)? {
-        Some(certificates) => Client::build_with_tls(info, certificates)?,
-        None => Client::open(info)?,
-    };
-    let connection = client.get_connection_with_timeout(target.timeout)?;
-    connection.set_read_timeout(Some(target.timeout))?;
-    connection.set_write_timeout(Some(target.timeout))?;
-    Ok(Link::Tls(Box::new(connection)))
 }
 
 fn connect_cluster(target: &Target) -> RedisResult<Link> {
@@ -126,8 +101,8 @@ fn connect_cluster(target: &Target) -> RedisResult<Link> {
     if target.tls {
         builder = builder.tls(TlsMode::Secure);
     }
-    if let Some(certificates) = certificates(target)? {
-        builder = builder.certs(certificates);
+    if let Some(authority) = tls::authority(target)? {
+        builder = builder.certs(TlsCertificates { client_tls: None, root_cert: Some(authority) });
     }
     let connection = builder.build()?.get_connection()?;
     connection.set_read_timeout(Some(target.timeout))?;
@@ -159,23 +134,6 @@ fn info_for(target: &Target, (host, port): &(String, u16)) -> RedisResult<Connec
 
 fn without_delay() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
-}
-
-/// None where the system's own will do.
-fn certificates(target: &Target) -> RedisResult<Option<TlsCertificates>> {
-    let Some(path) = &target.ca else { return Ok(None) };
-    let invalid = |what: &'static str, detail: &dyn fmt::Display| {
-        let detail = format!("{}: {detail}", path.display());
-        RedisError::from((redis::ErrorKind::InvalidClientConfig, what, detail))
-    };
-    let root_cert =
-        fs::read(path).map_err(|error| invalid("the certificate can't be read", &error))?;
-    match CertificateDer::pem_slice_iter(&root_cert).next() {
-        Some(Ok(_)) => {}
-        Some(Err(error)) => return Err(invalid("the certificate can't be read", &error)),
-        None => return Err(invalid("there is no certificate", &"expected PEM")),
-    }
-    Ok(Some(TlsCertificates { client_tls: None, root_cert: Some(root_cert) }))
 }
 
 /// A pipeline is not sent on when keys have moved, and one error in it hides all

@@ -12,12 +12,13 @@ mod keeper;
 mod keys;
 mod line;
 mod link;
-mod plain;
 mod read;
 mod scan;
 mod scripts;
 mod server;
+mod single;
 mod target;
+mod tls;
 mod write;
 
 use std::sync::Arc;

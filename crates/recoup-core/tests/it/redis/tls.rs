@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -67,6 +68,19 @@ fn a_server_whose_certificate_is_signed_by_the_given_authority_is_trusted() {
         store.put(&id("a"), &record("a")).unwrap();
         assert!(hits(&store, "a"), "{host}");
     }
+}
+
+/// The variable names the system's own; if they are read, they are missed.
+#[test]
+fn where_an_authority_is_named_the_systems_are_not_read() {
+    let test = "redis::tls::a_server_whose_certificate_is_signed_by_the_given_authority_is_trusted";
+    let ran = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env("SSL_CERT_FILE", "/missing/certificates.pem")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(said.contains("1 passed"), "{said}");
 }
 
 #[test]

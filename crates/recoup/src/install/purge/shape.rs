@@ -175,7 +175,8 @@ fn is_of_session(names: &[&str]) -> bool {
 
 fn is_of_ledger(names: &[&str]) -> bool {
     match names {
-        ["open.log" | "fold.lock"] | ["history", "current.log"] => true,
+        ["open.log" | "fold.lock" | "verified.log" | "verified.1.log" | "verified.lock"]
+        | ["history", "current.log"] => true,
         [name] => has_stem(name, ".batch", is_id) || has_stem(name, ".told", is_id),
         ["history", name] => has_stem(name, ".log", is_id),
         _ => false,

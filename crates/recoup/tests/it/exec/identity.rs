@@ -139,6 +139,8 @@ fn another_executable_is_another_command() {
     run(&[]).said(0, "x\n", missed);
     run(&[]).said_by_a_hit("x\n");
     tool(&["touch", "-d", "2001-01-02", path]);
+    run(&[]).said_by_a_hit("x\n");
+    tool(&["sh", "-c", "echo >> \"$0\"", path]);
     let replaced = format!("recoup: invalidated: the source {path} has changed\n");
     run(&[]).said(0, "x\n", &replaced);
     // The same file by another name may do another thing.

@@ -53,6 +53,18 @@ fn every_tool_says_what_it_takes_gives_and_does() {
 }
 
 #[test]
+fn the_list_is_the_same_each_time_under_the_id_of_its_request() {
+    let home = Home::new();
+    let mut client = Client::greeted_with(&home, &[], &json!({}));
+    let lists: Vec<Value> = (0..3).map(|_| client.request("tools/list", Value::Null)).collect();
+    assert_eq!(lists[0]["result"]["tools"].as_array().unwrap().len(), 8);
+    for pair in lists.windows(2) {
+        assert_eq!(pair[0]["result"], pair[1]["result"]);
+        assert_ne!(pair[0]["id"], pair[1]["id"]);
+    }
+}
+
+#[test]
 fn the_original_inputs_are_all_there() {
     let complete = tools(&["--tools", "all"]);
     let tools = tools(&[]);

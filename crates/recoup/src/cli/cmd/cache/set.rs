@@ -70,11 +70,11 @@ impl SetArgs {
         let body = short.body(full.as_deref().unwrap_or_default())?;
         let identity = named.identity();
         let id = Id::new(app.scope(), named.key);
-        let permit = app.cache_for_writing()?.permit(
-            &id,
-            &app.view(),
-            &listed(self.sources.as_deref().unwrap_or_default()),
-        )?;
+        let sources = listed(self.sources.as_deref().unwrap_or_default());
+        let cache = app.cache_for_writing()?;
+        let permit = cache.permit(&id, &app.view(), &sources)?;
+        // Said once: at the first result for that key.
+        let ignored = permit.first_ignored().filter(|_| matches!(cache.head(&id), Ok(None)));
         let draft = Draft {
             full: full.map(Body::from),
             identity,
@@ -95,7 +95,13 @@ impl SetArgs {
             note.append(&id.key)?;
             ui::say(format_args!("Noted in {}", note.file().display()));
         }
-        Ok(report(&id.key, ttl, &filled))
+        let answer = report(&id.key, ttl, &filled);
+        if let (Some(path), Filled::Stored(_)) = (ignored, &filled) {
+            ui::say(format_args!(
+                "files that git ignores are not watched, such as {path}: name them in --sources"
+            ));
+        }
+        Ok(answer)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A plain connection to one server, in which a deadline is for the whole of what
+//! A connection to one server, plain or behind TLS, in which a deadline is for the whole of what
 //! is asked: the library's own has time-outs for each read, and a server that
 //! dribbles, or is silent for each of many answers, would take many times that.
 //! How commands are written and answers read is still the library's.
@@ -8,28 +8,32 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
 use redis::{Cmd, Parser, RedisError, RedisResult, Value};
+use rustls::ClientConnection;
 
 use super::target::Target;
+use super::tls;
 use crate::base::clock::Deadline;
 
-pub(super) struct Plain {
+pub(super) struct SingleServer {
     stream: TcpStream,
+    tls: Option<Box<ClientConnection>>,
     parser: Parser,
 }
 
-impl Plain {
+impl SingleServer {
     /// Looking up a name may take longer than the deadline; nothing else does.
     pub(super) fn connect(target: &Target) -> RedisResult<Self> {
         let deadline = Deadline::after(target.timeout);
+        let tls = target.tls.then(|| tls::client(target)).transpose()?.map(Box::new);
         let (host, port) = &target.nodes[0];
         let stream = first_that_answers(host, *port, deadline)?;
         stream.set_nodelay(true)?;
-        let mut plain = Self { stream, parser: Parser::new() };
+        let mut server = Self { stream, tls, parser: Parser::new() };
         let (commands, refusals): (Vec<_>, Vec<_>) = greeting(target).into_iter().unzip();
-        for (answer, refusal) in plain.run(&commands, deadline)?.into_iter().zip(refusals) {
+        for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
             answer.extract_error().map_err(|error| refused(&error, refusal))?;
         }
-        Ok(plain)
+        Ok(server)
     }
 
     /// Sends everything at once, and gives the answers in the same order. After
@@ -43,9 +47,24 @@ impl Plain {
             command.write_packed_command(&mut packed);
         }
         let mut timed = Timed { stream: &self.stream, deadline };
-        timed.write_all(&packed)?;
-        commands.iter().map(|_| self.parser.parse_value(&mut timed)).collect()
+        match &mut self.tls {
+            None => exchange(&mut self.parser, &mut timed, &packed, commands.len()),
+            Some(tls) => {
+                let mut timed = rustls::Stream::new(&mut **tls, &mut timed);
+                exchange(&mut self.parser, &mut timed, &packed, commands.len())
+            }
+        }
     }
+}
+
+fn exchange(
+    parser: &mut Parser,
+    stream: &mut (impl Read + Write),
+    packed: &[u8],
+    answers: usize,
+) -> RedisResult<Vec<Value>> {
+    stream.write_all(packed)?;
+    (0..answers).map(|_| parser.parse_value(&mut *stream)).collect()
 }
 
 /// A host may have several addresses.

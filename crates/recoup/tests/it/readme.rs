@@ -1,0 +1,223 @@
+//! The README's console examples, run as a reader would run them: one home and one project for
+//! each section, from top to bottom. What is typed to Claude Code goes to the hook.
+//!
+//! In what is printed, ids, times and dates may differ, and `…` stands for anything.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::support::{Home, Output, RECOUP, finish};
+
+/// The examples that are not run, by their first commands. Above each, the README says why.
+const NOT_RUN: [&str; 10] = [
+    "cargo run --release -p recoup -- tour     # the main job, end to end, in a temporary home",
+    "cargo install --path crates/recoup",
+    "recoup doctor",
+    "recoup exec --source src -- claude -p 'review src' > review.md",
+    "recoup trust                               # a colleague, after pulling",
+    "claude mcp add recoup -- recoup mcp",
+    "cargo check --message-format=json | recoup condense --input - --strategy summary | cat",
+    "recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'",
+    "recoup watch",
+    "recoup doctor",
+];
+
+/// What a comment above an example that is not run begins with.
+const MARK: &str = "<!-- not run: ";
+
+/// The section that begins with nothing; in the others there is a file.
+const FROM_NOTHING: &str = "The first five minutes";
+
+/// A block of the README.
+#[derive(Debug)]
+struct Example {
+    section: String,
+    is_run: bool,
+    steps: Vec<Step>,
+}
+
+/// Something that is typed, and what is printed then.
+#[derive(Debug)]
+struct Step {
+    line: usize,
+    typed: Typed,
+    printed: String,
+}
+
+#[derive(Debug)]
+enum Typed {
+    Command(String),
+    Prompt(String),
+}
+
+impl Typed {
+    fn read(line: &str, info: &str) -> Option<Self> {
+        let begin = |sign| line.strip_prefix(sign).map(str::to_owned);
+        match info {
+            "console" => begin("$ ").map(Self::Command),
+            _ => begin("> ").map(Self::Prompt),
+        }
+    }
+}
+
+fn examples(readme: &str) -> Vec<Example> {
+    let (mut examples, mut section, mut is_run) = (Vec::new(), String::new(), true);
+    let mut lines = readme.lines().zip(1..);
+    while let Some((line, _)) = lines.next() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            heading.clone_into(&mut section);
+        }
+        let Some(info) = line.strip_prefix("```") else {
+            is_run = !line.starts_with(MARK);
+            continue;
+        };
+        let mut steps = Vec::<Step>::new();
+        for (line, number) in lines.by_ref().take_while(|(line, _)| *line != "```") {
+            if let Some(typed) = Typed::read(line, info) {
+                steps.push(Step { line: number, typed, printed: String::new() });
+                continue;
+            }
+            let Some(Step { typed, printed, .. }) = steps.last_mut() else { break };
+            match typed {
+                Typed::Command(command) if is_unfinished(command) => {
+                    command.push('\n');
+                    command.push_str(line);
+                }
+                _ => {
+                    printed.push_str(line);
+                    printed.push('\n');
+                }
+            }
+        }
+        if !steps.is_empty() {
+            examples.push(Example { section: section.clone(), is_run, steps });
+        }
+        is_run = true;
+    }
+    examples
+}
+
+/// True if a shell would read on: behind a backslash, or within quotes.
+fn is_unfinished(command: &str) -> bool {
+    let command = command.split(" # ").next().unwrap_or_default();
+    command.ends_with('\\') || command.matches('\'').count() % 2 == 1
+}
+
+fn readme() -> Vec<Example> {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    examples(&fs::read_to_string(readme).unwrap())
+}
+
+/// What the README shows for a home and a project.
+fn place(section: &str) -> Home {
+    let home = Home::new();
+    if section != FROM_NOTHING {
+        home.write("src/auth.rs", "fn login() {}\n");
+    }
+    home
+}
+
+fn perform(step: &Step, home: &Home) -> String {
+    match &step.typed {
+        Typed::Command(command) => {
+            let mut path = Path::new(RECOUP).parent().unwrap().as_os_str().to_owned();
+            path.push(":");
+            path.push(std::env::var_os("PATH").unwrap_or_default());
+            let mut shell: Command = home.prepared("sh", &["-c", &format!("exec 2>&1\n{command}")]);
+            let output = finish(shell.env("PATH", path));
+            if step.printed.is_empty() {
+                assert_eq!(output.code, Some(0), "README.md:{}: {}", step.line, output.text());
+                return String::new();
+            }
+            output.text()
+        }
+        Typed::Prompt(prompt) => {
+            let event = json!({
+                "hook_event_name": "UserPromptSubmit",
+                "session_id": "readme",
+                "cwd": home.project(),
+                "prompt": prompt,
+            });
+            let reply: Output = home.run_with_stdin(&["hook"], event.to_string().as_bytes());
+            let reply: Value = serde_json::from_slice(&reply.expect(0).stdout).unwrap();
+            format!("{}\n", reply["systemMessage"].as_str().unwrap())
+        }
+    }
+}
+
+/// The text with one word for all that differs each time.
+fn leveled(text: &str) -> String {
+    let mut text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    for (pattern, level) in [
+        (r"\([0-9a-z]{8}\)", "(ID)"),
+        (r"retire [0-9a-z]{8}", "retire ID"),
+        (r"(?m)^[0-9a-z]{8}  ", "ID  "),
+        (r"[0-9]+ m?s (ago|old)", "TIME $1"),
+        (r"[0-9]+\.[0-9]s", "TIME"),
+        (r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "DATE"),
+    ] {
+        text = Regex::new(pattern).unwrap().replace_all(&text, level).into_owned();
+    }
+    text
+}
+
+fn agrees(shown: &str, printed: &str) -> bool {
+    let shown = regex::escape(leveled(shown.trim()).trim());
+    let shown = Regex::new("(?m)^…$").unwrap().replace_all(&shown, "(?s:.*)").into_owned();
+    let pattern = format!("^{}$", shown.replace('…', "[^\n]*"));
+    Regex::new(&pattern).unwrap().is_match(leveled(printed.trim()).trim())
+}
+
+#[test]
+fn every_example_prints_what_the_readme_shows() {
+    let (mut section, mut home) = (String::new(), Home::new());
+    let mut wrong = Vec::new();
+    for example in readme().iter().filter(|example| example.is_run) {
+        if example.section != section {
+            example.section.clone_into(&mut section);
+            home = place(&section);
+        }
+        for step in &example.steps {
+            let printed = perform(step, &home);
+            let printed = printed.replace(home.project().to_str().unwrap(), "/home/me/project");
+            if !agrees(&step.printed, &printed) {
+                wrong.push(format!(
+                    "README.md:{}: {:?}\n--- shown\n{}--- printed\n{printed}",
+                    step.line, step.typed, step.printed
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_run_is_known() {
+    let readme = readme();
+    let left_out = readme.iter().filter(|example| !example.is_run).map(|example| {
+        let Typed::Command(command) = &example.steps[0].typed else { panic!("{example:?}") };
+        command.as_str()
+    });
+    assert_eq!(left_out.collect::<Vec<_>>(), NOT_RUN);
+    assert!(readme.iter().filter(|example| example.is_run).count() >= 7);
+}
+
+#[test]
+fn an_example_that_prints_something_else_is_found() {
+    assert!(agrees("use bun (vam3xz6b)\n", "use bun (0123456z)\n"));
+    assert!(agrees("first\n…\nlast", "first\n1\n2\nlast\n"));
+    assert!(agrees("so it begins …", "so it begins and ends\n"));
+    for (shown, printed) in [
+        ("use bun (vam3xz6b)", "use pnpm (vam3xz6b)"),
+        ("1 src/auth.rs", "2 src/auth.rs"),
+        ("first\n…\nlast", "first\nlast, but not least"),
+        ("so it begins …", "so it begins\nand goes on"),
+        ("[a] (b)", "a b"),
+    ] {
+        assert!(!agrees(shown, printed), "{shown:?} is not {printed:?}");
+    }
+}
