@@ -89,6 +89,7 @@ impl Done {
             return Ok(());
         };
         let cost = cost::of(self.took, &record);
+        let joined = record.joined;
         let body = match record.into_body(exit) {
             Ok(body) => body,
             Err(lost) => {
@@ -103,7 +104,7 @@ impl Done {
             }
         };
         let is_news = self.is_first && self.slot.is_unwatched;
-        match permit.fill(self.draft(body, exit, cost, keeping), ttl) {
+        match permit.fill(Draft { joined, ..self.draft(body, exit, cost, keeping) }, ttl) {
             Ok(Filled::Stored(_)) if is_news => teller.note(format_args!(
                 "cached, but nothing watches the files that this command reads: \
                  name them with --source"
