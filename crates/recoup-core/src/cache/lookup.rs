@@ -46,6 +46,9 @@ pub struct Request<'a> {
     /// How old a failure may be that this caller accepts, in milliseconds; none accepts
     /// no failure.
     pub failures: Option<u64>,
+    /// True if the caller has one place for both streams of a command, so that an entry that does
+    /// not tell them apart will do.
+    pub takes_joined: bool,
     /// What must not be shown of the question, or noted.
     pub withheld: Option<&'a Values>,
     /// How far the cache may be used at all.
@@ -83,6 +86,7 @@ impl<'a> Request<'a> {
             ttl: None,
             max_age: None,
             failures: Some(u64::MAX),
+            takes_joined: true,
             withheld: None,
             mode: Mode::default(),
             patience: Patience::default(),
@@ -225,6 +229,9 @@ impl Cache {
         }
         if self.is_unwanted_failure(header, request) {
             return Peek::Miss(Reason::Failure);
+        }
+        if header.joined && !request.takes_joined {
+            return Peek::Miss(Reason::Joined);
         }
         if let Some(reason) = sources::changed(&header.sources, request.view, self) {
             return Peek::Miss(reason);

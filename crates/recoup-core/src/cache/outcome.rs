@@ -41,6 +41,8 @@ pub enum Reason {
     Asked,
     /// It is a failure, and the caller wants none that old, or none at all.
     Failure,
+    /// Both streams were recorded as one, and the caller needs them apart.
+    Joined,
     /// Its time is up, or older than this reader accepts.
     Expired {
         /// How old it is, in milliseconds.
@@ -62,7 +64,7 @@ impl Reason {
     /// How the ledger counts it; not at all when nobody looked.
     pub fn happening(&self) -> Option<Happening> {
         match self {
-            Self::Absent | Self::Failure => Some(Happening::Absent),
+            Self::Absent | Self::Failure | Self::Joined => Some(Happening::Absent),
             Self::Disabled | Self::Asked => None,
             Self::Expired { .. } => Some(Happening::Expired),
             Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
@@ -74,7 +76,9 @@ impl Reason {
     /// The status that contract 1 gives it.
     pub fn status(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Failure | Self::Asked | Self::Unavailable(_) => "miss",
+            Self::Absent | Self::Failure | Self::Joined | Self::Asked | Self::Unavailable(_) => {
+                "miss"
+            }
             Self::Disabled => "disabled",
             Self::Expired { .. } => "expired",
             Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
@@ -85,9 +89,12 @@ impl Reason {
     /// The reason that contract 1 gives it, where it has one.
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Absent | Self::Failure | Self::Disabled | Self::Asked | Self::Expired { .. } => {
-                None
-            }
+            Self::Absent
+            | Self::Failure
+            | Self::Joined
+            | Self::Disabled
+            | Self::Asked
+            | Self::Expired { .. } => None,
             Self::SourceModified(_) => Some("source_modified"),
             Self::SourceMissing(_) => Some("source_missing"),
             Self::Corrupt(Damage::Mismatch) => Some("integrity_mismatch"),
@@ -103,6 +110,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Absent => f.write_str("there is no entry"),
             Self::Failure => f.write_str("what is kept is a failure"),
+            Self::Joined => f.write_str("stdout and stderr were recorded as one stream"),
             Self::Disabled => f.write_str("the cache is switched off"),
             Self::Asked => f.write_str("a fresh result was asked for"),
             Self::Expired { .. } => f.write_str("the entry has expired"),

@@ -33,6 +33,8 @@ pub struct Draft {
     pub cost: Cost,
     /// Whether it is a failure, which only those get who want failures.
     pub failure: bool,
+    /// True if the two streams of a command were recorded as one.
+    pub joined: bool,
     /// When the work began, where that was earlier than now.
     pub began: Option<Timestamp>,
     /// What must not be kept with it, however it looks.
@@ -54,6 +56,7 @@ impl Draft {
             tags: Vec::new(),
             cost: Cost::default(),
             failure: false,
+            joined: false,
             began: None,
             withheld: Values::default(),
         }
@@ -72,6 +75,7 @@ impl Draft {
             tags,
             cost,
             failure,
+            joined,
             began,
             withheld: _,
         } = self;
@@ -91,6 +95,7 @@ impl Draft {
             tags,
             cost,
             failure,
+            joined,
             began: began.filter(|began| *began < now),
         };
         Ok(Record { payload, head: Head::new(header, now), full: full_payload })

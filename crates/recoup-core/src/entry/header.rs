@@ -55,6 +55,10 @@ pub struct Header {
     /// Whether it is a failure, which only those get who want failures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failure: bool,
+    /// True if the two streams of a command were recorded as one, which only those get whose own
+    /// streams go to one place.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub joined: bool,
     /// When the work for it began, where that was earlier than `created`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Timestamp>,

@@ -16,7 +16,7 @@ pub fn detect(text: &[u8]) -> Option<&'static str> {
 
 /// Borrowed where nothing has to change.
 fn plain(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.iter().any(|byte| matches!(*byte, b'\\' | ESCAPE)) {
+    if memchr::memchr2(b'\\', ESCAPE, text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len());

@@ -5,6 +5,7 @@ use recoup_core::cache::{Mode, Outcome, Permit, Reason};
 use recoup_core::entry::Entry;
 use recoup_core::{Error, ErrorKind, Result};
 
+use super::spool::Spool;
 use super::transcript::Transcript;
 use super::{Exec, Slot};
 
@@ -12,6 +13,7 @@ use super::{Exec, Slot};
 const TRIES: usize = 3;
 
 /// What a look-up comes to.
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 pub(super) enum Looked {
     /// To be replayed; and to be run again behind the caller's back, or not.
     Found { transcript: Transcript, age: u64, refresh: bool },
@@ -48,8 +50,8 @@ impl Exec<'_> {
                 Outcome::Bypass(reason) => return Ok(self.bypass(reason)),
             };
             let age = cache.clock().now().millis_since(entry.head().header.created);
-            match read(entry) {
-                Ok(Some(transcript)) if self.job.keeping.accepts(transcript.exit, age) => {
+            match read(&entry) {
+                Ok(Some(transcript)) if self.accepts(slot, &transcript, age) => {
                     return Ok(Looked::Found { transcript, age, refresh });
                 }
                 Ok(_) => break,
@@ -62,6 +64,12 @@ impl Exec<'_> {
             }
         }
         self.nothing_readable(slot)
+    }
+
+    /// Once more what the look-up asked of the header, which not every store keeps whole.
+    fn accepts(&self, slot: &Slot, transcript: &Transcript, age: u64) -> bool {
+        let Transcript { exit, joined, .. } = *transcript;
+        self.job.keeping.accepts(exit, age) && (slot.takes_joined || !joined)
     }
 
     /// A person who waits, and sees nothing, wonders.
@@ -139,6 +147,12 @@ impl Exec<'_> {
 }
 
 /// The transcript in an entry, all of it verified; none when a later version wrote it.
-fn read(entry: Entry) -> Result<Option<Transcript>> {
-    Ok(Transcript::parse(&entry.whole()?.body().to_bytes()?))
+fn read(entry: &Entry) -> Result<Option<Transcript>> {
+    match Transcript::read(entry.body(), Spool::default()) {
+        // There may be no room for a file.
+        Err(error) if error.kind() == ErrorKind::Io => {
+            Transcript::read(entry.body(), Spool::in_memory())
+        }
+        read => read,
+    }
 }

@@ -33,10 +33,11 @@ use recoup_core::entry::Identity;
 use recoup_core::key::{Id, Kind, Part};
 use recoup_core::secrets::Values;
 use recoup_core::{Error, Result};
+use rustix::fs::fstat;
 
 pub(crate) use end::End;
 pub(crate) use keep::Keeping;
-pub(crate) use program::Program;
+pub(crate) use program::{Program, as_source};
 pub(crate) use stdin::Stdin;
 
 use keep::Done;
@@ -71,6 +72,14 @@ pub(crate) struct Outlets {
     pub(crate) err: BorrowedFd<'static>,
 }
 
+impl Outlets {
+    /// True if both are one file, pipe or terminal.
+    pub(crate) fn are_joined(self) -> bool {
+        let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
+        place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
+    }
+}
+
 /// What is to be run, and what is wanted of it.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -99,6 +108,8 @@ pub(crate) struct Slot {
     pub(crate) max_age: Option<u64>,
     /// For how long failures are wanted.
     pub(crate) failures: Ttl,
+    /// True if what was recorded as one stream will do.
+    pub(crate) takes_joined: bool,
     /// What must not be shown, noted or kept.
     pub(crate) withheld: Values,
     /// How long we wait for another who runs the same.
@@ -139,7 +150,10 @@ impl Exec<'_> {
                 self.teller.note(format_args!("not in the cache: {reason}"));
                 Ok(End::Code(NOT_CACHED))
             }
-            Looked::Run { permit, is_first } => self.run(permit, is_first),
+            Looked::Run { permit, is_first } => {
+                let joined = self.outlets.are_joined() && !self.job.tty;
+                self.run(permit, is_first, joined)
+            }
         }
     }
 
@@ -149,20 +163,22 @@ impl Exec<'_> {
         Some(slot.cache.explain(&slot.request(self.job.mode, &|| {})))
     }
 
-    /// Refreshes what is stale, unless somebody else does; for nobody to hear.
+    /// Refreshes what is stale, unless somebody else does; for nobody to hear. Whoever was served
+    /// by it can be served by the new one, too.
     pub(crate) fn perform_refresh(self) -> Result<End> {
         let looked =
             self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
         match looked.transpose()? {
-            Some(Outcome::Stale(_, Some(permit)) | Outcome::Miss(permit, _)) => {
-                self.run(Some(permit), false)
+            Some(Outcome::Stale(entry, Some(permit))) => {
+                self.run(Some(permit), false, entry.head().header.joined)
             }
+            Some(Outcome::Miss(permit, _)) => self.run(Some(permit), false, false),
             _ => Ok(End::Code(0)),
         }
     }
 
     /// `is_first` if nothing was ever kept of it.
-    fn run(self, permit: Option<Permit>, is_first: bool) -> Result<End> {
+    fn run(self, permit: Option<Permit>, is_first: bool, joined: bool) -> Result<End> {
         let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
         // What is asked of us from now on is asked of the command; before it starts, so
         // that it misses nothing.
@@ -173,6 +189,7 @@ impl Exec<'_> {
             stdin: &stdin,
             tty,
             outlets,
+            joined,
             limit: permit.is_some().then_some(keeping.limit),
             mark: slot.as_ref().map(|slot| &slot.mark),
         };
@@ -224,6 +241,7 @@ impl Slot {
             .as_millis()
             .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
         let Self { id, identity, parts, view, sources, ttl, max_age, wait, withheld, .. } = self;
+        let takes_joined = self.takes_joined;
         let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
         Request {
             identity: Some(identity),
@@ -232,6 +250,7 @@ impl Slot {
             ttl: *ttl,
             max_age: *max_age,
             failures,
+            takes_joined,
             withheld: Some(withheld),
             mode,
             patience,

@@ -306,7 +306,7 @@ fn interpreters(script: &Path) -> Vec<OsString> {
 }
 
 /// Entries keep paths as text.
-fn as_source(path: &Path) -> CoreResult<String> {
+pub(crate) fn as_source(path: &Path) -> CoreResult<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("the path {} is not UTF-8, so it can't be watched", path.display());
         Error::new(ErrorKind::Invalid, message)

@@ -14,6 +14,8 @@ use super::transcript::{Pieces, Voice, opening};
 #[derive(Debug)]
 pub(super) struct Record {
     taken: Taken,
+    /// True if both streams come as one, which counts as stdout.
+    pub(super) joined: bool,
     limit: u64,
     lost: Option<Lost>,
 }
@@ -61,8 +63,8 @@ struct Taken {
 
 impl Record {
     /// Takes down at most `limit` bytes.
-    pub(super) fn new(limit: u64) -> Self {
-        Self { taken: Taken::default(), limit, lost: None }
+    pub(super) fn new(limit: u64, joined: bool) -> Self {
+        Self { taken: Taken::default(), joined, limit, lost: None }
     }
 
     pub(super) fn push(&mut self, voice: Voice, bytes: &[u8]) {
@@ -97,11 +99,11 @@ impl Record {
 
     /// As it is stored, with that exit code.
     pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
-        let Self { taken, limit: _, lost } = self;
+        let Self { taken, joined, limit: _, lost } = self;
         if let Some(lost) = lost {
             return Err(lost);
         }
-        let opening = opening(exit, &taken.pieces);
+        let opening = opening(exit, &taken.pieces, joined);
         let len = opening.len() as u64 + taken.len();
         let body = Transcribed { opening, taken };
         if len > INLINE_MAX as u64 {

@@ -12,22 +12,21 @@ use super::transcript::{Transcript, Voice};
 
 /// Writes each stream byte for byte, in the order in which it was heard.
 pub(super) fn replay(transcript: &Transcript, outlets: Outlets) -> Result<End> {
-    for (voice, piece) in transcript.each() {
+    let mut is_heard = true;
+    let done = transcript.each(&mut |voice, piece| {
         let (outlet, name) = match voice {
             Voice::Out => (outlets.out, "stdout"),
             Voice::Err => (outlets.err, "stderr"),
         };
-        match write_all(outlet, &piece) {
-            Ok(()) => {}
-            // So the command would have ended, had it been run.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                return Ok(End::Signal(SIGPIPE));
-            }
-            Err(error) => {
-                let message = format!("writing to {name}");
-                return Err(Error::new(ErrorKind::Io, message).with_source(error));
-            }
-        }
+        write_all(outlet, piece).map_err(|error| {
+            is_heard = error.kind() != io::ErrorKind::BrokenPipe;
+            Error::new(ErrorKind::Io, format!("writing to {name}")).with_source(error)
+        })
+    });
+    match done {
+        Ok(()) => Ok(End::Code(transcript.exit)),
+        // So the command would have ended, had it been run.
+        Err(_) if !is_heard => Ok(End::Signal(SIGPIPE)),
+        Err(error) => Err(error),
     }
-    Ok(End::Code(transcript.exit))
 }

@@ -91,6 +91,8 @@ pub(super) struct Work<'a> {
     pub(super) stdin: &'a Stdin,
     pub(super) tty: bool,
     pub(super) outlets: Outlets,
+    /// True if both streams go through one pipe, which keeps their order.
+    pub(super) joined: bool,
     /// How many bytes of its output are taken down; none where nothing will be kept.
     pub(super) limit: Option<u64>,
     /// A variable that it is given.
@@ -118,13 +120,19 @@ impl Work<'_> {
 
     fn with_pipes(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
         let stdin = self.stdin.for_command()?;
-        let mut child = self.start(|mut command| {
+        let (child, out, err) = self.start(|mut command| {
             let stdin = stdin.as_ref().map(File::try_clone).transpose()?;
             command.stdin(stdin.map_or_else(|| self.stdin.stdio(), Stdio::from));
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+            if self.joined {
+                let (reader, writer) = io::pipe()?;
+                command.stdout(writer.try_clone()?).stderr(writer);
+                return Ok((command.spawn()?, Some(OwnedFd::from(reader)), None));
+            }
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+            let out = child.stdout.take().map(OwnedFd::from);
+            let err = child.stderr.take().map(OwnedFd::from);
+            Ok((child, out, err))
         })?;
-        let out = child.stdout.take().map(OwnedFd::from);
-        let err = child.stderr.take().map(OwnedFd::from);
         let said = |voice, pipe: Option<OwnedFd>, outlet| {
             pipe.map(|pipe| Line::new(What::Said(voice), pipe, outlet))
         };
@@ -145,7 +153,7 @@ impl Work<'_> {
     }
 
     fn record(&self) -> Option<Record> {
-        self.limit.map(Record::new)
+        self.limit.map(|limit| Record::new(limit, self.joined))
     }
 }
 

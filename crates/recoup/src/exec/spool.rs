@@ -3,34 +3,49 @@
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use recoup_core::Result;
+use recoup_core::entry::INLINE_MAX;
 use recoup_core::error::IoContext as _;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// The most that stays in memory.
-const IN_MEMORY: usize = 512 << 10;
+/// The most that usually stays in memory: what stores keep in one piece, too.
+const IN_MEMORY: usize = INLINE_MAX;
 /// How much of a file is read at once.
 const PIECE: usize = 1 << 20;
 
 /// Bytes that were taken down.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
+    /// The most that stays in memory.
+    room: usize,
+}
+
+impl Default for Spool {
+    fn default() -> Self {
+        Self { memory: Vec::new(), file: None, len: 0, room: IN_MEMORY }
+    }
 }
 
 impl Spool {
+    /// For where there is no room for a file.
+    pub(super) fn in_memory() -> Self {
+        Self { room: usize::MAX, ..Self::default() }
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.len += bytes.len() as u64;
-        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
+        if self.file.is_none() && self.memory.len() + bytes.len() <= self.room {
             self.memory.extend_from_slice(bytes);
             return Ok(());
         }
@@ -43,14 +58,26 @@ impl Spool {
 
     /// Gives out everything, in order.
     pub(super) fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let Some(file) = &self.file else { return visit(&self.memory) };
-        let mut piece = vec![0; PIECE];
-        let mut at = 0;
-        while at < self.len {
-            let most = usize::try_from(self.len - at).unwrap_or(PIECE).min(PIECE);
-            file.read_exact_at(&mut piece[..most], at).doing(spooling)?;
-            visit(&piece[..most])?;
-            at += most as u64;
+        self.each_of(0..self.len, visit)
+    }
+
+    /// Gives out a part of it that is there, in order.
+    pub(super) fn each_of(
+        &self,
+        Range { start, end }: Range<u64>,
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(file) = &self.file else {
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            return visit(&self.memory[place(start)..place(end)]);
+        };
+        let length = |at: u64| usize::try_from(end - at).unwrap_or(PIECE).min(PIECE);
+        let (mut piece, mut at) = (vec![0; length(start)], start);
+        while at < end {
+            let piece = &mut piece[..length(at)];
+            file.read_exact_at(piece, at).doing(spooling)?;
+            visit(piece)?;
+            at += piece.len() as u64;
         }
         Ok(())
     }

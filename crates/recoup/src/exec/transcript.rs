@@ -6,15 +6,24 @@
 //! ```
 //! The streams are not mixed: each stays the text that it was, although a
 //! character may have arrived in two halves with the other stream in between.
+//! Where both went to one place, they came through one pipe, and are one stream: all of it
+//! is stdout, and `v` is 2.
 
-use bytes::Bytes;
+use recoup_core::Result;
+use recoup_core::entry::{Body, Chunks as _};
 use serde::{Deserialize, Serialize};
 
-/// The form that this code writes. Others are not read.
-const VERSION: u32 = 1;
+use super::spool::Spool;
+
+/// The form of two streams that are told apart. Forms other than these two are not read.
+const APART: u32 = 1;
+/// The form of two streams that came as one.
+const JOINED: u32 = 2;
 
 /// The most turns that are told apart; even, so that each stream has a last one.
 const MAX_TURNS: usize = 1 << 16;
+/// The longest first line: as many lengths of up to 20 digits.
+const MAX_LINE: usize = MAX_TURNS * 21 + 64;
 
 /// One of the two streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,16 +66,16 @@ impl Pieces {
         voices.zip(self.0.iter().copied())
     }
 
-    fn sum(&self, of: Voice) -> Option<usize> {
-        let lengths = self.each().filter(|(voice, _)| *voice == of).map(|(_, len)| len);
-        let sum = lengths.into_iter().try_fold(0u64, u64::checked_add)?;
-        usize::try_from(sum).ok()
+    fn sum(&self, of: Voice) -> Option<u64> {
+        let mut lengths = self.each().filter(|(voice, _)| *voice == of).map(|(_, len)| len);
+        lengths.try_fold(0, u64::checked_add)
     }
 }
 
 /// The line that a transcript begins with.
-pub(super) fn opening(exit: i32, pieces: &Pieces) -> Vec<u8> {
-    let opening = Opening { v: VERSION, exit, pieces: pieces.clone() };
+pub(super) fn opening(exit: i32, pieces: &Pieces, joined: bool) -> Vec<u8> {
+    let v = if joined { JOINED } else { APART };
+    let opening = Opening { v, exit, pieces: pieces.clone() };
     let mut line = serde_json::to_vec(&opening).expect("numbers always serialize");
     line.push(b'\n');
     line
@@ -76,29 +85,45 @@ pub(super) fn opening(exit: i32, pieces: &Pieces) -> Vec<u8> {
 #[derive(Debug)]
 pub(super) struct Transcript {
     pub(super) exit: i32,
+    /// True if both streams were recorded as one.
+    pub(super) joined: bool,
     pieces: Pieces,
-    out: Bytes,
-    err: Bytes,
+    /// All of stdout, then all of stderr.
+    streams: Spool,
 }
 
 impl Transcript {
-    /// None when it is not one of ours, or of another version.
-    pub(super) fn parse(body: &Bytes) -> Option<Self> {
-        let end = body.iter().position(|byte| *byte == b'\n')?;
-        let Opening { v, exit, pieces } = serde_json::from_slice(&body[..end]).ok()?;
-        let rest = body.slice(end + 1..);
-        let (out, err) = (pieces.sum(Voice::Out)?, pieces.sum(Voice::Err)?);
-        let whole = v == VERSION && out.checked_add(err)? == rest.len();
-        whole.then(|| Self { exit, pieces, out: rest.slice(..out), err: rest.slice(out..) })
+    /// Reads all of `body` through, which verifies it, and sets it aside in `streams`. None when
+    /// it is not one of ours, or of another version.
+    pub(super) fn read(body: &Body, mut streams: Spool) -> Result<Option<Self>> {
+        let (mut line, mut is_line) = (Vec::new(), true);
+        body.each(&mut |mut chunk| {
+            if is_line {
+                let end = chunk.iter().position(|byte| *byte == b'\n');
+                let (now, later) = chunk.split_at(end.map_or(chunk.len(), |end| end + 1));
+                line.extend_from_slice(now);
+                (is_line, chunk) = (end.is_none() && line.len() < MAX_LINE, later);
+            }
+            streams.push(chunk)
+        })?;
+        let parsed = || {
+            let Opening { v, exit, pieces } = serde_json::from_slice(&line).ok()?;
+            let sum = pieces.sum(Voice::Out)?.checked_add(pieces.sum(Voice::Err)?)?;
+            let whole = !is_line && matches!(v, APART | JOINED) && sum == streams.len();
+            whole.then_some((exit, v == JOINED, pieces))
+        };
+        Ok(parsed().map(|(exit, joined, pieces)| Self { exit, joined, pieces, streams }))
     }
 
-    /// The pieces in the order in which they were heard.
-    pub(super) fn each(&self) -> impl Iterator<Item = (Voice, Bytes)> + '_ {
-        let (mut out, mut err) = (self.out.clone(), self.err.clone());
-        self.pieces.each().map(move |(voice, len)| {
-            let rest = if voice == Voice::Out { &mut out } else { &mut err };
-            // As long as it was found to be.
-            (voice, rest.split_to(usize::try_from(len).unwrap_or(0).min(rest.len())))
-        })
+    /// Gives out the pieces in the order in which they were heard.
+    pub(super) fn each(&self, visit: &mut dyn FnMut(Voice, &[u8]) -> Result<()>) -> Result<()> {
+        let (mut out, mut err) = (0, self.pieces.sum(Voice::Out).unwrap_or(0));
+        for (voice, len) in self.pieces.each() {
+            let at = if voice == Voice::Out { &mut out } else { &mut err };
+            let range = *at..*at + len;
+            *at = range.end;
+            self.streams.each_of(range, &mut |piece| visit(voice, piece))?;
+        }
+        Ok(())
     }
 }

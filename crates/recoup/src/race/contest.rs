@@ -1,7 +1,9 @@
 //! The race while it goes on.
 
+use std::io;
 use std::mem;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, SystemClock};
@@ -170,7 +172,15 @@ impl<'a> Contest<'a> {
                     let registered = self.race.early_exit.register(&self.race.session, &agent);
                     self.survive(registered);
                 }
-                Err(error) => self.failed.push((place, format!("{agent}: not started: {error}"))),
+                Err(error) => {
+                    let command = Path::new(&words[0]);
+                    let is_missing = error.kind() == io::ErrorKind::NotFound && !command.exists();
+                    let why = if is_missing { "command not found" } else { &error.to_string() };
+                    let why = format!("not started: {}: {why}", command.display());
+                    // At once: whoever else wins, a misspelt command would go unnoticed.
+                    (self.race.warn)(&Error::new(ErrorKind::Absent, format!("{agent}: {why}")));
+                    self.failed.push((place, format!("{agent}: not started")));
+                }
             }
         }
     }

@@ -263,6 +263,9 @@ fn running_a_command() {
     reads is yours to name with --source. With --source, worktrees and clones of a repository share
     what was run in the same directory if the contents agree; without, each checkout has its own.
     What is typed is not part of the key: a command that asks questions is not for this.
+    If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, what is
+    written to both at the same moment may change places when it is replayed into one. What was
+    recorded as one stream is run again for a caller whose streams go to two places.
     What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
     env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -38,7 +38,7 @@ pub(in crate::cli) struct ExecArgs {
     /// A file, directory or glob that the command reads: when one changes, it runs again; may be
     /// given several times
     #[arg(long = "source", value_name = "GLOB", allow_hyphen_values = true)]
-    sources: Vec<String>,
+    sources: Vec<OsString>,
     /// Don't watch the files among the command's arguments; without this, they are sources by
     /// themselves
     #[arg(long)]
@@ -108,6 +108,9 @@ Files among the arguments, scripts and programs are watched by themselves. What 
 reads is yours to name with --source. With --source, worktrees and clones of a repository share
 what was run in the same directory if the contents agree; without, each checkout has its own.
 What is typed is not part of the key: a command that asks questions is not for this.
+If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, what is
+written to both at the same moment may change places when it is replayed into one. What was
+recorded as one stream is run again for a caller whose streams go to two places.
 What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
 env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
 
@@ -233,7 +236,7 @@ impl ExecArgs {
                 return Ok(None);
             }
         };
-        let files = match self.files(&job.program, app) {
+        let files = match self.watched_files(&job.program, app) {
             Ok(files) => files,
             Err(error) => {
                 spoken.warn(&error.context("not cached"));
@@ -243,10 +246,10 @@ impl ExecArgs {
         let recipe = CommandRecipe {
             programs: job.program.seen_from(app.settings.project.root()),
             arguments: job.program.words(),
-            directory: directory(app, !self.sources.is_empty()),
+            directory: directory(app, !files.named.is_empty()),
             environment,
             stdin: job.stdin.digest(),
-            sources: [&self.sources[..], &files.arguments[..]].concat(),
+            sources: [&files.named[..], &files.arguments[..]].concat(),
             auto_sources: !self.no_auto_source,
             tty: self.tty,
             rules,
@@ -275,11 +278,11 @@ impl ExecArgs {
         identity.name = identity.name.map(|name| withheld.redact(&name).into_owned());
         let failures = job.keeping.failures;
         let (parts, view) = (recipe.parts(), app.view());
-        let WatchedFiles { programs, mentioned, .. } = files;
+        let WatchedFiles { named, programs, mentioned, .. } = files;
         // Whoever leaves the arguments out has thought about what is read.
         let is_unwatched =
-            self.sources.is_empty() && mentioned.is_empty() && !self.no_auto_source && !self.stdin;
-        let sources = [self.sources, mentioned.clone(), programs].concat();
+            named.is_empty() && mentioned.is_empty() && !self.no_auto_source && !self.stdin;
+        let sources = [named, mentioned.clone(), programs].concat();
         Ok(Some(Slot {
             cache,
             id,
@@ -292,21 +295,27 @@ impl ExecArgs {
             ttl,
             max_age,
             failures,
+            // The refresher has no streams, and is to find what its caller was served.
+            takes_joined: self.detached || ui::outlets().are_joined(),
             withheld,
             wait,
             mark,
         }))
     }
 
-    /// The files that are watched without being named as sources.
-    fn files(&self, program: &Program, app: &App) -> Result<WatchedFiles> {
+    /// The files that are watched, named as sources or not.
+    fn watched_files(&self, program: &Program, app: &App) -> Result<WatchedFiles> {
         let cwd = &app.settings.cwd;
-        let mut files =
-            WatchedFiles { programs: program.program_files()?, ..WatchedFiles::default() };
+        let named = self.sources.iter().map(|source| exec::as_source(Path::new(source)));
+        let mut files = WatchedFiles {
+            named: named.collect::<Result<_>>()?,
+            programs: program.program_files()?,
+            ..WatchedFiles::default()
+        };
         if !self.no_auto_source {
             files.arguments = program.argument_files(cwd)?.into_iter().collect();
             let mut mentioned = program.mentioned_files(cwd)?;
-            for source in &self.sources {
+            for source in &files.named {
                 mentioned.remove(source);
             }
             files.mentioned = mentioned.into_iter().collect();
@@ -349,9 +358,11 @@ impl ExecArgs {
     }
 }
 
-/// Files that are watched without being named as sources.
+/// Files that are watched.
 #[derive(Default)]
 struct WatchedFiles {
+    /// As sources.
+    named: Vec<String>,
     programs: Vec<String>,
     /// Part of the key: one that comes into being makes another command.
     arguments: Vec<String>,

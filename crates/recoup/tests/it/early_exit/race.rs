@@ -45,13 +45,26 @@ fn when_all_fail_there_is_a_line_on_each() {
     let output = early_exit(&home, &args).expect(1);
     assert_eq!(output.text(), "");
     insta::assert_snapshot!(output.stderr, @"
+    recoup: warning: 3-no-such-program: not started: no-such-program: command not found
+    recoup: warning: 4-_: not started: /: Permission denied (os error 13)
     recoup: all commands failed
     recoup:   1-sh: exit 3: why
     recoup:   2-sh: ended by signal 9
-    recoup:   3-no-such-program: not started: No such file or directory (os error 2)
-    recoup:   4-_: not started: Permission denied (os error 13)
+    recoup:   3-no-such-program: not started
+    recoup:   4-_: not started
     ");
     early_exit(&home, &["check", "s"]).expect(0);
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_named_though_another_wins() {
+    let home = Home::new();
+    let mut args = race("s", &[], &["echo yes"]);
+    args.extend(["---", "./bin/clade", "-p", "review"]);
+    let output = early_exit(&home, &args).expect(0);
+    assert_eq!(output.text(), "yes\n");
+    let told = "recoup: warning: 2-clade: not started: ./bin/clade: command not found\n";
+    assert_eq!(output.stderr, told);
 }
 
 #[test]

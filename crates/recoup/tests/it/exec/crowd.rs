@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::thread;
 
+use super::streams::into;
 use super::{COUNT, exec, runs, until, words};
 use crate::redis_server::Server;
 use crate::support::{Home, RECOUP, finish};
@@ -32,6 +33,21 @@ fn many_who_ask_at_once_cost_one_run() {
         fs::write(home.path("go"), "").unwrap();
     });
     assert_eq!(runs(&home), 1);
+}
+
+#[test]
+fn many_who_need_two_streams_where_one_was_recorded_cost_one_run() {
+    let home = Home::new();
+    let script = format!("{COUNT}[ $(wc -l < ../runs) = 1 ] || {HELD}echo done");
+    into(&home, "both", &[], &script);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| exec(&home, &[], &script).said_after_waiting("done\n"));
+        }
+        until("one has begun", || runs(&home) == 2);
+        fs::write(home.path("go"), "").unwrap();
+    });
+    assert_eq!(runs(&home), 2);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What is in the way: no such command, no store, a secret, damage.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 use super::{COUNT, exec, runs, words};
 use crate::support::{Home, RECOUP, finish};
@@ -141,6 +143,7 @@ fn an_entry_that_is_no_transcript_is_run_again() {
     let key = home.cache(&["ls", "--json"]).json()[0]["key"].as_str().unwrap().to_owned();
     let bodies = [
         "{\"v\":2,\"exit\":0,\"pieces\":[]}\n",
+        "{\"v\":3,\"exit\":0,\"pieces\":[]}\n",
         "{\"v\":1,\"exit\":0,\"pieces\":[]}",
         "{\"v\":1,\"exit\":0,\"pieces\":[1]}\n",
         "{\"v\":1,\"exit\":0,\"pieces\":[]}\n ",
@@ -156,6 +159,25 @@ fn an_entry_that_is_no_transcript_is_run_again() {
         exec(&home, &["--only-if-cached"], COUNT).expect(124);
         exec(&home, &[], COUNT).said(0, "", "");
         exec(&home, &[], COUNT).said(0, "", "");
+    }
+}
+
+#[test]
+fn a_source_whose_name_is_not_text_is_told_and_nothing_is_kept() {
+    let home = Home::new();
+    let odd = OsStr::from_bytes(b"src/odd-\xff");
+    home.write("src/plain", "");
+    fs::write(home.project().join(odd), "").unwrap();
+    let script = format!("{COUNT}echo x");
+    for (run, source) in (1..).zip([OsStr::new("src"), OsStr::new("src/*"), odd]) {
+        let mut words: Vec<&OsStr> =
+            words(&["--source", "SOURCE"], &script).into_iter().map(OsStr::new).collect();
+        words[2] = source;
+        let output = home.run(&words).expect(0);
+        assert_eq!(output.text(), "x\n");
+        assert!(output.stderr.starts_with("recoup: warning: not cached: the path "), "{output:?}");
+        assert!(output.stderr.contains("is not UTF-8"), "{output:?}");
+        assert_eq!(runs(&home), run);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Much output: it passes in any case, and is kept as far as there is room.
 
 use std::fs;
+use std::io::{self, Read as _};
+use std::process::Stdio;
 
 use super::{COUNT, exec, runs, words};
 use crate::support::{Home, RECOUP, finish};
@@ -31,6 +33,42 @@ fn output_of_any_size_comes_back() {
         }
     }
     assert_eq!(runs(&home), sizes.len());
+}
+
+/// The most memory that a hit has had when it begins to write, in KiB.
+fn peak_of_hit(home: &Home, script: &str) -> u64 {
+    let mut command = home.command(&words(&["--only-if-cached"], script));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0]).unwrap();
+    // It has more to write than a pipe takes, so it is still there.
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let written = io::copy(&mut out, &mut io::sink()).unwrap();
+    assert!(child.wait().unwrap().success() && written > 1 << 20);
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_hit_does_not_hold_in_memory_what_it_gives_out() {
+    let home = Home::new();
+    let script = |mib: u32| format!("head -c {} /dev/zero; echo err >&2", mib << 20);
+    for mib in [2, 26] {
+        exec(&home, &[], &script(mib)).expect(0);
+    }
+    let (small, large) = (peak_of_hit(&home, &script(2)), peak_of_hit(&home, &script(26)));
+    assert!(large < small + (12 << 10), "{small} and {large} KiB");
+}
+
+#[test]
+fn a_hit_needs_no_room_for_a_file() {
+    let home = Home::new();
+    let script = format!("{COUNT}head -c 3000000 /dev/zero");
+    exec(&home, &[], &script).expect(0);
+    let mut command = home.command(&words(&[], &script));
+    let output = finish(command.env("TMPDIR", home.path("not-there"))).expect(0);
+    assert_eq!((output.stdout.len(), output.stderr.as_str()), (3_000_000, ""));
+    assert_eq!(runs(&home), 1);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use super::streams::into;
 use super::{COUNT, exec, runs, until};
 use crate::support::{Home, RECOUP, finish};
 
@@ -43,6 +44,20 @@ fn the_old_answer_comes_at_once_and_the_new_one_later() {
     fs::write(home.path("go"), "").unwrap();
     until("the new answer is there", || kept(&home, &script) == "2\n");
     until("nobody is left behind", || !alive(home.path("marker").to_str().unwrap()));
+}
+
+#[test]
+fn what_was_recorded_as_one_stream_is_refreshed_as_one() {
+    let home = Home::new();
+    let script = format!("{COUNT}echo out; echo err >&2; wc -l < ../runs");
+    let flags = [&FLAGS[..], &["--no-auto-source"]].concat();
+    assert_eq!(into(&home, "both", &flags, &script), "out\nerr\n1\n");
+    pass_the_ttl();
+    assert_eq!(into(&home, "both", &flags, &script), "out\nerr\n1\n");
+    let only = ["--only-if-cached", "--no-auto-source"];
+    until("it is refreshed", || into(&home, "both", &only, &script) == "out\nerr\n2\n");
+    // Nobody else can have it.
+    exec(&home, &only, &script).expect(124);
 }
 
 #[test]

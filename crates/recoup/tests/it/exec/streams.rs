@@ -24,29 +24,74 @@ fn any_bytes_come_back_with_no_newline_added() {
 }
 
 /// Both streams into one file, as in a terminal.
-fn into(home: &Home, file: &str, script: &str) -> String {
+pub(super) fn into(home: &Home, file: &str, flags: &[&str], script: &str) -> String {
     let path = home.path(file);
     File::create(&path).unwrap();
     let open = || OpenOptions::new().append(true).open(&path).unwrap();
-    let mut command = home.command(&words(&["--no-auto-source"], script));
+    let mut command = home.command(&words(flags, script));
     assert!(command.stdout(open()).stderr(open()).status().unwrap().success());
     fs::read_to_string(path).unwrap()
 }
 
+/// Both streams by turns, as fast as a shell can.
+const TURNS: &str = "i=0; while [ $i -lt 300 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done";
+
+fn turns() -> String {
+    let turns: Vec<String> = (0..300).map(|i| format!("out {i}\nerr {i}\n")).collect();
+    turns.concat()
+}
+
 #[test]
-fn the_streams_speak_in_the_order_in_which_they_were_heard() {
+fn in_one_place_the_streams_keep_the_order_in_which_they_were_written() {
     let home = Home::new();
-    let heard = |word: &str| format!("until grep -q {word} ../seen; do sleep 0.01; done; ");
+    let script = format!("{COUNT}{TURNS}");
+    assert_eq!(into(&home, "seen", &["--no-auto-source"], &script), turns());
+    assert_eq!(into(&home, "again", &["--no-auto-source"], &script), turns());
+    assert_eq!(runs(&home), 1);
+}
+
+#[test]
+fn in_different_places_the_streams_speak_in_the_order_in_which_they_were_heard() {
+    let home = Home::new();
+    let heard = |word: &str| format!("until grep -q {word} ../$1; do sleep 0.01; done; ");
     let script = format!(
-        "{COUNT}echo one >&2; {}echo two; {}echo three >&2; {}echo four",
+        "{COUNT}set out; echo one; {}set err; echo two >&2; {}set out; echo three; {}:",
         heard("one"),
         heard("two"),
         heard("three")
     );
-    let expected = "one\ntwo\nthree\nfour\n";
-    assert_eq!(into(&home, "seen", &script), expected);
-    assert_eq!(into(&home, "again", &script), expected);
+    let file = |name: &str| File::create(home.path(name)).unwrap();
+    let mut command = home.command(&words(&["--no-auto-source"], &script));
+    assert!(command.stdout(file("out")).stderr(file("err")).status().unwrap().success());
+    assert_eq!(into(&home, "both", &["--no-auto-source"], &script), "one\ntwo\nthree\n");
     assert_eq!(runs(&home), 1);
+}
+
+#[test]
+fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
+    for store in ["sqlite:x.db", "file:answers", "dir:answers"] {
+        let home = Home::new();
+        let flags = ["-v", "--no-auto-source", "--store", store];
+        let script = format!("{COUNT}echo out; echo err >&2");
+        let told = into(&home, "both", &flags, &script);
+        assert_eq!(told, "recoup: miss: there is no entry\nout\nerr\n", "{store}");
+        let joined = "stdout and stderr were recorded as one stream";
+        let explained = [&["explain"][..], &words(&flags[1..], &script)].concat();
+        let explained = home.run(&explained).expect(0).text();
+        let told = exec(&home, &flags, &script);
+        // Not every store keeps what is known of an entry: there it is found out when it is read.
+        if store.starts_with("sqlite") {
+            assert!(explained.contains(&format!("{joined}, and go to different")), "{explained}");
+            assert!(told.stderr.starts_with(&format!("recoup: miss: {joined}\n")), "{told:?}");
+        }
+        assert!(told.text() == "out\n" && told.stderr.ends_with("err\n"), "{store}: {told:?}");
+        assert_eq!(runs(&home), 2, "{store}");
+        // What tells them apart serves everybody.
+        exec(&home, &flags[1..], &script).said(0, "out\n", "err\n");
+        let told = into(&home, "both", &flags[1..], &script);
+        assert!(told.contains("out\n") && told.contains("err\n"), "{store}: {told}");
+        assert_eq!(runs(&home), 2, "{store}");
+    }
 }
 
 #[test]
