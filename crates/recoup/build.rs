@@ -1,5 +1,7 @@
 //! Adds `static_lookup.c` to a program that is linked statically with glibc (`cargo xtask dist`).
 
+#![allow(clippy::disallowed_methods, reason = "cargo tells a build script through variables")]
+
 use std::env;
 
 fn main() {

@@ -77,7 +77,7 @@ fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
         assert_eq!(told, "recoup: miss: there is no entry\nout\nerr\n", "{store}");
         let joined = "stdout and stderr were recorded as one stream";
         let explained = [&["explain"][..], &words(&flags[1..], &script)].concat();
-        let explained = home.run(&explained).expect(0).text();
+        let explained = home.run(&explained).text();
         let told = exec(&home, &flags, &script);
         // Not every store keeps what is known of an entry: there it is found out when it is read.
         if store.starts_with("sqlite") {
