@@ -48,7 +48,7 @@ pub struct Request<'a> {
     pub failures: Option<u64>,
     /// True if the caller has one place for both streams of a command, so that an entry that does
     /// not tell them apart will do.
-    pub takes_joined: bool,
+    pub accepts_merged_streams: bool,
     /// What must not be shown of the question, or noted.
     pub withheld: Option<&'a Values>,
     /// How far the cache may be used at all.
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
             ttl: None,
             max_age: None,
             failures: Some(u64::MAX),
-            takes_joined: true,
+            accepts_merged_streams: true,
             withheld: None,
             mode: Mode::default(),
             patience: Patience::default(),
@@ -230,8 +230,8 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return Peek::Miss(Reason::Failure);
         }
-        if header.joined && !request.takes_joined {
-            return Peek::Miss(Reason::Joined);
+        if header.streams_merged && !request.accepts_merged_streams {
+            return Peek::Miss(Reason::StreamsMerged);
         }
         if let Some(reason) = sources::changed(&header.sources, request.view, self) {
             return Peek::Miss(reason);

@@ -152,9 +152,11 @@ impl Cache {
 /// What a reason says beyond its word.
 fn detail_of(reason: &Reason) -> Detail {
     let (age, why) = match reason {
-        Reason::Absent | Reason::Failure | Reason::Joined | Reason::Disabled | Reason::Asked => {
-            (None, None)
-        }
+        Reason::Absent
+        | Reason::Failure
+        | Reason::StreamsMerged
+        | Reason::Disabled
+        | Reason::Asked => (None, None),
         Reason::Expired { age, limit } => {
             (Some(*age), Some(Why::TooOld { age: *age, limit: *limit }))
         }

@@ -42,7 +42,7 @@ pub enum Reason {
     /// It is a failure, and the caller wants none that old, or none at all.
     Failure,
     /// Both streams were recorded as one, and the caller needs them apart.
-    Joined,
+    StreamsMerged,
     /// Its time is up, or older than this reader accepts.
     Expired {
         /// How old it is, in milliseconds.
@@ -64,7 +64,7 @@ impl Reason {
     /// How the ledger counts it; not at all when nobody looked.
     pub fn happening(&self) -> Option<Happening> {
         match self {
-            Self::Absent | Self::Failure | Self::Joined => Some(Happening::Absent),
+            Self::Absent | Self::Failure | Self::StreamsMerged => Some(Happening::Absent),
             Self::Disabled | Self::Asked => None,
             Self::Expired { .. } => Some(Happening::Expired),
             Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
@@ -76,9 +76,11 @@ impl Reason {
     /// The status that contract 1 gives it.
     pub fn status(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Failure | Self::Joined | Self::Asked | Self::Unavailable(_) => {
-                "miss"
-            }
+            Self::Absent
+            | Self::Failure
+            | Self::StreamsMerged
+            | Self::Asked
+            | Self::Unavailable(_) => "miss",
             Self::Disabled => "disabled",
             Self::Expired { .. } => "expired",
             Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
@@ -91,7 +93,7 @@ impl Reason {
         match self {
             Self::Absent
             | Self::Failure
-            | Self::Joined
+            | Self::StreamsMerged
             | Self::Disabled
             | Self::Asked
             | Self::Expired { .. } => None,
@@ -110,7 +112,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Absent => f.write_str("there is no entry"),
             Self::Failure => f.write_str("what is kept is a failure"),
-            Self::Joined => f.write_str("stdout and stderr were recorded as one stream"),
+            Self::StreamsMerged => f.write_str("stdout and stderr were recorded as one stream"),
             Self::Disabled => f.write_str("the cache is switched off"),
             Self::Asked => f.write_str("a fresh result was asked for"),
             Self::Expired { .. } => f.write_str("the entry has expired"),

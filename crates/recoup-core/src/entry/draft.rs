@@ -34,7 +34,7 @@ pub struct Draft {
     /// Whether it is a failure, which only those get who want failures.
     pub failure: bool,
     /// True if the two streams of a command were recorded as one.
-    pub joined: bool,
+    pub streams_merged: bool,
     /// When the work began, where that was earlier than now.
     pub began: Option<Timestamp>,
     /// What must not be kept with it, however it looks.
@@ -56,7 +56,7 @@ impl Draft {
             tags: Vec::new(),
             cost: Cost::default(),
             failure: false,
-            joined: false,
+            streams_merged: false,
             began: None,
             withheld: Values::default(),
         }
@@ -75,7 +75,7 @@ impl Draft {
             tags,
             cost,
             failure,
-            joined,
+            streams_merged,
             began,
             withheld: _,
         } = self;
@@ -95,7 +95,7 @@ impl Draft {
             tags,
             cost,
             failure,
-            joined,
+            streams_merged,
             began: began.filter(|began| *began < now),
         };
         Ok(Record { payload, head: Head::new(header, now), full: full_payload })

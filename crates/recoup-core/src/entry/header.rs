@@ -58,7 +58,7 @@ pub struct Header {
     /// True if the two streams of a command were recorded as one, which only those get whose own
     /// streams go to one place.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub joined: bool,
+    pub streams_merged: bool,
     /// When the work for it began, where that was earlier than `created`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Timestamp>,

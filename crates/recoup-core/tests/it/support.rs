@@ -77,7 +77,7 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
             micro_dollars: Some(1_234_567),
         },
         failure: true,
-        joined: true,
+        streams_merged: true,
         began: Some(Timestamp::from_millis(START.as_millis() - 1)),
         withheld: Values::default(),
     }

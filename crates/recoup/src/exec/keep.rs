@@ -89,7 +89,7 @@ impl Done {
             return Ok(());
         };
         let cost = cost::of(self.took, &record);
-        let joined = record.joined;
+        let streams_merged = record.streams_merged;
         let body = match record.into_body(exit) {
             Ok(body) => body,
             Err(lost) => {
@@ -113,7 +113,7 @@ impl Done {
                 .map(|path| format!("files that git ignores are not watched, such as {path}")),
             false => None,
         };
-        match permit.fill(Draft { joined, ..self.draft(body, exit, cost, keeping) }, ttl) {
+        match permit.fill(Draft { streams_merged, ..self.draft(body, exit, cost, keeping) }, ttl) {
             Ok(Filled::Stored(_)) => {
                 if let Some(unwatched) = unwatched {
                     teller.note(format_args!("cached, but {unwatched}: name them with --source"));

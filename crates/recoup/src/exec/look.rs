@@ -68,8 +68,8 @@ impl Exec<'_> {
 
     /// Once more what the look-up asked of the header, which not every store keeps whole.
     fn accepts(&self, slot: &Slot, transcript: &Transcript, age: u64) -> bool {
-        let Transcript { exit, joined, .. } = *transcript;
-        self.job.keeping.accepts(exit, age) && (slot.takes_joined || !joined)
+        let Transcript { exit, streams_merged, .. } = *transcript;
+        self.job.keeping.accepts(exit, age) && (slot.accepts_merged_streams || !streams_merged)
     }
 
     /// A person who waits, and sees nothing, wonders.

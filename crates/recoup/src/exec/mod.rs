@@ -74,7 +74,7 @@ pub(crate) struct Outlets {
 
 impl Outlets {
     /// True if both are one file, pipe or terminal.
-    pub(crate) fn are_joined(self) -> bool {
+    pub(crate) fn are_one_place(self) -> bool {
         let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
     }
@@ -109,7 +109,7 @@ pub(crate) struct Slot {
     /// For how long failures are wanted.
     pub(crate) failures: Ttl,
     /// True if what was recorded as one stream will do.
-    pub(crate) takes_joined: bool,
+    pub(crate) accepts_merged_streams: bool,
     /// What must not be shown, noted or kept.
     pub(crate) withheld: Values,
     /// How long we wait for another who runs the same.
@@ -151,8 +151,8 @@ impl Exec<'_> {
                 Ok(End::Code(NOT_CACHED))
             }
             Looked::Run { permit, is_first } => {
-                let joined = self.outlets.are_joined() && !self.job.tty;
-                self.run(permit, is_first, joined)
+                let streams_merged = self.outlets.are_one_place() && !self.job.tty;
+                self.run(permit, is_first, streams_merged)
             }
         }
     }
@@ -170,7 +170,7 @@ impl Exec<'_> {
             self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
         match looked.transpose()? {
             Some(Outcome::Stale(entry, Some(permit))) => {
-                self.run(Some(permit), false, entry.head().header.joined)
+                self.run(Some(permit), false, entry.head().header.streams_merged)
             }
             Some(Outcome::Miss(permit, _)) => self.run(Some(permit), false, false),
             _ => Ok(End::Code(0)),
@@ -178,7 +178,7 @@ impl Exec<'_> {
     }
 
     /// `is_first` if nothing was ever kept of it.
-    fn run(self, permit: Option<Permit>, is_first: bool, joined: bool) -> Result<End> {
+    fn run(self, permit: Option<Permit>, is_first: bool, streams_merged: bool) -> Result<End> {
         let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
         // What is asked of us from now on is asked of the command; before it starts, so
         // that it misses nothing.
@@ -189,7 +189,7 @@ impl Exec<'_> {
             stdin: &stdin,
             tty,
             outlets,
-            joined,
+            streams_merged,
             limit: permit.is_some().then_some(keeping.limit),
             mark: slot.as_ref().map(|slot| &slot.mark),
         };
@@ -241,7 +241,7 @@ impl Slot {
             .as_millis()
             .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
         let Self { id, identity, parts, view, sources, ttl, max_age, wait, withheld, .. } = self;
-        let takes_joined = self.takes_joined;
+        let accepts_merged_streams = self.accepts_merged_streams;
         let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
         Request {
             identity: Some(identity),
@@ -250,7 +250,7 @@ impl Slot {
             ttl: *ttl,
             max_age: *max_age,
             failures,
-            takes_joined,
+            accepts_merged_streams,
             withheld: Some(withheld),
             mode,
             patience,

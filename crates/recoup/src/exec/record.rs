@@ -15,7 +15,7 @@ use super::transcript::{Pieces, Voice, opening};
 pub(super) struct Record {
     taken: Taken,
     /// True if both streams come as one, which counts as stdout.
-    pub(super) joined: bool,
+    pub(super) streams_merged: bool,
     limit: u64,
     lost: Option<Lost>,
 }
@@ -63,8 +63,8 @@ struct Taken {
 
 impl Record {
     /// Takes down at most `limit` bytes.
-    pub(super) fn new(limit: u64, joined: bool) -> Self {
-        Self { taken: Taken::default(), joined, limit, lost: None }
+    pub(super) fn new(limit: u64, streams_merged: bool) -> Self {
+        Self { taken: Taken::default(), streams_merged, limit, lost: None }
     }
 
     pub(super) fn push(&mut self, voice: Voice, bytes: &[u8]) {
@@ -99,11 +99,11 @@ impl Record {
 
     /// As it is stored, with that exit code.
     pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
-        let Self { taken, joined, limit: _, lost } = self;
+        let Self { taken, streams_merged, limit: _, lost } = self;
         if let Some(lost) = lost {
             return Err(lost);
         }
-        let opening = opening(exit, &taken.pieces, joined);
+        let opening = opening(exit, &taken.pieces, streams_merged);
         let len = opening.len() as u64 + taken.len();
         let body = Transcribed { opening, taken };
         if len > INLINE_MAX as u64 {

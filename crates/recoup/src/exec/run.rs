@@ -92,7 +92,7 @@ pub(super) struct Work<'a> {
     pub(super) tty: bool,
     pub(super) outlets: Outlets,
     /// True if both streams go through one pipe, which keeps their order.
-    pub(super) joined: bool,
+    pub(super) streams_merged: bool,
     /// How many bytes of its output are taken down; none where nothing will be kept.
     pub(super) limit: Option<u64>,
     /// A variable that it is given.
@@ -123,7 +123,7 @@ impl Work<'_> {
         let (child, out, err) = self.start(|mut command| {
             let stdin = stdin.as_ref().map(File::try_clone).transpose()?;
             command.stdin(stdin.map_or_else(|| self.stdin.stdio(), Stdio::from));
-            if self.joined {
+            if self.streams_merged {
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
                 return Ok((command.spawn()?, Some(OwnedFd::from(reader)), None));
@@ -153,7 +153,7 @@ impl Work<'_> {
     }
 
     fn record(&self) -> Option<Record> {
-        self.limit.map(|limit| Record::new(limit, self.joined))
+        self.limit.map(|limit| Record::new(limit, self.streams_merged))
     }
 }
 

@@ -18,7 +18,7 @@ use super::spool::Spool;
 /// The form of two streams that are told apart. Forms other than these two are not read.
 const APART: u32 = 1;
 /// The form of two streams that came as one.
-const JOINED: u32 = 2;
+const MERGED: u32 = 2;
 
 /// The most turns that are told apart; even, so that each stream has a last one.
 const MAX_TURNS: usize = 1 << 16;
@@ -73,8 +73,8 @@ impl Pieces {
 }
 
 /// The line that a transcript begins with.
-pub(super) fn opening(exit: i32, pieces: &Pieces, joined: bool) -> Vec<u8> {
-    let v = if joined { JOINED } else { APART };
+pub(super) fn opening(exit: i32, pieces: &Pieces, streams_merged: bool) -> Vec<u8> {
+    let v = if streams_merged { MERGED } else { APART };
     let opening = Opening { v, exit, pieces: pieces.clone() };
     let mut line = serde_json::to_vec(&opening).expect("numbers always serialize");
     line.push(b'\n');
@@ -86,7 +86,7 @@ pub(super) fn opening(exit: i32, pieces: &Pieces, joined: bool) -> Vec<u8> {
 pub(super) struct Transcript {
     pub(super) exit: i32,
     /// True if both streams were recorded as one.
-    pub(super) joined: bool,
+    pub(super) streams_merged: bool,
     pieces: Pieces,
     /// All of stdout, then all of stderr.
     streams: Spool,
@@ -109,10 +109,15 @@ impl Transcript {
         let parsed = || {
             let Opening { v, exit, pieces } = serde_json::from_slice(&line).ok()?;
             let sum = pieces.sum(Voice::Out)?.checked_add(pieces.sum(Voice::Err)?)?;
-            let whole = !is_line && matches!(v, APART | JOINED) && sum == streams.len();
-            whole.then_some((exit, v == JOINED, pieces))
+            let whole = !is_line && matches!(v, APART | MERGED) && sum == streams.len();
+            whole.then_some((exit, v == MERGED, pieces))
         };
-        Ok(parsed().map(|(exit, joined, pieces)| Self { exit, joined, pieces, streams }))
+        Ok(parsed().map(|(exit, streams_merged, pieces)| Self {
+            exit,
+            streams_merged,
+            pieces,
+            streams,
+        }))
     }
 
     /// Gives out the pieces in the order in which they were heard.

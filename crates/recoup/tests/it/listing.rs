@@ -220,11 +220,20 @@ fn ids_stay_whole_however_narrow_the_terminal() {
 }
 
 #[test]
+fn a_narrow_list_still_says_which_files_a_rule_is_for() {
+    let home = Home::new();
+    home.run(&["memory", "add", "--paths", "db/**", "never edit a migration that has run"])
+        .expect(0);
+    let shown = on_terminal(&home, 60, &["memory", "list"]);
+    assert!(shown.contains("db/**") && !shown.contains("SOURCE"), "{shown}");
+}
+
+#[test]
 fn a_wide_terminal_shows_every_column() {
     let home = scene();
     home.run(&["memory", "add", "use tabs"]).expect(0);
     let list = on_terminal(&home, 120, &["memory", "list"]);
-    assert!(squeeze(&list).starts_with("ID KIND STATUS SOURCE SCOPE TEXT\n"), "{list}");
+    assert!(squeeze(&list).starts_with("ID KIND SCOPE STATUS SOURCE TEXT\n"), "{list}");
     let entries = on_terminal(&home, 120, &["cache", "ls"]);
     let headings = "KEY KIND STORED EXPIRES SIZE HITS ABOUT\n";
     assert!(squeeze(&entries).starts_with(headings), "{entries}");

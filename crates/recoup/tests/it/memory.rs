@@ -98,8 +98,8 @@ fn the_list_of_all_says_whose_each_is() {
     let scopes = |args: &[&str]| {
         let table = memory(&home, &[&["list"], args].concat()).expect(0).text();
         let scope = |line: &str| {
-            let (_, rest) = line.split_once("  manual  ").unwrap();
-            rest.trim_start().split("  ").next().unwrap().to_owned()
+            let (before, _) = line.split_once("  active  ").unwrap();
+            before.trim_end().rsplit("  ").next().unwrap().to_owned()
         };
         let mut scopes: Vec<String> = table.lines().skip(1).map(scope).collect();
         scopes.sort_unstable();
@@ -146,8 +146,8 @@ fn people_get_a_table_and_fields() {
     assert_eq!(
         table.replace(&id, "IDIDIDID"),
         "\
-ID        KIND        STATUS  SOURCE  SCOPE    TEXT
-IDIDIDID  preference  active  manual  project  use tabs
+ID        KIND        SCOPE    STATUS  SOURCE  TEXT
+IDIDIDID  preference  project  active  manual  use tabs
 "
     );
     let shown = memory(&home, &["show", &id]).expect(0).text();

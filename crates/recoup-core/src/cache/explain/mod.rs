@@ -76,7 +76,7 @@ pub enum Cause {
     /// It is a failure, and the caller wants none that old, or none at all.
     Failure,
     /// Both streams were recorded as one, and the caller needs them apart.
-    Joined,
+    StreamsMerged,
     /// It was made in the future.
     FromTheFuture,
     /// What the work will read can't be watched, so that nothing would be kept.
@@ -172,8 +172,8 @@ impl Cache {
         if self.is_unwanted_failure(header, request) {
             return vec![Cause::Failure];
         }
-        if header.joined && !request.takes_joined {
-            return vec![Cause::Joined];
+        if header.streams_merged && !request.accepts_merged_streams {
+            return vec![Cause::StreamsMerged];
         }
         let freshness = self.inner.options.freshness;
         let mut causes: Vec<Cause> =

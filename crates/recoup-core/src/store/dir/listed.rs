@@ -109,7 +109,7 @@ impl Listed {
             tags: Vec::new(),
             cost: Cost::default(),
             failure: false,
-            joined: false,
+            streams_merged: false,
             began: None,
         };
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);

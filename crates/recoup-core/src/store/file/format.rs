@@ -151,7 +151,7 @@ fn guest_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> 
         tags: Vec::new(),
         cost: Cost::default(),
         failure: false,
-        joined: false,
+        streams_merged: false,
         began: None,
     };
     Head::new(header, modified)

@@ -295,8 +295,9 @@ impl ExecArgs {
             ttl,
             max_age,
             failures,
-            // The refresher has no streams, and is to find what its caller was served.
-            takes_joined: self.detached || ui::outlets().are_joined(),
+            // The refresher has no streams, and is to find what its caller was served; those of
+            // `explain` are its own.
+            accepts_merged_streams: self.detached || self.asks || ui::outlets().are_one_place(),
             withheld,
             wait,
             mark,

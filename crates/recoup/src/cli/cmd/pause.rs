@@ -38,14 +38,16 @@ impl PauseArgs {
         let memory = app.memory_for_writing()?;
         if self.project {
             memory.ignore(&app.note_scope(false))?;
-            ui::say("Nothing is remembered in this project; `recoup resume --project` goes on");
+            ui::say(
+                "Paused in this project: nothing new is remembered until `recoup resume --project`",
+            );
             return Ok(Answer::Yes);
         }
         let until = time.and_then(Ttl::as_millis).map(|time| SystemClock.now().plus_millis(time));
         memory.pause(until)?;
         match until {
-            Some(until) => ui::say(format_args!("Nothing is remembered until {until}")),
-            None => ui::say("Nothing is remembered; `recoup resume` goes on"),
+            Some(until) => ui::say(format_args!("Paused: nothing new is remembered until {until}")),
+            None => ui::say("Paused: nothing new is remembered until `recoup resume`"),
         }
         Ok(Answer::Yes)
     }
@@ -56,7 +58,11 @@ impl ResumeArgs {
         let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
         let was = if self.project { memory.heed(&app.note_scope(false)) } else { memory.resume() };
-        ui::say(if was? { "It is remembered again" } else { "It was not paused" });
+        ui::say(if was? {
+            "Resumed: what you say is remembered again"
+        } else {
+            "Memory was not paused"
+        });
         Ok(Answer::Yes)
     }
 }

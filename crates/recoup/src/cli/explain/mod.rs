@@ -15,7 +15,7 @@ use difference::differing;
 const NAMED: usize = 10;
 
 const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
-const JOINED: &str =
+const STREAMS_MERGED: &str =
     "stdout and stderr were recorded as one stream, and go to different places now";
 const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
 
@@ -188,7 +188,7 @@ fn said(cause: &Cause, now: Timestamp, names: Names<'_>) -> Vec<Said> {
         Cause::Asked => Said::new("asked", String::new()),
         Cause::Absent => Said::new("absent", String::new()),
         Cause::Failure => Said::new("failure", FAILURE.to_owned()),
-        Cause::Joined => Said::new("joined", JOINED.to_owned()),
+        Cause::StreamsMerged => Said::new("streams_merged", STREAMS_MERGED.to_owned()),
         Cause::FromTheFuture => Said::new("from_the_future", FUTURE.to_owned()),
         Cause::Unwatchable(error) => Said::new("unwatchable", format!("sources: {error}")),
         Cause::AnotherQuestion(differences) => {

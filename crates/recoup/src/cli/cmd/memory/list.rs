@@ -44,7 +44,7 @@ impl ListArgs {
             ui::json_list(written)?;
             return Ok(Answer::Yes);
         }
-        let mut rows = ui::RowStream::new(&["ID", "KIND", "STATUS", "SOURCE", "SCOPE", "TEXT"]);
+        let mut rows = ui::RowStream::new(&["ID", "KIND", "SCOPE", "STATUS", "SOURCE", "TEXT"]);
         let scopes = Scopes::of(self.all, app);
         memory.each_note(&wanted, limit, |note| rows.add(row(&scopes, note)))?;
         if !rows.finish()? {
@@ -105,9 +105,9 @@ fn row(scopes: &Scopes, note: &Note) -> Vec<String> {
     vec![
         note.id.to_string(),
         note.kind.to_string(),
+        format!("{scope}{paths}"),
         note.status.to_string(),
         note.source.to_string(),
-        format!("{scope}{paths}"),
         note.text.clone(),
     ]
 }
