@@ -76,6 +76,9 @@ pub struct Source {
     pub size: u64,
     /// SHA-256 of its contents.
     pub sha256: Digest,
+    /// True if its owner may execute it; entries of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
     /// What the file system said of it.
     pub stat: Stat,
 }

@@ -142,6 +142,12 @@ impl Ledger {
         if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
     }
 
+    /// True if a source file of this size is better read than looked up among those that are
+    /// known to be unchanged.
+    pub fn is_cheaper_to_read(&self, size: u64) -> bool {
+        self.inner.verified.is_cheaper_to_read(size)
+    }
+
     /// True if a source file in that state is known to be unchanged.
     pub fn is_verified(&self, state: &Digest) -> bool {
         self.inner.verified.contains(state)

@@ -17,9 +17,14 @@ use crate::error::Result;
 
 /// The length of a log: about as many lines as an entry may have sources.
 const MAX_LEN: u64 = 4 << 20;
+/// The number of logs.
 const FILES: usize = 2;
-/// How many are kept in memory.
+/// The most states that a process holds in memory.
 const MOST_KNOWN: usize = 200_000;
+/// A full log takes as long to load as a few hundred small files take to read. So this many
+/// files, up to this size, are simply read before it is loaded.
+const DIRECT_READS: u32 = 100;
+const DIRECT_SIZE: u64 = 64 << 10;
 
 /// File states that are known to have the contents that they name.
 #[derive(Debug)]
@@ -33,12 +38,23 @@ struct States {
     /// None until somebody asks.
     known: Option<HashSet<Digest>>,
     unsaved: Vec<Digest>,
+    direct_reads: u32,
 }
 
 impl VerifiedFiles {
     pub(super) fn of(ledger: &Path) -> Self {
         let log = Rolling::new(ledger, "verified", "log", MAX_LEN, FILES);
         Self { log, states: Mutex::default() }
+    }
+
+    /// True if a file of this size is better read than looked up here.
+    pub(super) fn is_cheaper_to_read(&self, size: u64) -> bool {
+        let mut states = self.states();
+        if states.known.is_some() || size > DIRECT_SIZE {
+            return false;
+        }
+        states.direct_reads += 1;
+        states.direct_reads <= DIRECT_READS
     }
 
     pub(super) fn contains(&self, state: &Digest) -> bool {

@@ -90,6 +90,7 @@ pub(crate) fn rich_sources() -> Sources {
         given: given.map(str::to_owned),
         size: 7,
         sha256: Digest::of(path.as_bytes()),
+        executable: Some(given.is_some()),
         stat,
     };
     let place = Place { machine: "0123456789abcdef".to_owned(), root: "/a root".to_owned() };

@@ -22,9 +22,10 @@ mod transcript;
 mod tty;
 mod watch;
 
-use std::fmt;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
+use std::{fmt, fs};
 
 use recoup_core::cache::{
     Cache, Explanation, Mode, Outcome, Patience, Permit, Reason, Request, Ttl, View,
@@ -77,6 +78,14 @@ impl Outlets {
     pub(crate) fn are_one_place(self) -> bool {
         let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
+    }
+
+    /// True if somebody may see in which order the two streams were written: not in `/dev/null`,
+    /// where a command is run to warm the cache for others.
+    fn show_order(self) -> bool {
+        let null = fs::metadata("/dev/null").map(|null| null.rdev());
+        let is_null = fstat(self.out).is_ok_and(|out| null.is_ok_and(|null| null == out.st_rdev));
+        self.are_one_place() && !is_null
     }
 }
 
@@ -151,7 +160,7 @@ impl Exec<'_> {
                 Ok(End::Code(NOT_CACHED))
             }
             Looked::Run { permit, is_first } => {
-                let streams_merged = self.outlets.are_one_place() && !self.job.tty;
+                let streams_merged = self.outlets.show_order() && !self.job.tty;
                 self.run(permit, is_first, streams_merged)
             }
         }

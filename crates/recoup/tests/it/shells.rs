@@ -93,6 +93,20 @@ fn completions_know_the_programs_that_can_be_run() {
 }
 
 #[test]
+fn a_program_whose_name_a_shell_would_obey_is_not_offered() {
+    let home = Home::new();
+    let bin = home.path("bin");
+    fs::create_dir(&bin).unwrap();
+    for name in ["zz-plain", "zz$(id)", "zz\nls -la", "zz;ls"] {
+        let file = bin.join(name);
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = home.command(&["complete", "--", "exec", "--", "zz"]);
+    assert_eq!(finish(command.env("PATH", &bin)).expect(0).text(), "zz-plain\t\n");
+}
+
+#[test]
 fn completions_know_ids_and_keys() {
     let home = Home::new();
     let add = |text: &str| {

@@ -19,6 +19,9 @@ const TICK_MILLIS: i64 = 100;
 /// The same where a file system keeps only whole, or every other, seconds.
 const COARSE_TICK_MILLIS: i64 = 2_000;
 
+/// The bit of a mode by which git, too, tells programs from other files.
+const OWNER_EXECUTES: u32 = 0o100;
+
 /// Looks at a file, and says how the caller wrote its path where that differs.
 pub(super) fn take(
     view: &View,
@@ -29,14 +32,14 @@ pub(super) fn take(
     let shown = given.map_or_else(|| path.display().to_string(), str::to_owned);
     let looking = || format!("looking at the source {shown:?}");
     // The times first: a change in between then shows as one.
-    let Some((_, stat)) = look(path).doing(looking)? else {
+    let Some(FileState { stat, executable, .. }) = look(path).doing(looking)? else {
         return Err(Error::usage(format!("the source {shown:?} does not exist")));
     };
     let (size, sha256) = contents(path).doing(looking)?;
     let path = kept_path(view, path)?;
     let given = given.filter(|given| *given != path).map(str::to_owned);
     let stat = Stat { racy: is_racy(&stat, now), ..stat };
-    Ok(Source { path, given, size, sha256, stat })
+    Ok(Source { path, given, size, sha256, executable: Some(executable), stat })
 }
 
 pub(super) fn changed(
@@ -48,9 +51,15 @@ pub(super) fn changed(
 ) -> Option<Change> {
     let change = |how| Some(Change { path: source.path.clone(), how });
     let path = view.root.join(&source.path);
+    // Before the look: a file that changes while it is read was too young to trust.
+    let now = cache.clock().now();
     let verdict = match look(&path) {
-        Ok(Some((size, _))) if size != source.size => Ok(false),
-        Ok(Some((_, stat))) => {
+        Ok(Some(FileState { size, executable, .. }))
+            if size != source.size || source.executable.is_some_and(|it| it != executable) =>
+        {
+            Ok(false)
+        }
+        Ok(Some(FileState { stat, .. })) => {
             let same_times = (stat.mtime, stat.ctime, stat.inode)
                 == (source.stat.mtime, source.stat.ctime, source.stat.inode);
             match (same_place, same_times) {
@@ -58,7 +67,12 @@ pub(super) fn changed(
                 (true, false) if freshness == Freshness::Mtime => Ok(false),
                 // Times prove that a file is the same only where they were taken, and only if
                 // they were not too young then.
-                _ => has_same_contents(source, &path, &stat, cache),
+                _ => has_same_contents(
+                    source,
+                    &path,
+                    &Stat { racy: is_racy(&stat, now), ..stat },
+                    cache,
+                ),
             }
         }
         Ok(None) => return change(Changed::Missing),
@@ -70,7 +84,8 @@ pub(super) fn changed(
 
 /// Reads a file, unless that was done before when it was in the same state.
 fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -> io::Result<bool> {
-    let Some(ledger) = &cache.inner.ledger else {
+    let ledger = cache.inner.ledger.as_ref();
+    let Some(ledger) = ledger.filter(|ledger| !ledger.is_cheaper_to_read(source.size)) else {
         return Ok(contents(path)? == (source.size, source.sha256));
     };
     let Stat { mtime, ctime, inode, .. } = stat;
@@ -86,14 +101,21 @@ fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -
         return Ok(true);
     }
     let is_same = contents(path)? == (source.size, source.sha256);
-    if is_same && !is_racy(stat, cache.clock().now()) {
+    if is_same && !stat.racy {
         ledger.mark_verified(state);
     }
     Ok(is_same)
 }
 
+/// A file as the file system describes it.
+struct FileState {
+    size: u64,
+    executable: bool,
+    stat: Stat,
+}
+
 /// `None` when nothing is there; an error when it is no regular file.
-fn look(path: &Path) -> io::Result<Option<(u64, Stat)>> {
+fn look(path: &Path) -> io::Result<Option<FileState>> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
         Err(error) if is_absence(&error) => return Ok(None),
@@ -106,7 +128,8 @@ fn look(path: &Path) -> io::Result<Option<(u64, Stat)>> {
         |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
     let mtime = nanos(meta.mtime(), meta.mtime_nsec());
     let ctime = nanos(meta.ctime(), meta.ctime_nsec());
-    Ok(Some((meta.len(), Stat { mtime, ctime, inode: meta.ino(), racy: false })))
+    let stat = Stat { mtime, ctime, inode: meta.ino(), racy: false };
+    Ok(Some(FileState { size: meta.len(), executable: meta.mode() & OWNER_EXECUTES != 0, stat }))
 }
 
 pub(super) fn is_absence(error: &io::Error) -> bool {

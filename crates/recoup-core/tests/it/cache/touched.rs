@@ -2,6 +2,7 @@
 //! read once, and are a hit.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -70,6 +71,17 @@ fn another_file_of_the_same_size_and_mtime_is_a_miss() {
         scene.write("copy", "AFTER!");
         set_mtime(&scene.path("copy"), mtime(&scene.path("a")));
         fs::rename(scene.path("copy"), scene.path("a")).unwrap();
+        assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "a"));
+    }
+}
+
+/// As for git: a script that may no longer be run gives another answer.
+#[test]
+fn a_file_that_becomes_executable_or_ceases_to_be_is_another() {
+    for freshness in [Freshness::Auto, Freshness::Content, Freshness::Mtime] {
+        let scene = scene(freshness);
+        scene.fill("key", "body", Ttl::Forever, &["a"]);
+        fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o755)).unwrap();
         assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "a"));
     }
 }

@@ -106,8 +106,17 @@ fn digest() -> impl Strategy<Value = Digest> {
 fn source() -> impl Strategy<Value = Source> {
     let stat = (any::<i64>(), any::<i64>(), any::<u64>(), any::<bool>())
         .prop_map(|(mtime, ctime, inode, racy)| Stat { mtime, ctime, inode, racy });
-    (any::<String>(), any::<Option<String>>(), any::<u64>(), digest(), stat)
-        .prop_map(|(path, given, size, sha256, stat)| Source { path, given, size, sha256, stat })
+    let name = (any::<String>(), any::<Option<String>>());
+    (name, any::<u64>(), digest(), any::<Option<bool>>(), stat).prop_map(
+        |((path, given), size, sha256, executable, stat)| Source {
+            path,
+            given,
+            size,
+            sha256,
+            executable,
+            stat,
+        },
+    )
 }
 
 fn sources() -> impl Strategy<Value = Sources> {
@@ -143,7 +152,7 @@ prop_compose! {
         parts in any::<Vec<(String, String, bool)>>(),
         tags in any::<Vec<String>>(),
         cost in any::<(Option<u64>, Option<u64>, Option<u64>, Option<u64>)>(),
-        (began, failure, joined) in any::<(Option<i64>, bool, bool)>(),
+        (began, failure, streams_merged) in any::<(Option<i64>, bool, bool)>(),
     ) -> Header {
         let part = |(name, value, shown): &(String, String, bool)| {
             if *shown { Part::shown(name, value) } else { Part::hidden(name, value) }
@@ -158,7 +167,7 @@ prop_compose! {
             parts: parts.iter().map(part).collect(),
             cost: Cost { millis, input_tokens, output_tokens, micro_dollars },
             failure,
-            joined,
+            streams_merged,
             began: began.map(Timestamp::from_millis),
         }
     }

@@ -240,6 +240,9 @@ fn programs(typed: &str) -> Vec<Candidate> {
     let files = std::env::split_paths(&path).filter_map(|dir| fs::read_dir(dir).ok()).flatten();
     let name = |file: fs::DirEntry| {
         let name = file.file_name().into_string().ok().filter(|name| name.starts_with(typed))?;
+        // A shell would obey others once they are on its line.
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.+@".contains(c);
+        let name = Some(name).filter(|name| name.chars().all(is_plain))?;
         let found = fs::metadata(file.path()).ok()?;
         (found.is_file() && found.permissions().mode() & 0o111 != 0).then_some(name)
     };

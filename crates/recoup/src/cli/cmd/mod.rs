@@ -125,11 +125,13 @@ impl Command {
     /// much as a hit, and these need only their own flags. `None` leaves everything else to the
     /// complete parser: other commands, help, and wrong usage with its message.
     pub(super) fn parse_hot(args: &[OsString]) -> Option<Self> {
-        let names: Vec<_> = args.iter().skip(1).take(2).filter_map(|arg| arg.to_str()).collect();
-        match names[..] {
-            ["exec", ..] => parse_leaf(&args[1..]).map(Self::Exec),
-            ["cache", "get"] => parse_leaf(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache),
-            ["early-exit", "check"] => {
+        let name = |at: usize| args.get(at).and_then(|arg| arg.to_str());
+        match (name(1)?, name(2)) {
+            ("exec", _) => parse_leaf(&args[1..]).map(Self::Exec),
+            ("cache", Some("get")) => {
+                parse_leaf(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
+            }
+            ("early-exit", Some("check")) => {
                 parse_leaf(&args[2..]).map(early_exit::EarlyExitArgs::check).map(Self::EarlyExit)
             }
             _ => None,
@@ -174,6 +176,8 @@ fn parse_leaf<A: Args>(args: &[impl AsRef<OsStr>]) -> Option<A> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
     use clap::Parser as _;
 
     use super::*;
@@ -219,5 +223,8 @@ mod tests {
         ] {
             assert!(Command::parse_hot(&split(line)).is_none(), "{line}");
         }
+        let not_text = OsString::from_vec(vec![0xff]);
+        let line = ["recoup".into(), not_text, "exec".into(), "ls".into()];
+        assert!(Command::parse_hot(&line).is_none(), "a word that is no text is no command");
     }
 }

@@ -67,6 +67,17 @@ fn in_different_places_the_streams_speak_in_the_order_in_which_they_were_heard()
     assert_eq!(runs(&home), 1);
 }
 
+/// Nobody sees an order there, and those who come later are told the streams apart.
+#[test]
+fn a_cache_that_was_warmed_into_the_void_serves_everybody() {
+    let home = Home::new();
+    let script = format!("{COUNT}echo out; echo err >&2");
+    let mut command = home.command(&words(&["--no-auto-source"], &script));
+    assert!(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+    exec(&home, &["--no-auto-source"], &script).said(0, "out\n", "err\n");
+    assert_eq!(runs(&home), 1);
+}
+
 #[test]
 fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
     for store in ["sqlite:x.db", "file:answers", "dir:answers"] {
