@@ -86,7 +86,9 @@ fn files_of_data_flows(architecture: &str) -> BTreeSet<&str> {
         return BTreeSet::new();
     };
     let flows = rest.split("\n## ").next().unwrap_or_default();
-    let is_source = |code: &&str| code.starts_with("crates/") && code.ends_with(".rs");
+    let is_source = |code: &&str| {
+        code.starts_with("crates/") && Path::new(code).extension().is_some_and(|it| it == "rs")
+    };
     flows.split('`').skip(1).step_by(2).filter(is_source).collect()
 }
 
