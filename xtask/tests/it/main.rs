@@ -8,6 +8,7 @@
 
 mod architecture;
 mod command;
+mod docs;
 mod files;
 mod housekeeping;
 mod tools;

@@ -1,5 +1,5 @@
 //! The one table of keys. Reading files, variables, `config show`, and the table
-//! in the README (which a test compares) all come from here.
+//! in docs/src/configuration.md (which a test compares) all come from here.
 
 pub(super) mod judge;
 pub(super) mod mirror;

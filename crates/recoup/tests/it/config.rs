@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use insta::assert_snapshot;
+use recoup::config::VARIABLES;
 use serde_json::Value;
 
 use crate::config_support::Scene;
@@ -172,9 +173,13 @@ fn path_is_where_the_file_belongs() {
     assert_eq!(said.out, "[DIR]/project/recoup.toml\n");
 }
 
-/// The README has the table that the program has.
+fn documentation(page: &str) -> String {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    fs::read_to_string(pages.join(page)).unwrap()
+}
+
 #[test]
-fn the_readme_has_every_key() {
+fn the_configuration_page_has_every_key() {
     let keys = Scene::new().run(&["config", "keys", "--json"]).out;
     let keys: Vec<Value> = serde_json::from_str(&keys).unwrap();
     let mut table = String::new();
@@ -189,8 +194,18 @@ fn the_readme_has_every_key() {
         )
         .unwrap();
     }
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    assert!(fs::read_to_string(readme).unwrap().contains(&table), "it should be\n{table}");
+    let heading = "| key | takes | default | variable | a repository may set it | meaning |";
+    let table = format!("{heading}\n|---|---|---|---|---|---|\n{table}\n");
+    assert!(documentation("configuration.md").contains(&table), "it should be\n{table}");
+}
+
+#[test]
+fn the_environment_page_has_every_variable() {
+    let mut table = "| variable | meaning |\n|---|---|\n".to_owned();
+    for variable in VARIABLES {
+        writeln!(table, "| `{}` | {} |", variable.name, variable.meaning).unwrap();
+    }
+    assert!(documentation("environment.md").ends_with(&table), "it should be\n{table}");
 }
 
 /// Strictness ends where another program's own business begins.

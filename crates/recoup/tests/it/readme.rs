@@ -1,10 +1,10 @@
-//! The README's console examples, run as a reader would run them: one home and one project for
-//! each section, from top to bottom. What is typed to Claude Code goes to the hook.
+//! The console examples of README.md and docs/src, run as a reader would run them: one home and
+//! one project for each page, from top to bottom. What is typed to Claude Code goes to the hook.
 //!
 //! In what is printed, ids, times and dates may differ, and `…` stands for anything.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
@@ -12,30 +12,44 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Output, RECOUP, finish};
 
-/// The examples that are not run, by their first commands. Above each, the README says why.
-const NOT_RUN: [&str; 10] = [
-    "cargo run --release -p recoup -- tour     # the main job, end to end, in a temporary home",
-    "cargo install --path crates/recoup",
-    "recoup doctor",
-    "recoup exec --source src -- claude -p 'review src' > review.md",
-    "recoup trust                               # a colleague, after pulling",
-    "claude mcp add recoup -- recoup mcp",
-    "cargo check --message-format=json | recoup condense --input - --strategy summary | cat",
-    "recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'",
-    "recoup watch",
-    "recoup doctor",
+/// The examples that are not run, by page and first command. Above each, the page says why.
+const NOT_RUN: [(&str, &str); 9] = [
+    (
+        README,
+        "cargo run --release -p recoup -- tour     # the main job, end to end, in a temporary home",
+    ),
+    (README, "cargo install --path crates/recoup"),
+    (
+        "docs/src/commands/condense.md",
+        "cargo check --message-format=json | recoup condense --input - --strategy summary | cat",
+    ),
+    ("docs/src/commands/doctor.md", "recoup doctor"),
+    (
+        "docs/src/commands/early-exit.md",
+        "recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'",
+    ),
+    (
+        "docs/src/commands/explain.md",
+        "recoup exec --source src -- claude -p 'review src' > review.md",
+    ),
+    ("docs/src/commands/mcp.md", "claude mcp add recoup -- recoup mcp"),
+    (
+        "docs/src/commands/memory.md",
+        "recoup trust                               # a colleague, after pulling",
+    ),
+    ("docs/src/commands/stats.md", "recoup watch"),
 ];
 
 /// What a comment above an example that is not run begins with.
 const MARK: &str = "<!-- not run: ";
 
-/// The section that begins with nothing; in the others there is a file.
-const FROM_NOTHING: &str = "The first five minutes";
+/// The page whose examples begin with nothing; in the others there is a file.
+const README: &str = "README.md";
 
-/// A block of the README.
+/// A block of a page.
 #[derive(Debug)]
 struct Example {
-    section: String,
+    page: String,
     is_run: bool,
     steps: Vec<Step>,
 }
@@ -64,13 +78,10 @@ impl Typed {
     }
 }
 
-fn examples(readme: &str) -> Vec<Example> {
-    let (mut examples, mut section, mut is_run) = (Vec::new(), String::new(), true);
-    let mut lines = readme.lines().zip(1..);
+fn examples(page: &str, text: &str) -> Vec<Example> {
+    let (mut examples, mut is_run) = (Vec::new(), true);
+    let mut lines = text.lines().zip(1..);
     while let Some((line, _)) = lines.next() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            heading.clone_into(&mut section);
-        }
         let Some(info) = line.strip_prefix("```") else {
             is_run = !line.starts_with(MARK);
             continue;
@@ -94,7 +105,7 @@ fn examples(readme: &str) -> Vec<Example> {
             }
         }
         if !steps.is_empty() {
-            examples.push(Example { section: section.clone(), is_run, steps });
+            examples.push(Example { page: page.to_owned(), is_run, steps });
         }
         is_run = true;
     }
@@ -107,21 +118,34 @@ fn is_unfinished(command: &str) -> bool {
     command.ends_with('\\') || command.matches('\'').count() % 2 == 1
 }
 
-fn readme() -> Vec<Example> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    examples(&fs::read_to_string(readme).unwrap())
+/// The examples of all pages, README.md first.
+fn documented() -> Vec<Example> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = markdown_files(&root.join("docs/src"));
+    pages.sort();
+    pages.insert(0, root.join(README));
+    let of_page = |page: &PathBuf| {
+        let name = page.strip_prefix(&root).unwrap().to_str().unwrap();
+        examples(name, &fs::read_to_string(page).unwrap())
+    };
+    pages.iter().flat_map(of_page).collect()
 }
 
-/// What the README shows for a home and a project.
-fn place(section: &str) -> Home {
+fn markdown_files(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { markdown_files(&path) } else { vec![path] }).collect()
+}
+
+/// A home and a project as the examples of a page find them.
+fn place(page: &str) -> Home {
     let home = Home::new();
-    if section != FROM_NOTHING {
+    if page != README {
         home.write("src/auth.rs", "fn login() {}\n");
     }
     home
 }
 
-fn perform(step: &Step, home: &Home) -> String {
+fn perform(page: &str, step: &Step, home: &Home) -> String {
     match &step.typed {
         Typed::Command(command) => {
             let mut path = Path::new(RECOUP).parent().unwrap().as_os_str().to_owned();
@@ -130,7 +154,7 @@ fn perform(step: &Step, home: &Home) -> String {
             let mut shell: Command = home.prepared("sh", &["-c", &format!("exec 2>&1\n{command}")]);
             let output = finish(shell.env("PATH", path));
             if step.printed.is_empty() {
-                assert_eq!(output.code, Some(0), "README.md:{}: {}", step.line, output.text());
+                assert_eq!(output.code, Some(0), "{page}:{}: {}", step.line, output.text());
                 return String::new();
             }
             output.text()
@@ -173,20 +197,20 @@ fn agrees(shown: &str, printed: &str) -> bool {
 }
 
 #[test]
-fn every_example_prints_what_the_readme_shows() {
-    let (mut section, mut home) = (String::new(), Home::new());
+fn every_example_prints_what_its_page_shows() {
+    let (mut page, mut home) = (String::new(), Home::new());
     let mut wrong = Vec::new();
-    for example in readme().iter().filter(|example| example.is_run) {
-        if example.section != section {
-            example.section.clone_into(&mut section);
-            home = place(&section);
+    for example in documented().iter().filter(|example| example.is_run) {
+        if example.page != page {
+            example.page.clone_into(&mut page);
+            home = place(&page);
         }
         for step in &example.steps {
-            let printed = perform(step, &home);
+            let printed = perform(&page, step, &home);
             let printed = printed.replace(home.project().to_str().unwrap(), "/home/me/project");
             if !agrees(&step.printed, &printed) {
                 wrong.push(format!(
-                    "README.md:{}: {:?}\n--- shown\n{}--- printed\n{printed}",
+                    "{page}:{}: {:?}\n--- shown\n{}--- printed\n{printed}",
                     step.line, step.typed, step.printed
                 ));
             }
@@ -197,13 +221,13 @@ fn every_example_prints_what_the_readme_shows() {
 
 #[test]
 fn what_is_not_run_is_known() {
-    let readme = readme();
-    let left_out = readme.iter().filter(|example| !example.is_run).map(|example| {
+    let examples = documented();
+    let left_out = examples.iter().filter(|example| !example.is_run).map(|example| {
         let Typed::Command(command) = &example.steps[0].typed else { panic!("{example:?}") };
-        command.as_str()
+        (example.page.as_str(), command.as_str())
     });
     assert_eq!(left_out.collect::<Vec<_>>(), NOT_RUN);
-    assert!(readme.iter().filter(|example| example.is_run).count() >= 7);
+    assert!(examples.iter().filter(|example| example.is_run).count() >= 7);
 }
 
 #[test]

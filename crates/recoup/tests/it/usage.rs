@@ -93,7 +93,8 @@ fn a_memory_needs_words() {
     }
 }
 
-/// The exceptions that the README lists: clients and whoever runs a command give 2 another meaning.
+/// The exceptions that docs/src/commands/index.md lists: clients and whoever runs a command give 2
+/// another meaning.
 #[test]
 fn wrong_usage_of_exec_and_hook_and_nothing_at_all_has_other_codes() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! `recoup config keys`: the table of keys, for people and for the README.
+//! `recoup config keys`: the table of keys, for people and for docs/src/configuration.md.
 
 use clap::Args;
 use serde::Serialize;
