@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::config::VARIABLES;
 use crate::exec;
 use cmd::{Command, hook};
 use failure::{Failure, Keeps};
@@ -116,14 +115,57 @@ fn wrong_usage(args: &[OsString]) -> i32 {
 
 /// The whole command line, as help, completions and manual pages show it.
 fn definition() -> clap::Command {
-    Cli::command().after_help(format!("{EXIT_CODES}\n\n{}", environment()))
+    let whole = Cli::command().after_help(AFTER_HELP);
+    let groups = grouped_commands(&whole);
+    whole.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{{all-args}}{{after-help}}"
+    ))
 }
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
 Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
-Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.";
+Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.
 
-fn environment() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
-    format!("Environment:{}", lines.collect::<String>())
+`recoup help COMMAND` tells more about a command, `recoup config env` lists environment variables.";
+
+/// The commands as `recoup --help` shows them, by what people want.
+const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
+    ("Set up", &["init", "doctor", "uninstall", "tour"]),
+    ("Never pay twice", &["exec", "cache", "explain", "stats", "watch", "condense", "early-exit"]),
+    ("Never say it twice", &["memory", "pause", "resume", "judge", "trust"]),
+    ("For clients and agents", &["mcp", "hook", "key"]),
+    ("Reference", &["config", "completions", "man"]),
+];
+
+fn grouped_commands(whole: &clap::Command) -> String {
+    let styles = whole.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let line = |name: &&str| {
+        let about = whole.find_subcommand(name).and_then(clap::Command::get_about);
+        format!("  {literal}{name:<11}{literal:#}  {}\n", about.map(ToString::to_string).unwrap_or_default())
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        format!("{header}{title}:{header:#}\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    COMMAND_GROUPS.iter().map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_has_every_command_in_one_group() {
+        let whole = Cli::command();
+        let mut shown: Vec<&str> = whole
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        let mut grouped: Vec<&str> =
+            COMMAND_GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, shown);
+    }
 }

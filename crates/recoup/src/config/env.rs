@@ -1,5 +1,5 @@
 //! The only place that reads the environment. Every variable is declared here,
-//! once, and `recoup --help` lists them from here. Which key of the
+//! once, and `recoup config env` lists them from here. Which key of the
 //! configuration a variable stands for is in `keys.rs`.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
 

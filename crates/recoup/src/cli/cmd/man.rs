@@ -12,7 +12,8 @@ use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
 use crate::cli::failure::Failure;
-use crate::cli::{Answer, Ended, definition, ui};
+use crate::cli::{AFTER_HELP, Answer, Ended, definition, ui};
+use crate::config::VARIABLES;
 
 /// Show a manual page, or write all of them.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub(in crate::cli) struct ManArgs {
 
 impl ManArgs {
     pub(in crate::cli) fn run(self) -> Ended {
-        let mut root = definition();
+        let mut root = definition().after_long_help(format!("{AFTER_HELP}\n\n{}", environment()));
         root.build();
         match self.dir {
             Some(dir) => {
@@ -39,6 +40,11 @@ impl ManArgs {
         }
         Ok(Answer::Yes)
     }
+}
+
+fn environment() -> String {
+    let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
+    format!("Environment:{}", lines.collect::<String>())
 }
 
 /// Shows a page on a terminal, with what is there for that; prints its source anywhere else.

@@ -1,6 +1,7 @@
 //! `recoup config`: what is configured, from where, and whether it is sound.
 
 mod check;
+mod env;
 mod keys;
 mod path;
 mod show;
@@ -27,6 +28,8 @@ enum Action {
     Check(check::CheckArgs),
     /// List every key, what it takes and what it means
     Keys(keys::KeysArgs),
+    /// List every environment variable that is read, and what it means
+    Env(env::EnvArgs),
     /// Print where the user's configuration file is, or belongs
     Path(path::PathArgs),
 }
@@ -38,6 +41,7 @@ impl ConfigArgs {
             Action::Show(args) => args.run(&place.overrides()),
             Action::Check(args) => args.run(&place.overrides()),
             Action::Keys(args) => args.run(),
+            Action::Env(args) => args.run(),
             Action::Path(args) => args.run(),
         }
     }
