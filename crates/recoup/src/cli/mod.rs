@@ -117,8 +117,10 @@ fn wrong_usage(args: &[OsString]) -> i32 {
 fn definition() -> clap::Command {
     let whole = Cli::command().after_help(AFTER_HELP);
     let groups = grouped_commands(&whole);
+    let header = *whole.get_styles().get_header();
     whole.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{{all-args}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
+         {header}Options:{header:#}\n{{options}}{{after-help}}"
     ))
 }
 
@@ -142,7 +144,10 @@ fn grouped_commands(whole: &clap::Command) -> String {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let line = |name: &&str| {
         let about = whole.find_subcommand(name).and_then(clap::Command::get_about);
-        format!("  {literal}{name:<11}{literal:#}  {}\n", about.map(ToString::to_string).unwrap_or_default())
+        format!(
+            "  {literal}{name:<11}{literal:#}  {}\n",
+            about.map(ToString::to_string).unwrap_or_default()
+        )
     };
     let group = |(title, names): &(&str, &[&str])| {
         format!("{header}{title}:{header:#}\n{}\n", names.iter().map(line).collect::<String>())

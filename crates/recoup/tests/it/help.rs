@@ -19,30 +19,37 @@ fn the_program() {
 
     Usage: recoup <COMMAND>
 
-    Commands:
+    Set up:
       init         Hook recoup into the agents on this machine
-      uninstall    Take recoup out of the agents on this machine
       doctor       Look at everything that must work together, and say what is wrong and what to do
+      uninstall    Take recoup out of the agents on this machine
+      tour         Show the main job end to end, in a temporary home
+
+    Never pay twice:
       exec         Run a command once, and replay it afterwards
-      explain      Say why something is a hit or a miss
       cache        Cache Manager: keep results, and get them back while they are true
-      condense     Condense: make a result or a report short enough to be read
-      early-exit   Early Exit: the first agent to answer tells the others to stop
+      explain      Say why something is a hit or a miss
       stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
       watch        Show hits and misses as they happen, in all processes
+      condense     Condense: make a result or a report short enough to be read
+      early-exit   Early Exit: the first agent to answer tells the others to stop
+
+    Never say it twice:
       memory       See and change what is remembered
-      judge        See and try the model that helps to remember, if you want one to
-      hook         Take in what a client tells, and answer it; clients call this
       pause        Remember nothing for a while
       resume       Remember again
-      mcp          Serve memory and cache to agents, over MCP
-      config       Show and check the configuration
-      key          Print a cache key, without touching any cache
+      judge        See and try the model that helps to remember, if you want one to
       trust        Trust this repository's configuration and team rules
+
+    For clients and agents:
+      mcp          Serve memory and cache to agents, over MCP
+      hook         Take in what a client tells, and answer it; clients call this
+      key          Print a cache key, without touching any cache
+
+    Reference:
+      config       Show and check the configuration
       completions  Print a shell's completions
       man          Show a manual page, or write all of them
-      tour         Show the main job end to end, in a temporary home
-      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -51,52 +58,7 @@ fn the_program() {
     Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
     Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.
 
-    Environment:
-      RECOUP_HOME                   where recoup keeps its files (default: ~/.recoup)
-      RECOUP_STORE                  where entries are kept (default: sqlite:~/.recoup/cache.db)
-      RECOUP_SCOPE                  who shares them (default: project)
-      RECOUP_CACHE_ENABLED          false: nothing is kept, and nothing given out
-      RECOUP_CACHE_MAX_SIZE_MB      how much is kept, in MB (default: 100)
-      RECOUP_CACHE_MAX_ENTRIES      how many entries are kept (default: no limit)
-      RECOUP_CACHE_TTL              how long results are kept (default: 30d)
-      RECOUP_CACHE_FRESHNESS        what counts as a change: auto, mtime or content
-      RECOUP_CACHE_MAX_SOURCE_FILES the most source files of an entry (default: 50000)
-      RECOUP_CACHE_MAX_SOURCE_MB    the most MB of source files of an entry (default: 2048)
-      RECOUP_CACHE_NOTES            the file that `cache set --synthesize` appends to
-      RECOUP_NEAR_STORE             a store of this machine's own in front of a shared one
-      RECOUP_NEAR_TTL               for how long that one answers alone (default: 30s)
-      RECOUP_EARLY_EXIT_DIR         where early-exit keeps its sessions, on this machine
-      RECOUP_LEDGER_ENABLED         false: nothing is counted, and nothing told to watchers
-      RECOUP_LOG_HITS               false: hits are not written to ~/.recoup/logs (default: true)
-      RECOUP_MCP_TOKEN              the token that clients of `mcp --http` must send
-      RECOUP_JUDGE_ENABLED          true: a model may read what may be worth remembering
-      RECOUP_JUDGE_PROVIDER         whose API it has: anthropic or openai (default: anthropic)
-      RECOUP_JUDGE_MODEL            which model that is
-      RECOUP_JUDGE_URL              where it is
-      RECOUP_JUDGE_KEY_ENV          the variable that has its key
-      RECOUP_JUDGE_DAILY_TOKENS     how much it may cost in a day (default: 100000)
-      RECOUP_JUDGE_DEADLINE         how long its answer may take (default: 20s)
-      ANTHROPIC_API_KEY             the key for judge.provider anthropic
-      OPENAI_API_KEY                the key for judge.provider openai
-      HTTPS_PROXY                   the proxy through which a model is reached
-      NO_PROXY                      hosts that are reached without it
-      RECOUP_CAPTURE_HEADLESS       true: what is said in a run without a person is remembered as if by
-      one
-      RECOUP_RECORD_ALLOW           clients whose agents may record rules for you, such as cursor, zed
-      RECOUP_RECORD_DENY            clients whose agents may not: `recoup init` does not ask again
-      RECOUP_RULES_SYNC             true: rules go into Claude Code's own memory
-      RECOUP_SKILLS_ENABLED         true: what is remembered on a subject becomes a skill
-      RECOUP_SKILLS_PLACE           where skills go: project or user (default: project)
-      RECOUP_PEERS_KEEP             other programs that remember and stay: claude-recall, claude-mem
-      LOA_CACHE_ENABLED             as RECOUP_CACHE_ENABLED, which wins
-      LOA_CACHE_MAX_SIZE_MB         as RECOUP_CACHE_MAX_SIZE_MB, which wins
-      LOA_CACHE_TTL_DAYS            as RECOUP_CACHE_TTL, which wins, in days
-      CLAUDE_CONFIG_DIR             where Claude Code keeps its settings (default: ~/.claude)
-      CODEX_HOME                    where Codex keeps its settings (default: ~/.codex)
-      PI_CODING_AGENT_DIR           where Pi keeps its settings (default: ~/.pi/agent)
-      XDG_CONFIG_HOME               where VS Code, Zed and opencode keep theirs (default: ~/.config)
-      HOME                          the user's home directory
-      NO_COLOR                      when set, output has no colours
+    `recoup help COMMAND` tells more about a command, `recoup config env` lists environment variables.
     ");
 }
 

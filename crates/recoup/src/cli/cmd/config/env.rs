@@ -25,7 +25,7 @@ impl EnvArgs {
         if self.json {
             let described =
                 VARIABLES.map(|var| DescribedVariable { variable: var.name, meaning: var.meaning });
-            ui::json(&described[..])?;
+            ui::json(&described.as_slice())?;
         } else {
             let rows = VARIABLES.map(|var| vec![var.name.to_owned(), var.meaning.to_owned()]);
             ui::table(&["VARIABLE", "MEANING"], &rows)?;
