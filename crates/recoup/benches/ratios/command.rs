@@ -17,7 +17,7 @@ fn get(scene: &Scene, n: usize) {
 
 pub(crate) fn get_against_true() -> Ratio {
     let scene = Scene::with_entries(1_000);
-    compare(4.0, ROUNDS, 1, || scene.run(TRUE, &[]), || get(&scene, 500))
+    compare(2.5, ROUNDS, 1, || scene.run(TRUE, &[]), || get(&scene, 500))
 }
 
 /// What noting a hit in the ledger and in the hit log adds to it.

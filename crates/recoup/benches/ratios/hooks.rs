@@ -24,7 +24,9 @@ const ROUNDS: usize = 200;
 /// How many notes there are.
 const NOTES: [usize; 3] = [200, 5_000, 100_000];
 /// At most so many times what starting any program costs.
-const COST: f64 = 6.0;
+const COST: f64 = 4.0;
+/// The same where there is nothing to do.
+const IDLE_COST: f64 = 1.6;
 /// Whatever the number of notes.
 const FLAT: f64 = 1.5;
 /// How often memory is looked at, and how much it may be.
@@ -34,20 +36,22 @@ const PEAK: u64 = 12 << 20;
 const PIPE: usize = 64 << 10;
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// What is fired, by what it is called: the `n`th of its kind.
-type Fired = (&'static str, fn(usize) -> Value);
+/// An event by its name: the `n`th of its kind, and what it may cost.
+type Fired = (&'static str, fn(usize) -> Value, f64);
 
-const EVENTS: [Fired; 10] = [
-    ("hook: session start", session),
-    ("hook: after a compaction", compacted),
-    ("hook: sub-agent start", agent_start),
-    ("hook: prompt", prompt),
-    ("hook: before a call", before_call),
-    ("hook: after a call", after_call),
-    ("hook: after a failure", failure),
-    ("hook: stop", stop),
-    ("hook: sub-agent stop", agent_stop),
-    ("hook: session end", end),
+const EVENTS: [Fired; 12] = [
+    ("hook: nothing to do", notification, IDLE_COST),
+    ("hook: session start", session, COST),
+    ("hook: after a compaction", compacted, COST),
+    ("hook: sub-agent start", agent_start, COST),
+    ("hook: prompt", prompt, COST),
+    ("hook: statement", statement, COST),
+    ("hook: before a call", before_call, COST),
+    ("hook: after a call", after_call, COST),
+    ("hook: after a failure", failure, COST),
+    ("hook: stop", stop, COST),
+    ("hook: sub-agent stop", agent_stop, COST),
+    ("hook: session end", end, COST),
 ];
 const TRANSCRIPTS: &str = "hook: stop, 50 MB read / 50 KB";
 
@@ -75,7 +79,7 @@ pub(crate) fn all(wanted: &str) -> Hooks {
 }
 
 impl Hooks {
-    fn measure(&mut self, (name, event): Fired, scenes: &[Scene; 3]) {
+    fn measure(&mut self, (name, event, goal): Fired, scenes: &[Scene; 3]) {
         let [few, more, most] = scenes;
         let fire = |scene: &Scene| scene.fire(&event(scene.next()));
         let times = medians(
@@ -89,7 +93,7 @@ impl Hooks {
         );
         let (bare, ours) = (times[0], &times[1..]);
         for (notes, time) in NOTES.iter().zip(ours) {
-            let ratio = Ratio { baseline: bare, subject: *time, goal: COST };
+            let ratio = Ratio { baseline: bare, subject: *time, goal };
             self.ratios.push((format!("{name}, {notes} notes / true"), ratio));
         }
         let least = ours.iter().min().copied().unwrap_or_default();
@@ -110,6 +114,16 @@ fn stop_whatever_the_transcript() -> Ratio {
                            "stop_hook_active": false, "last_assistant_message": "Done."}));
     };
     compare(2.0, ROUNDS, 1, || stop(&short), || stop(&long))
+}
+
+fn notification(_: usize) -> Value {
+    json!({"hook_event_name": "Notification", "message": "waiting for your input"})
+}
+
+/// A prompt that is remembered, so that a worker is started.
+fn statement(n: usize) -> Value {
+    let prompt = format!("from now on the job number{n} runs in queue {}", n % 7);
+    json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": format!("s{n}")})
 }
 
 fn session(n: usize) -> Value {
