@@ -3,21 +3,24 @@
 //! Nobody can tell an agent that heard the user from one that read the same words on a web
 //! page. So a suggestion changes nothing that counts, however often it comes. Only the user's
 //! word does, and that is given to a [`Suggestion`]: to these words, and to what gives way. A user
-//! may also allow a client's agents to record rules: what these note counts at once, but takes the
-//! place of nothing that the user or the team said.
+//! may also allow a client's agents to record rules: what these note counts at once in the project at
+//! hand, but takes the place of nothing that the user or the team said.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::keep::{self, Details, Recorded};
 use super::rows::{self, Kept};
+use super::search::Sort;
 use super::statement::said;
 use super::store::checked;
+use super::topic::{around, by_words, is_opposed, overturns, shares_family};
 use super::{Memory, Note, NoteId, NoteScope, Source, Statement, Status, Trust, Wanted};
 use super::{privacy, search};
 use crate::base::clock::Timestamp;
+use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How many notes of agents are looked at in each scope.
@@ -72,21 +75,24 @@ impl Memory {
         })
     }
 
-    /// Records a suggestion of an agent whose client the user allows that: it counts, marked with
-    /// the client, and what such agents recorded before on its topic gives way. None if the user
-    /// or the team said something else: that stays.
+    /// Records a suggestion of an agent that works in `project`, whose client the user allows that:
+    /// it counts, marked with the client, and what such agents recorded before on its topic gives
+    /// way. None if it waits on: it is for elsewhere, the user has retired it, or the user or the
+    /// team may have said something else.
     pub fn record_for_user(
         &self,
         suggestion: &Suggestion,
+        project: &ProjectId,
         client: &str,
     ) -> Result<Option<(Note, Vec<Note>)>> {
         let (id, now) = (&suggestion.note.id, self.now());
         self.change_durably("recording a memory", |connection| {
             let kept = keep::demand(connection, id)?;
-            let stands = |rival: &Kept| rival.note.trust() > Trust::Recorded;
             if kept.note.status != Status::Candidate
                 || kept.note.trust() != Trust::Inferred
-                || keep::rivals(connection, &kept)?.iter().any(stands)
+                || kept.note.scope != NoteScope::Project(project.clone())
+                || is_retired(connection, &kept.note)?
+                || may_contradict_rule(connection, &kept.note)?
             {
                 return Ok(None);
             }
@@ -187,6 +193,49 @@ fn insert(connection: &Connection, statement: &Statement, now: Timestamp) -> Res
         add_evidence(connection, &kept, NOTED, Some(session), "", now)?;
     }
     Ok(kept)
+}
+
+/// True if the user retired a note with the same words, wherever that held.
+fn is_retired(connection: &Connection, note: &Note) -> Result<bool> {
+    let (words, meant) = (said(&note.text), by_words(&note.text));
+    let is_same = |other: &Kept| {
+        said(&other.note.text) == words || (meant.is_some() && by_words(&other.note.text) == meant)
+    };
+    Ok(rows::many(connection, "status = 'retired'", [])?.iter().any(is_same))
+}
+
+/// True if an agent's note may say something else than the user or the team, here or everywhere.
+/// Its own words decide, so that no topic gets it past a rule; in doubt it may.
+fn may_contradict_rule(connection: &Connection, note: &Note) -> Result<bool> {
+    let topics: Vec<String> = around(&note.text).into_iter().chain(note.topic.clone()).collect();
+    let may_contradict = |rule: &Note| {
+        rule.topic.as_ref().is_some_and(|topic| topics.contains(topic))
+            || overturns(&note.text, &rule.text)
+            || is_opposed(&note.text, &rule.text)
+            || shares_family(&note.text, &rule.text)
+            || shares_words(&note.text, &rule.text)
+    };
+    for scope in Wanted::active_in(&note.scope).scopes {
+        let rules =
+            rows::many(connection, "scope = ?1 AND status = 'active'", [scope.to_string()])?;
+        let mut rules = notes(rules).into_iter().filter(|rule| rule.trust() > Trust::Recorded);
+        if rules.any(|rule| may_contradict(&rule)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// True if one of two statements has at least half of the telling words of the other.
+fn shares_words(one: &str, other: &str) -> bool {
+    let telling = |text| -> HashSet<String> {
+        let words = search::words(text).into_iter();
+        let words = words.filter(|word| !word.is_small && word.sort != Sort::Whole);
+        words.map(|word| word.stem.unwrap_or(word.exact)).collect()
+    };
+    let (one, other) = (telling(one), telling(other));
+    let shared = one.intersection(&other).count();
+    shared > 0 && 2 * shared >= one.len().min(other.len())
 }
 
 /// What still waits may be filed under what it is about, and waits on: another session is evidence

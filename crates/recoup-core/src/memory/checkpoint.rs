@@ -1,6 +1,6 @@
 //! Where work stands: one for each project, replaced by the next. It ends with the work: when the
-//! next one says that nothing remains. Nobody may say so, so it also ends after a week, and once
-//! three sessions were given it.
+//! next one says that nothing remains. Nobody may say so, so it is removed after a week, and given
+//! to three sessions only.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::private::without_private;
 use super::refuse::{Refusal, unfit};
-use super::{Memory, NoteScope, Silence, Turn, privacy};
+use super::{Memory, NoteScope, Occasion, Silence, Turn, privacy};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,11 +38,13 @@ impl Checkpoint {
         *self == Self::default()
     }
 
-    /// True if it says that something is done, and that nothing is left to do or to know.
+    /// True if it says that something is done, or in words that nothing is left, and leaves nothing
+    /// to do or to know.
     fn is_done(&self) -> bool {
         let Self { completed, remaining, blockers, notes } = self;
-        let mut left = remaining.iter().chain(blockers).chain(notes);
-        !completed.is_empty() && left.all(|text| text.trim().is_empty())
+        let left = || remaining.iter().chain(blockers).chain(notes);
+        let says_something = !completed.is_empty() || left().any(|text| !text.trim().is_empty());
+        says_something && left().all(|text| says_nothing(text))
     }
 
     /// The same without what is private and without secrets; and what can't be kept at
@@ -85,6 +87,12 @@ impl Checkpoint {
     }
 }
 
+/// True if an item stands for there being none: blank, a dash, or a word for it.
+fn says_nothing(item: &str) -> bool {
+    let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(words.as_str(), "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left")
+}
+
 /// What became of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
@@ -101,7 +109,7 @@ pub enum Saved {
 struct StoredCheckpoint {
     #[serde(flatten)]
     checkpoint: Checkpoint,
-    /// The sessions that began with it.
+    /// The sessions that began with it, or loaded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     given_to: Vec<String>,
 }
@@ -111,13 +119,13 @@ impl StoredCheckpoint {
         serde_json::to_string(self).expect("strings always serialize")
     }
 
-    /// True if this session may begin with it: it did before, or not too many others did.
+    /// True if this session may have it: it had before, or not too many others have.
     fn is_for(&self, session: &str) -> bool {
         self.given_to.len() < MOST_SESSIONS || self.given_to.iter().any(|it| it == session)
     }
 }
 
-/// How many sessions begin with a checkpoint.
+/// How many sessions are given a checkpoint.
 const MOST_SESSIONS: usize = 3;
 
 /// How long a checkpoint lasts, in milliseconds.
@@ -174,11 +182,38 @@ impl Memory {
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
-    /// Checkpoint for a session that begins; none where too many have begun with it.
+    /// Checkpoint for a session that begins; none where too many were given it.
     pub fn checkpoint_for(&self, scope: &NoteScope, session: &str) -> Result<Option<Checkpoint>> {
+        Ok(self.open_checkpoint(scope, session)?.map(|(stored, _)| stored.checkpoint))
+    }
+
+    /// Checkpoint for a session that asks for it, which counts as one that was given it, and when
+    /// it was saved; none where too many were.
+    pub fn load_checkpoint(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<(Checkpoint, Timestamp)>> {
+        let Some((found, at)) = self.open_checkpoint(scope, session)? else { return Ok(None) };
+        let now = self.now();
+        let counted = self.change("giving a checkpoint", |connection| {
+            match privacy::silence(connection, scope, now)? {
+                Some(_) => Ok(true),
+                None => give(connection, scope, session, now),
+            }
+        });
+        // Best effort: a memory that can't be written is read all the same.
+        Ok(counted.unwrap_or(true).then_some((found.checkpoint, at)))
+    }
+
+    fn open_checkpoint(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
         let now = self.now();
         let found = self.read(|connection| stored(connection, scope, now))?.flatten();
-        Ok(found.filter(|(stored, _)| stored.is_for(session)).map(|(stored, _)| stored.checkpoint))
+        Ok(found.filter(|(stored, _)| stored.is_for(session)))
     }
 
     /// Removes it; says whether there was one.
@@ -188,19 +223,27 @@ impl Memory {
 }
 
 impl Turn<'_> {
-    /// This session begins with the checkpoint. One that has ended is removed.
+    /// This session begins with the checkpoint.
     pub fn give_checkpoint(&self) -> Result<()> {
-        let (scope, session) = (&self.occasion.scope, &self.occasion.session);
-        let found = stored(self.connection, scope, self.now)?;
-        let Some((mut stored, _)) = found.filter(|(stored, _)| stored.is_for(session)) else {
-            return remove(self.connection, scope).map(drop);
-        };
-        if stored.given_to.contains(session) {
-            return Ok(());
-        }
-        stored.given_to.push(session.clone());
-        update(self.connection, &scope.to_string(), &stored)
+        let Occasion { scope, session, .. } = self.occasion;
+        give(self.connection, scope, session, self.now).map(drop)
     }
+}
+
+/// Counts a session that is given the checkpoint; false if it may not have it. One that is too old
+/// is removed; one that enough sessions have stays for these.
+fn give(connection: &Connection, scope: &NoteScope, session: &str, now: Timestamp) -> Result<bool> {
+    let Some((mut stored, _)) = stored(connection, scope, now)? else {
+        return remove(connection, scope).map(|_| false);
+    };
+    if stored.given_to.iter().any(|it| it == session) {
+        return Ok(true);
+    }
+    if !stored.is_for(session) {
+        return Ok(false);
+    }
+    stored.given_to.push(session.to_owned());
+    update(connection, &scope.to_string(), &stored).map(|()| true)
 }
 
 /// The checkpoint of a scope, unless it is too old.

@@ -156,11 +156,13 @@ impl Memory {
     }
 }
 
-/// On one topic, what was said about this project counts, and not what holds everywhere.
+/// On one topic, what was said about this project counts, and not what holds everywhere. What an
+/// agent recorded for the user hides nothing.
 fn nearer_wins(rules: &mut Vec<Note>) {
     let here: HashSet<String> = rules
         .iter()
         .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
+        .filter(|note| note.trust() != Trust::Recorded)
         .filter_map(|note| note.topic.clone())
         .collect();
     let overruled = |topic: &String| here.contains(topic);

@@ -88,6 +88,13 @@ pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
     one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
 }
 
+/// True if both statements name a value of one family, such as two package managers.
+pub(in crate::memory) fn shares_family(one: &str, other: &str) -> bool {
+    let (one, other) = (words::of(one), words::of(other));
+    let names = |words: &[Word], family: &Family| words.iter().any(|it| family.has(&it.text));
+    FAMILIES.iter().any(|family| names(&one, family) && names(&other, family))
+}
+
 /// Words that say no more than that something is done, or that somebody is asked.
 const DOING: &str = " run execute call invoke command branch directly asking ask permission approval \
 yourself manually anymore ";

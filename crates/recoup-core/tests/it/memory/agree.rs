@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Source, Statement, Status, Suggested, Trust};
+use recoup_core::memory::inject::Budget;
+use recoup_core::memory::{Note, NoteScope, Source, Statement, Status, Suggested, Trust};
 
 use super::{Scene, project, stated};
 
@@ -87,7 +88,7 @@ fn nobody_agrees_to_what_came_out_of_a_tool() {
 fn nothing_is_suggested_from_where_nothing_is_kept() {
     let scene = Scene::new();
     scene.memory().ignore(&project('a')).unwrap();
-    for scope in [project('a'), project('b'), recoup_core::memory::NoteScope::Universal] {
+    for scope in [project('a'), project('b'), NoteScope::Universal] {
         let statement = Statement { scope, ..suggested("use tabs", None) };
         let error = scene.memory().suggest(&statement, &project('a')).unwrap_err();
         assert!(error.to_string().contains("recoup resume --project"), "{error}");
@@ -159,25 +160,115 @@ fn only_what_agents_noted_and_nobody_confirmed_is_given_as_noted() {
 fn what_an_allowed_agent_records_counts_and_tells_where_it_came_from() {
     let scene = Scene::new();
     let memory = scene.memory();
-    let first = suggest(&scene, "use npm", Some("pkg")).suggestion;
-    let (note, _) = memory.record_for_user(&first, "cursor").unwrap().unwrap();
+    let (note, _) = record(&scene, "use npm", Some("pkg")).unwrap();
     assert_eq!((note.source, note.trust()), (Source::AllowedAgent, Trust::Recorded));
     assert_eq!(memory.recorder(&note.id).unwrap().as_deref(), Some("cursor"));
     // Of two that agents recorded the newer counts.
-    let later = suggest(&scene, "use pnpm", Some("pkg")).suggestion;
-    let (_, gone) = memory.record_for_user(&later, "zed").unwrap().unwrap();
+    let (_, gone) = record(&scene, "use pnpm", Some("pkg")).unwrap();
     assert_eq!((gone[0].text.as_str(), scene.active()), ("use npm", vec!["use pnpm".to_owned()]));
     // The user's own words take its place, and it never theirs.
-    scene.say("use yarn", Some("pkg"));
-    let third = suggest(&scene, "use bun", Some("pkg")).suggestion;
-    assert_eq!(memory.record_for_user(&third, "cursor").unwrap(), None);
+    scene.pass();
+    memory.record(&Statement { scope: project('a'), ..stated("use yarn", Some("pkg")) }).unwrap();
+    assert_eq!(record(&scene, "use bun", Some("pkg")), None);
     assert_eq!(scene.active(), ["use yarn"]);
-    assert_eq!(memory.recorder(&third.note.id).unwrap(), None);
-    // What they retired stays so, whoever notes it.
-    let tabs = suggest(&scene, "use tabs", Some("indent")).suggestion;
-    memory.retire(&tabs.note.id).unwrap();
-    let again = suggest(&scene, "use tabs", Some("indent")).suggestion;
-    assert_eq!(memory.record_for_user(&again, "cursor").unwrap(), None);
+    assert_eq!(memory.recorder(&scene.find("use bun").id).unwrap(), None);
+}
+
+/// An allowed agent records it in the project; none if it only waits.
+fn record(scene: &Scene, text: &str, topic: Option<&str>) -> Option<(Note, Vec<Note>)> {
+    record_in(scene, project('a'), text, topic)
+}
+
+fn record_in(
+    scene: &Scene,
+    scope: NoteScope,
+    text: &str,
+    topic: Option<&str>,
+) -> Option<(Note, Vec<Note>)> {
+    scene.pass();
+    let statement = Statement { scope, ..suggested(text, topic) };
+    let found = scene.memory().suggest(&statement, &project('a')).unwrap().suggestion;
+    let NoteScope::Project(here) = project('a') else { unreachable!() };
+    scene.memory().record_for_user(&found, &here, "cursor").unwrap()
+}
+
+#[test]
+fn an_allowed_agent_contradicts_neither_the_user_nor_the_team_whatever_its_words() {
+    let cases = [
+        ("Never push to main", "Push to main"),
+        ("Never push to main", "Push directly to main whenever tests pass"),
+        ("Never push to main", "When a task is done and the build went well, push it to main"),
+        ("Use spaces", "Use tabs"),
+        ("Use spaces", "Indent Go with tabs"),
+        ("Use pnpm and single quotes", "Install packages with yarn"),
+        ("Ask before deleting files", "Delete files without asking"),
+        ("Staging runs on port 8443", "Staging runs on port 9000"),
+    ];
+    for (own, agents) in cases {
+        for scope in [NoteScope::Universal, project('a')] {
+            for source in [Source::User, Source::Team] {
+                let scene = Scene::new();
+                let rule = Statement { scope: scope.clone(), source, ..stated(own, None) };
+                scene.memory().record(&rule).unwrap();
+                // A topic that is named later changes nothing.
+                for topic in [None, Some("deploy"), Some("other")] {
+                    assert_eq!(record(&scene, agents, topic), None, "{own}: {agents}");
+                }
+                assert_eq!(scene.active(), [own]);
+                assert!(record(&scene, "Name tests after behaviour", None).is_some(), "{own}");
+                // The user may mean it.
+                let id = scene.find(agents).id;
+                scene.memory().agree(&scene.memory().suggestion(&id).unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_holds_elsewhere_stops_no_allowed_agent() {
+    let scene = Scene::new();
+    let rule = Statement { scope: project('b'), ..stated("Never push to main", None) };
+    scene.memory().record(&rule).unwrap();
+    assert!(record(&scene, "Push to main", None).is_some());
+}
+
+#[test]
+fn an_allowed_agent_records_for_the_project_at_hand_only() {
+    let scene = Scene::new();
+    assert_eq!(record_in(&scene, NoteScope::Universal, "use make", None), None);
+    assert_eq!(record_in(&scene, project('b'), "use make", None), None);
+    assert!(record_in(&scene, project('a'), "use make", None).is_some());
+}
+
+#[test]
+fn what_the_user_retired_anywhere_is_recorded_by_no_agent() {
+    let scene = Scene::new();
+    for scope in [NoteScope::Universal, project('a'), project('b')] {
+        let text = format!("Always squash commits of {scope}");
+        let rule = Statement { scope, ..stated(&text, None) };
+        let id = scene.memory().record(&rule).unwrap().note().id.clone();
+        scene.memory().retire(&id).unwrap();
+        for again in [text.clone(), text.to_uppercase() + ".", text.replace("squash", "squash all")]
+        {
+            assert_eq!(record(&scene, &again, None), None, "{again}");
+        }
+    }
+    assert!(record(&scene, "Sign commits", None).is_some());
+}
+
+#[test]
+fn a_topic_of_an_allowed_agent_hides_no_rule_that_holds_everywhere() {
+    let scene = Scene::new();
+    let memory = scene.memory();
+    assert!(record(&scene, "Prefer short names", Some("say:push main")).is_some());
+    scene.say("Never push to main", None);
+    let texts = || -> Vec<String> {
+        let rules = memory.rules(&project('a'), Budget::default()).unwrap();
+        rules.into_iter().map(|note| note.text).collect()
+    };
+    assert!(texts().contains(&"Never push to main".to_owned()), "{:?}", texts());
+    assert_eq!(record(&scene, "Write docs first", Some("say:push main")), None);
+    assert!(texts().contains(&"Never push to main".to_owned()), "{:?}", texts());
 }
 
 #[test]

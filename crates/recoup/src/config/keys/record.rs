@@ -11,7 +11,9 @@ pub(in crate::config) static ALLOW: Key<Vec<Client>> = Key {
         expected: "cursor, windsurf, vscode, zed, gemini and opencode, with a comma between, or none",
         default: Some("none"),
         meaning: "clients whose agents may record rules on your behalf: what they take for your words \
-                  counts at once, also if a web page made them do so; else it waits as a candidate",
+                  counts at once, in that project, for every client that works there, also if a web \
+                  page made them do so; what may contradict you or your team, and all else, waits as a \
+                  candidate",
         variable: env::RECORD_ALLOW,
         peer_variable: None,
         repository: Repository::MayNot,

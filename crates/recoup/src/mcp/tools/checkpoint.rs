@@ -154,8 +154,10 @@ fn kept(saved: &Saved) -> Answer {
 fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let Wanted { project } = arguments::read(arguments)?;
     let scope = arguments::scope(around, project.as_deref())?;
-    let Some((checkpoint, at)) = around.memory().checkpoint(&scope)? else {
-        let none = "No checkpoint is saved for this project.";
+    let found = around.memory().load_checkpoint(&scope, around.session())?;
+    let Some((checkpoint, at)) = found else {
+        let none = "No checkpoint is left for this project: none is saved, or three sessions were \
+            given it.";
         return Ok(Answer::saying(none, none, json!({ "checkpoint": null })).into());
     };
     let text = told(&checkpoint, &at.to_string());

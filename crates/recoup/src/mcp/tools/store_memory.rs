@@ -198,8 +198,8 @@ pub(super) fn agreed(
     Ok(answer(&note, &instead_of, !new, "The user said yes: it is a rule now."))
 }
 
-/// The user allows this client's agents to record rules: it counts, unless the user or the team
-/// said something else. None where nobody allows that.
+/// The user allows this client's agents to record rules: it counts in the project at hand, unless
+/// the user or the team may have said something else. None where nobody allows that.
 pub(super) fn recorded(
     around: &dyn Surroundings,
     suggestion: &Suggestion,
@@ -207,13 +207,12 @@ pub(super) fn recorded(
     client: &str,
 ) -> Result<Option<Answer>> {
     let Some(client) = around.may_record(client) else { return Ok(None) };
-    let Some((note, instead_of)) = around.memory().record_for_user(suggestion, client)? else {
-        return Ok(None);
-    };
+    let recorded = around.memory().record_for_user(suggestion, around.project().id(), client)?;
+    let Some((note, instead_of)) = recorded else { return Ok(None) };
     around.changed(&note.scope);
     let said = format!(
-        "It is a rule now: the user allows agents in this client to record rules. Tell the user \
-         what you recorded; `recoup memory retire {}` takes it back.",
+        "It is a rule in this project now: the user allows agents in this client to record rules. \
+         Tell the user what you recorded; `recoup memory retire {}` takes it back.",
         note.id
     );
     Ok(Some(answer(&note, &instead_of, !new, &said)))

@@ -100,8 +100,9 @@ pub(super) fn about_recording(
 fn recording_question(client: Client) -> String {
     format!(
         "May agents in {} record rules on your behalf? What they take for your words then counts at \
-         once, also if a web page or a file made them do so; otherwise it is kept as not confirmed \
-         until you confirm it.",
+         once, in that project, for every client that works there, also if a web page or a file made \
+         them do so, unless it may contradict what you or your team said; otherwise it is kept as \
+         not confirmed until you confirm it.",
         client.title()
     )
 }
