@@ -143,7 +143,7 @@ prop_compose! {
         parts in any::<Vec<(String, String, bool)>>(),
         tags in any::<Vec<String>>(),
         cost in any::<(Option<u64>, Option<u64>, Option<u64>, Option<u64>)>(),
-        (began, failure, joined) in any::<(Option<i64>, bool, bool)>(),
+        (began, failure, streams_merged) in any::<(Option<i64>, bool, bool)>(),
     ) -> Header {
         let part = |(name, value, shown): &(String, String, bool)| {
             if *shown { Part::shown(name, value) } else { Part::hidden(name, value) }
@@ -158,7 +158,7 @@ prop_compose! {
             parts: parts.iter().map(part).collect(),
             cost: Cost { millis, input_tokens, output_tokens, micro_dollars },
             failure,
-            joined,
+            streams_merged,
             began: began.map(Timestamp::from_millis),
         }
     }
