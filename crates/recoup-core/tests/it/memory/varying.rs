@@ -136,6 +136,7 @@ fn a_fix_that_keeps_a_value_is_given_for_that_value_only() {
     for (failed, error, worked, values) in [
         ("git push", upstream, "git push origin HEAD:VALUE", [a, b]),
         ("git push", upstream, "git push origin 'VALUE'", [a, b]),
+        ("git pull", "fatal: no merge for the branch VALUE.", "git pull origin \"VALUE\"", [a, b]),
         ("git push", upstream, "git tag x-VALUE && git push -u origin VALUE", [a, b]),
         ("git push origin VALUE", "error: no", "git push --to=VALUE origin VALUE", [a, b]),
         ("rmdir VALUE", "rmdir: 'VALUE' is odd", "rmdir -p VALUE", ["out/a", "out/b"]),

@@ -153,7 +153,7 @@ fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
         return None;
     }
     let mut words = error.split_whitespace().skip_while(|word| *word != "branch");
-    let name = words.nth(1)?.trim_matches(['\'', '"', '`']);
+    let name = words.nth(1)?.trim_matches(['\'', '"', '`', '.', ',', ':', ';']);
     let is_small = || search::words(name).iter().all(|word| word.is_small);
     (is_branch(name) && !is_small()).then_some(name)
 }
