@@ -42,6 +42,9 @@ fn what_another_call_would_have_done_is_taught() {
         ("psql app", "psql: connection refused", "psql --port 5433 app"),
         ("docker compose up", "no such service: web", "docker compose up --profile web"),
         ("make deploy", "error: ENV is not set", "make deploy ENV=staging"),
+        ("make all", "error: no makefile", "make -f build.mk all"),
+        ("kubectl apply --wait", "error: must specify one", "kubectl apply -f a.yml --wait"),
+        ("helm delete --prune web", "error: no such release", "helm delete --prune -n web web"),
     ] {
         let text = lesson(failed, error, worked).unwrap_or_else(|| panic!("{failed}"));
         assert!(text.starts_with(&format!("`{failed}` fails (exit code 1")), "{text}");
@@ -64,6 +67,7 @@ fn what_comes_of_the_work_itself_is_not() {
         ("git push", "! [rejected] main -> main (fetch first)", "git push -u"),
         ("python a.py", "python: can't open file 'a.py'", "python a.py --all"),
         ("node a.js", "Error: connect ECONNREFUSED 127.0.0.1:3000", "node a.js --retry"),
+        ("git switch a", "fatal: invalid reference: a", "git switch -c a"),
         ("git checkout -b a", "fatal: a branch named 'a' already exists", "git checkout a"),
     ] {
         assert_eq!(lesson(failed, error, worked), None, "{failed}");
@@ -142,6 +146,17 @@ fn no_way_around_a_safeguard_is_taught() {
         ("cargo publish", "cargo publish --allow-dirty"),
         ("gh pr merge 1", "gh pr merge 1 --admin"),
         ("prisma db push", "prisma db push --accept-data-loss"),
+        ("docker rm web/one", "docker rm -f web/one"),
+        ("docker rm web/one", "docker rm web/one -vf"),
+        ("podman rm web/one", "podman rm -f web/one"),
+        ("kubectl delete pod web", "kubectl delete pod -f --now web"),
+        ("git push origin --delete topic", "git push --mirror origin --delete topic"),
+        ("git push origin topic", "git push --prune origin topic"),
+        ("git push origin topic", "git push -o ci.bypass origin topic"),
+        ("git push", "git push origin +topic"),
+        ("git push", "git push origin :topic"),
+        ("docker build .", "docker system prune -a && docker build ."),
+        ("rsync -a x/ y/", "rsync -a --delete-after x/ y/"),
     ] {
         assert_eq!(lesson(failed, "error: not allowed here", worked), None, "{worked}");
     }

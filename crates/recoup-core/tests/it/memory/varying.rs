@@ -119,8 +119,89 @@ fn safeguards_rules_and_hostile_names_count_whatever_the_branch() {
     assert_eq!(text, "`git push` fails (exit code 1); `git push -u origin topic` works");
 }
 
+/// The text of the lesson that a failure brings, if it counts.
+fn brought(scene: &Scene, session: &str, failed: &str, error: &str) -> Option<String> {
+    let kind = Kind::of(failed).unwrap().to_string();
+    let push = ran(&kind, failed, session);
+    scene.fails(session, &push, error);
+    let scope = super::lessons::session(session).scope;
+    let found = scene.memory().lesson_for(&push, error, &scope).unwrap();
+    found.filter(|note| note.status == Status::Active).map(|note| note.text)
+}
+
+#[test]
+fn a_fix_that_keeps_a_value_is_given_for_that_value_only() {
+    let upstream = "fatal: The current branch VALUE has no upstream branch.";
+    let (a, b) = ("feature-12", "feature-13");
+    for (failed, error, worked, values) in [
+        ("git push", upstream, "git push origin HEAD:VALUE", [a, b]),
+        ("git push", upstream, "git push origin 'VALUE'", [a, b]),
+        ("git pull", "fatal: no merge for the branch VALUE.", "git pull origin \"VALUE\"", [a, b]),
+        ("git push", upstream, "git tag x-VALUE && git push -u origin VALUE", [a, b]),
+        ("git push origin VALUE", "error: no", "git push --to=VALUE origin VALUE", [a, b]),
+        ("rmdir VALUE", "rmdir: 'VALUE' is odd", "rmdir -p VALUE", ["out/a", "out/b"]),
+        (
+            "terraform apply envs/VALUE/main.tf",
+            "Error: state is not initialised",
+            "terraform apply -var-file=envs/VALUE/x.tfvars envs/VALUE/main.tf",
+            ["staging", "prod"],
+        ),
+        (
+            "terraform apply envs/VALUE",
+            "Error: state is not initialised",
+            "terraform apply -var-file=vars/VALUE.tfvars envs/VALUE",
+            ["staging", "prod"],
+        ),
+        ("gh pr merge VALUE", "error: no", "gh pr merge VALUE -b pr-VALUE", ["12", "13"]),
+    ] {
+        let scene = Scene::new();
+        let [one, other] =
+            values.map(|value| [failed, error, worked].map(|it| it.replace("VALUE", value)));
+        learned(&scene, &one[1], &[(&one[0], &one[2])]);
+        assert_eq!(brought(&scene, "other", &other[0], &other[1]), None, "{worked}");
+        let text = brought(&scene, "same", &one[0], &one[1]).unwrap_or_else(|| panic!("{worked}"));
+        assert!(text.starts_with(&format!("`{}` fails (exit code 1", one[0])), "{text}");
+        assert!(text.ends_with(&format!("; `{}` works", one[2])), "{text}");
+        assert!(text[..text.find(';').unwrap()].contains(values[0]), "names its value: {text}");
+        assert_eq!(brought(&scene, "third", &other[0], &other[1]), None, "{worked}");
+    }
+}
+
+#[test]
+fn values_whose_fixes_differ_have_no_lesson_in_common() {
+    let error = "error: state is not initialised";
+    let fix = |path: &str, option: &str| {
+        (format!("terraform apply {path}"), format!("terraform apply {option} {path}"))
+    };
+    let scene = Scene::new();
+    for (n, option) in ["--with=s", "--with=p", "--with=s", "--with=t"].into_iter().enumerate() {
+        let (failed, worked) = fix(&format!("envs/{n}x/main.sh"), option);
+        let (kind, session) = (Kind::of(&failed).unwrap().to_string(), format!("session {n}"));
+        scene.fails(&session, &ran(&kind, &failed, &format!("{n} failed")), error);
+        scene.works(&session, &ran(&kind, &worked, &format!("{n} worked")));
+        assert_eq!(scene.active(), [""; 0], "{option}");
+    }
+    let (failed, worked) = fix("envs/9x/main.sh", "--with=t");
+    let kind = Kind::of(&failed).unwrap().to_string();
+    scene.fails("nine", &ran(&kind, &failed, "9 failed"), error);
+    scene.works("nine", &ran(&kind, &worked, "9 worked"));
+    assert_eq!(scene.active().len(), 1, "two in a row agree");
+}
+
+#[test]
+fn a_lesson_of_an_earlier_version_keeps_the_value_that_its_fix_keeps() {
+    let scene = Scene::new();
+    earlier(&scene, "git push origin HEAD:");
+    scene.memory().settle().unwrap();
+    assert_eq!(scene.active().len(), 3);
+    let error = |branch| format!("fatal: The current branch {branch} has no upstream branch");
+    let text = brought(&scene, "four", "git push", &error("feature-b")).unwrap();
+    assert!(text.ends_with("; `git push origin HEAD:feature-b` works"), "{text}");
+    assert_eq!(brought(&scene, "five", "git push", &error("feature-d")), None);
+}
+
 /// Lessons as an earlier version kept them: one for each branch.
-fn earlier(scene: &Scene) {
+fn earlier(scene: &Scene, fix: &str) {
     for branch in ["feature-a", "feature-b", "feature-c"] {
         let call = |what: &str| format!("{branch} {what}");
         // Not an error that this version generalises.
@@ -128,7 +209,7 @@ fn earlier(scene: &Scene) {
         for session in ["one", "two"] {
             let name = format!("{branch} {session}");
             scene.fails(&name, &ran("git push", "git push", &call(session)), &error);
-            let worked = format!("git push -u origin {branch}");
+            let worked = format!("{fix}{branch}");
             scene.works(&name, &ran("git push", &worked, &call(&format!("{session} worked"))));
         }
     }
@@ -143,7 +224,7 @@ fn earlier(scene: &Scene) {
 #[test]
 fn lessons_of_an_earlier_version_become_one() {
     let scene = Scene::new();
-    earlier(&scene);
+    earlier(&scene, "git push -u origin ");
     assert_eq!(scene.active().len(), 3);
     scene.memory().settle().unwrap();
     let text = "`git push` fails (exit code 1, no upstream branch); \

@@ -69,6 +69,20 @@ fn what_a_command_varies_in_is_one_lesson() {
 }
 
 #[test]
+fn what_works_for_one_branch_only_is_not_given_on_another() {
+    let home = Home::new();
+    let first = Talk::new(&home, "one");
+    pushes(&first, "feature-a", "1").is_silent();
+    first.succeeds("git push origin HEAD:feature-a", "2").is_silent();
+    pushes(&Talk::new(&home, "two"), "feature-b", "3").is_silent();
+    let lesson = "`git push` fails (exit code 128, no upstream branch: `feature-a`); \
+                  `git push origin HEAD:feature-a` works";
+    pushes(&Talk::new(&home, "three"), "feature-a", "4").has_rules(&[lesson]);
+    pushes(&Talk::new(&home, "four"), "feature-b", "5").is_silent();
+    assert_eq!(remembered(&home, "active"), [lesson]);
+}
+
+#[test]
 fn another_failure_of_the_same_command_brings_nothing() {
     let home = Home::new();
     learn(&home);

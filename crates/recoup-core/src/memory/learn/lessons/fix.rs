@@ -35,10 +35,10 @@ pub(super) fn is_the_same(failed: &str, kind: &str, worked: &str) -> bool {
 
 /// Whether it is worth teaching: the failure was not the work's own, nor a mere look, and
 /// nothing is gone around.
-pub(super) fn is_worth_teaching(error: &str, worked: &str) -> bool {
+pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
     !Kind::of(worked).is_some_and(|kind| kind.looks())
         && !work::is_of_the_work(error, worked)
-        && !safeguard::goes_around(worked)
+        && !safeguard::goes_around(failed, worked)
 }
 
 /// Tools of clients that change nothing, or whose changes are known as edits.

@@ -4,33 +4,53 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::teach::reword;
-use super::{Lesson, fix, learning, lesson, wording};
+use super::{Lesson, fix, learning, lesson, slots, wording};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::{NoteId, Source, keep, rows};
 
 /// Gives each lesson the signature that it has in this version, and joins those that share one.
 pub(in crate::memory) fn fold_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
-    const SQL: &str = "SELECT row, kind, command, error, fix, note, scope, signature FROM lessons
+    const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
                        ORDER BY row";
     let mut select = connection.prepare(SQL).map_err(learning)?;
-    let read = |row: &Row<'_>| Ok((lesson(row)?, row.get(6)?, row.get(7)?));
+    let read = |row: &Row<'_>| Ok((lesson(row)?, row.get(7)?));
     let all = select.query_map([], read).map_err(learning)?;
-    let all: rusqlite::Result<Vec<(Lesson, String, String)>> = all.collect();
-    for (old, scope, signature) in all.map_err(learning)? {
-        if old.signature() != signature {
+    let all: rusqlite::Result<Vec<(Lesson, String)>> = all.collect();
+    for (mut old, scope) in all.map_err(learning)? {
+        let (signature, fix) = of_this_version(&old);
+        if (&signature, &fix) != (&old.signature, &old.fix) {
+            (old.signature, old.fix) = (signature, fix);
             fold(connection, &old, &scope, now)?;
         }
     }
     Ok(())
 }
 
+/// The signature and the fix that a stored lesson has in this version.
+fn of_this_version(old: &Lesson) -> (String, Option<String>) {
+    let (slots, error) = (old.slots(), &old.cause.error);
+    let own = (old.values().own_signature(error), old.fix.clone());
+    if slots.is_empty() {
+        return own;
+    }
+    let Some(command) = old.fix.as_deref().and_then(fix::command_of) else {
+        return (slots.general_signature(error), old.fix.clone());
+    };
+    let is_general = command.split(' ').any(slots::is_placeholder);
+    if !is_general && slots.remain_in(&old.kind, command) {
+        return own;
+    }
+    let fix = fix::works(&slots.generalise(&old.kind, command));
+    (slots.general_signature(error), Some(fix))
+}
+
+/// Stores a lesson with another signature or fix than before.
 fn fold(connection: &Connection, old: &Lesson, scope: &str, now: Timestamp) -> Result<()> {
-    const SAME: &str = "SELECT row, kind, command, error, fix, note FROM lessons
-                        WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
-    let signature = old.signature();
+    const SAME: &str = "SELECT row, kind, command, error, fix, note, signature FROM lessons
+                        WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND row <> ?4";
     let same = connection
-        .query_row(SAME, params![scope, old.kind, signature], lesson)
+        .query_row(SAME, params![scope, old.kind, old.signature, old.row], lesson)
         .optional()
         .map_err(learning)?;
     let note = |lesson: &Lesson| {
@@ -50,18 +70,13 @@ fn fold(connection: &Connection, old: &Lesson, scope: &str, now: Timestamp) -> R
         Some(same) => join(connection, &same, old)?,
         None => {}
     }
-    let slots = old.slots();
-    let fix = old.fix.as_deref().map(|fix| match fix::command_of(fix) {
-        Some(command) => fix::works(&slots.generalise(&old.kind, command)),
-        None => fix.to_owned(),
-    });
     connection
         .execute(
             "UPDATE lessons SET signature = ?2, fix = ?3 WHERE row = ?1",
-            params![old.row, signature, fix],
+            params![old.row, old.signature, old.fix],
         )
         .map_err(learning)?;
-    match (note_of_old, &fix) {
+    match (note_of_old, &old.fix) {
         (Some(kept), Some(fix)) if kept.note.source == Source::Extraction => {
             reword(connection, &kept, wording::text(old, fix), now)
         }

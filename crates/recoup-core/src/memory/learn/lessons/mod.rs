@@ -26,7 +26,7 @@ use crate::memory::turn::{About, Happened, Turn, kept};
 use crate::memory::{Memory, Note, NoteId, NoteScope, rows};
 use crate::secrets::RedactedCommand;
 use slots::Slots;
-use wording::{FailureCause, is_shown_whole, quoted, readable, shown, signature};
+use wording::{FailureCause, is_shown_whole, quoted, readable, shown};
 
 /// A fix comes within minutes of its failure.
 const SOON: i64 = 15 * 60 * 1_000;
@@ -62,6 +62,8 @@ struct Lesson {
     cause: FailureCause,
     fix: Option<String>,
     note: Option<String>,
+    /// All that its sightings have in common; with its values if it is only about those.
+    signature: String,
 }
 
 /// When that was, and which call.
@@ -84,18 +86,27 @@ enum Made {
 }
 
 impl Lesson {
-    fn slots(&self) -> Slots {
+    /// Returns the values that it has this time.
+    fn values(&self) -> Slots {
         Slots::of(&self.kind, &self.command, &self.cause.error)
+    }
+
+    /// Returns the values that vary: none if it is about the values that it has.
+    fn slots(&self) -> Slots {
+        let values = self.values();
+        let is_own = self.signature == values.own_signature(&self.cause.error);
+        if is_own { Slots::default() } else { values }
+    }
+
+    /// True if another command worked the last time, perhaps for other values.
+    fn had_another_fix(&self, fix: &str) -> bool {
+        let known = self.fix.as_deref().filter(|known| fix::command_of(known).is_some());
+        !self.slots().is_empty() && known.is_some_and(|known| known != fix)
     }
 
     /// Returns what failed, whatever the values.
     fn general_command(&self) -> String {
         self.slots().generalise(&self.kind, &self.command)
-    }
-
-    /// Returns what all sightings of it have in common.
-    fn signature(&self) -> String {
-        signature(&self.slots().mask(&self.cause.error))
     }
 }
 
@@ -108,10 +119,12 @@ impl Memory {
         scope: &NoteScope,
     ) -> Result<Option<Note>> {
         const SQL: &str = "SELECT note FROM lessons
-                           WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND note IS NOT NULL";
+                           WHERE scope = ?1 AND kind = ?2 AND signature IN (?3, ?4)
+                           AND note IS NOT NULL ORDER BY signature = ?3 DESC LIMIT 1";
         let error = readable(&kept(&ran.command.hide_in(error)));
         let slots = Slots::of(ran.kind, &shown(&ran.command), &error);
-        let values = params![scope.to_string(), ran.kind, signature(&slots.mask(&error))];
+        let (own, general) = (slots.own_signature(&error), slots.general_signature(&error));
+        let values = params![scope.to_string(), ran.kind, own, general];
         let found = self.read(|connection| {
             let note: Option<String> = connection
                 .prepare_cached(SQL)
@@ -158,7 +171,14 @@ impl Turn<'_> {
             return Ok(None);
         }
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
+        let lesson = self.narrow_to_values(lesson, ran)?;
         match self.made_it_work(&lesson, ran, &failed)? {
+            // Values share a lesson only if the same works for them, twice in a row.
+            Made::Command(fix) if lesson.had_another_fix(&fix) => {
+                self.fix_with(&lesson, &fix)?;
+                self.doubt(&lesson)?;
+                self.see(&lesson, "passed", ran.call).map(|()| None)
+            }
             Made::Command(fix) => {
                 self.fix_with(&lesson, &fix)?;
                 self.see(&lesson, "fixed", ran.call)?;
@@ -181,24 +201,58 @@ impl Turn<'_> {
         }
     }
 
-    /// The failure of that kind, seen before or not.
+    /// The failure of that kind, seen before or not: with these values if that is known.
     fn lesson(&self, ran: &Ran<'_>, cause: FailureCause) -> Result<Lesson> {
+        const OWN: &str = "SELECT 1 FROM lessons WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
+        let (kind, command) = (ran.kind.to_owned(), shown(&ran.command));
+        let values = Slots::of(&kind, &command, &cause.error);
+        let own = values.own_signature(&cause.error);
+        let is_known = self
+            .connection
+            .prepare_cached(OWN)
+            .and_then(|mut select| {
+                select.exists(params![self.occasion.scope.to_string(), kind, own])
+            })
+            .map_err(learning)?;
+        let signature = if is_known { own } else { values.general_signature(&cause.error) };
+        self.stored(Lesson { row: 0, kind, command, cause, fix: None, note: None, signature })
+    }
+
+    /// The lesson whose fix this is: where the fix repeats values that are no placeholders, one
+    /// for these values alone. What failed in this session counts for that one then.
+    fn narrow_to_values(&self, lesson: Lesson, ran: &Ran<'_>) -> Result<Lesson> {
+        const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
+                            WHERE lesson = ?1 AND session = ?3 AND what = 'failed'";
+        let fix = fix::other_way(&lesson.command, ran.kind, &shown(&ran.command));
+        let slots = lesson.slots();
+        if !fix.is_some_and(|fix| slots.remain_in(&lesson.kind, &fix)) {
+            return Ok(lesson);
+        }
+        let (kind, command) = (lesson.kind.clone(), lesson.command.clone());
+        let (cause, signature) = (lesson.cause.clone(), slots.own_signature(&lesson.cause.error));
+        let own =
+            self.stored(Lesson { row: 0, kind, command, cause, fix: None, note: None, signature })?;
+        let values = params![lesson.row, own.row, self.occasion.session];
+        self.connection.execute(MOVE, values).map_err(learning)?;
+        self.doubt(&lesson)?;
+        Ok(own)
+    }
+
+    /// The row of a failure that was seen now.
+    fn stored(&self, seen: Lesson) -> Result<Lesson> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
                            ON CONFLICT (scope, kind, signature)
                            DO UPDATE SET error = ?5, updated = max(updated, ?6)
-                           RETURNING row, kind, command, error, fix, note";
-        let scope = self.occasion.scope.to_string();
-        let (kind, command) = (ran.kind.to_owned(), shown(&ran.command));
-        let seen = Lesson { row: 0, kind, command, cause, fix: None, note: None };
-        let (signature, cause) = (seen.signature(), seen.cause.to_string());
+                           RETURNING row, kind, command, error, fix, note, signature";
+        let (scope, cause) = (self.occasion.scope.to_string(), seen.cause.to_string());
         let known = self
             .connection
             .prepare_cached(SQL)
             .and_then(|mut insert| {
                 let now = self.now.as_millis();
-                let values = params![scope, seen.kind, signature, seen.command, cause, now];
+                let values = params![scope, seen.kind, seen.signature, seen.command, cause, now];
                 insert.query_row(values, lesson)
             })
             .map_err(learning)?;
@@ -219,7 +273,7 @@ impl Turn<'_> {
     /// its kind has worked since.
     fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
         const SQL: &str =
-            "SELECT lessons.row, kind, command, error, fix, note, at, call FROM sightings
+            "SELECT lessons.row, kind, command, error, fix, note, signature, at, call FROM sightings
                            JOIN lessons ON lessons.row = sightings.lesson
                            WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
                            ORDER BY at DESC LIMIT 1";
@@ -230,7 +284,7 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 let values = params![it.session, kind, it.scope.to_string()];
                 let found = |row: &Row<'_>| {
-                    Ok((lesson(row)?, Failed { at: row.get(6)?, call: row.get(7)? }))
+                    Ok((lesson(row)?, Failed { at: row.get(7)?, call: row.get(8)? }))
                 };
                 select.query_row(values, found).optional()
             })
@@ -261,7 +315,7 @@ impl Turn<'_> {
         if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
             let text = fix::works(&lesson.slots().generalise(&lesson.kind, &command));
             let useful = is_shown_whole(&ran.command)
-                && fix::is_worth_teaching(&lesson.cause.error, &command)
+                && fix::is_worth_teaching(&lesson.cause.error, &lesson.command, &command)
                 && !self.is_forbidden(&command)?;
             return Ok(match useful {
                 true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
@@ -341,6 +395,7 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
         cause: FailureCause::parse(&row.get::<_, String>(3)?),
         fix: row.get(4)?,
         note: row.get(5)?,
+        signature: row.get(6)?,
     })
 }
 

@@ -52,18 +52,40 @@ const SETTINGS: [&str; 9] = [
     "stricthostkeychecking",
 ];
 
+/// Words of options and sub-commands that destroy something. Where the failed command says so
+/// too, that is what was wanted.
+const DESTROYS: &str =
+    " bypass delete destroy discard drop force hard mirror overwrite prune purge wipe ";
+
 /// How deep `sh -c 'sh -c …'` is looked into.
 const DEEPEST: u8 = 3;
 
-/// Whether a command goes around a safeguard.
-pub(super) fn goes_around(line: &str) -> bool {
-    goes_around_within(line, DEEPEST)
+/// True if a command that worked goes around a safeguard, or does harm that the failed one did not.
+pub(super) fn goes_around(failed: &str, worked: &str) -> bool {
+    let known = commands(failed).into_iter().flatten();
+    let known: Vec<String> =
+        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    goes_around_within(worked, &known, DEEPEST)
 }
 
-fn goes_around_within(line: &str, depth: u8) -> bool {
-    let script =
-        |word: &String| depth > 0 && word.contains(' ') && goes_around_within(word, depth - 1);
-    commands(line).iter().any(|words| does(words) || words.iter().any(script))
+/// True if words beside those that are known destroy something, or are a `-f` that takes no file.
+fn adds_harm(known: &[String], words: &[String]) -> bool {
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
+        let name = word.split('=').next().unwrap_or(word).to_lowercase();
+        let is_setting = !word.starts_with('-') && word.contains('=');
+        let destroys = |part: &str| DESTROYS.split_ascii_whitespace().any(|it| it == part);
+        (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
+            || (is_short(word, 'f') && !words.get(at + 1).is_some_and(is_file))
+    })
+}
+
+fn goes_around_within(line: &str, known: &[String], depth: u8) -> bool {
+    let script = |word: &String| {
+        depth > 0 && word.contains(' ') && goes_around_within(word, known, depth - 1)
+    };
+    let harms = |words: &Vec<String>| does(words) || adds_harm(known, words);
+    commands(line).iter().any(|words| harms(words) || words.iter().any(script))
 }
 
 fn does(words: &[String]) -> bool {
@@ -78,6 +100,7 @@ fn does(words: &[String]) -> bool {
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
         || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
         || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
+        || (program == "git" && has("push") && words.iter().any(|it| it.starts_with(['+', ':'])))
         || (matches!(program.as_str(), "curl" | "wget") && short('k'))
         || matches!(program.as_str(), "true" | ":")
         || (program == "set" && has("+e"))

@@ -1,6 +1,7 @@
 //! Values that a command has only this time: its branch, path or number. What the fix repeats of
 //! the failure varies; what the fix adds is the lesson.
 
+use super::wording::signature;
 use super::work::{has_code_ending, is_place_option};
 use crate::memory::inject::{BRANCH, NUMBER, PATH};
 use crate::memory::learn::failure::leads_to_host;
@@ -47,6 +48,36 @@ impl Slots {
         named.fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot))
     }
 
+    /// True if a command of that kind says more of these values than placeholders can: in quotes,
+    /// behind an option, within another word, or a directory of a path.
+    pub(super) fn remain_in(&self, kind: &str, command: &str) -> bool {
+        let general = self.generalise(kind, command);
+        let mut rest =
+            general.split(' ').filter(|word| !is_placeholder(word) && !is_of_kind(word, kind));
+        rest.any(|word| self.0.iter().any(|(value, _)| tells_of(word, value)))
+    }
+
+    /// Returns the signature of a failure with that error, whatever these values.
+    pub(super) fn general_signature(&self, error: &str) -> String {
+        signature(&self.mask(error))
+    }
+
+    /// Returns the signature of a failure with that error and with these very values.
+    pub(super) fn own_signature(&self, error: &str) -> String {
+        let values = self.0.iter().map(|(value, _)| format!("\n{value}"));
+        signature(error) + &values.collect::<String>()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the value that a fix repeats and its failed command does not show.
+    pub(super) fn hidden_value(&self, failed: &str, fix: &str) -> Option<&str> {
+        let values = self.0.iter().map(|(value, _)| value.as_str());
+        values.into_iter().find(|value| fix.contains(value) && !failed.contains(value))
+    }
+
     /// True if a name is one of these values, or the end of one.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(value, _)| value.ends_with(name))
@@ -56,10 +87,6 @@ impl Slots {
 /// The words of a command as they are typed, with a placeholder for those that vary. Options, what
 /// stands in quotes, the words of the kind and places (`cd web`, `-C web`) do not.
 fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static str>)> {
-    let is_of_kind = |word: &str| {
-        let word = word.strip_prefix("./").unwrap_or(word);
-        kind.split(' ').any(|it| it == word)
-    };
     let (mut is_quoted, mut before) = (false, "");
     // The program, its sub-command and its arguments so far.
     let mut command: Vec<&str> = Vec::new();
@@ -71,7 +98,7 @@ fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static 
         let is_place =
             is_place_option(before) || matches!(command.first(), Some(&("cd" | "pushd")));
         let is_argument = !word.starts_with('-') && !word.contains('=') && !is_place;
-        let varies = is_bare && is_argument && !is_of_kind(word);
+        let varies = is_bare && is_argument && !is_of_kind(word, kind);
         marked.push((word, if varies { slot_for(word, &command) } else { None }));
         if is_bare && (word.ends_with(';') || matches!(word, "&&" | "||" | "|" | "&")) {
             command.clear();
@@ -81,6 +108,28 @@ fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static 
         before = word;
     }
     marked
+}
+
+fn is_of_kind(word: &str, kind: &str) -> bool {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    kind.split(' ').any(|it| it == word)
+}
+
+/// True for what stands for a value.
+pub(super) fn is_placeholder(word: &str) -> bool {
+    [BRANCH, PATH, NUMBER].contains(&word)
+}
+
+/// True if a word contains a value, or one of the names in a path. Short names only count whole.
+fn tells_of(word: &str, value: &str) -> bool {
+    let mut names = value.split('/').map(|name| name.split('.').next().unwrap_or(name));
+    let is_whole = |name: &str| word.split(|c| !joins(c)).any(|it| it == name);
+    word.contains(value)
+        || names.any(|name| match name.len() {
+            0 => false,
+            1 | 2 => is_whole(name),
+            _ => word.contains(name),
+        })
 }
 
 /// The placeholder for an argument, by where it stands behind `before` and how it looks.
@@ -104,7 +153,7 @@ fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
         return None;
     }
     let mut words = error.split_whitespace().skip_while(|word| *word != "branch");
-    let name = words.nth(1)?.trim_matches(['\'', '"', '`']);
+    let name = words.nth(1)?.trim_matches(['\'', '"', '`', '.', ',', ':', ';']);
     let is_small = || search::words(name).iter().all(|word| word.is_small);
     (is_branch(name) && !is_small()).then_some(name)
 }
@@ -127,15 +176,18 @@ fn is_path(word: &str) -> bool {
 
 /// Replaces a value where it stands as a word of its own.
 fn replace_name(text: &str, value: &str, with: &str) -> String {
-    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(value) {
         let (before, after) = (&rest[..at], &rest[at + value.len()..]);
         let last = before.chars().next_back().or_else(|| out.chars().next_back());
-        let is_whole = !joins(last) && !joins(after.chars().next());
+        let is_whole = !last.is_some_and(joins) && !after.starts_with(joins);
         out.push_str(before);
         out.push_str(if is_whole { with } else { value });
         rest = after;
     }
     out + rest
+}
+
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || c == '-' || c == '_'
 }

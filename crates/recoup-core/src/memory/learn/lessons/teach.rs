@@ -26,6 +26,11 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
+    /// True if a lesson with that much counts.
+    fn is_enough(&self) -> bool {
+        self.fixes > 0 && (self.sessions >= ENOUGH || self.fixes >= ENOUGH)
+    }
+
     /// Whether anything is known to work, or may.
     pub(super) fn has_fix(&self) -> bool {
         self.fixes + self.maybes > 0
@@ -43,8 +48,7 @@ impl Turn<'_> {
         if self.is_forbidden(fix)? {
             return Ok(None);
         }
-        let often = evidence.sessions >= ENOUGH || evidence.fixes >= ENOUGH;
-        let promoted = evidence.fixes > 0 && often;
+        let promoted = evidence.is_enough();
         let Some(before) = self.write_down(lesson, fix)? else { return Ok(None) };
         match (before.status, promoted) {
             (Status::Candidate, true) => {
@@ -60,6 +64,20 @@ impl Turn<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Takes back that a lesson counts, if there is no longer enough evidence for it.
+    pub(super) fn doubt(&self, lesson: &Lesson) -> Result<()> {
+        let Some(note) = lesson.note.as_deref().map(NoteId::parse).transpose()? else {
+            return Ok(());
+        };
+        let is_taught = rows::by_id(self.connection, &note)?.is_some_and(|kept| {
+            kept.note.source == Source::Extraction && kept.note.status == Status::Active
+        });
+        if is_taught && !self.evidence(lesson)?.is_enough() {
+            keep::set_status(self.connection, &note, Status::Candidate, "doubted", self.now)?;
+        }
+        Ok(())
     }
 
     pub(super) fn evidence(&self, lesson: &Lesson) -> Result<Evidence> {
@@ -129,7 +147,7 @@ impl Lesson {
     /// Its own, wherever it goes: no other lesson is about the same.
     fn topic(&self) -> String {
         let print =
-            Digest::of(format!("{}\n{}", self.general_command(), self.signature()).as_bytes());
+            Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
 }

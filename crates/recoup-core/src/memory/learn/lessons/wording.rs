@@ -51,7 +51,11 @@ pub(super) fn text(lesson: &Lesson, fix: &str) -> String {
     let class = error_class(&cause.error, cause.exit).map(str::to_owned);
     let why: Vec<String> = exit.into_iter().chain(class).collect();
     let subject = error_subject(&cause.error, &lesson.command);
-    let subject = subject.filter(|name| !slots.has(name)).map(quoted);
+    let values = lesson.values();
+    let subject = subject
+        .filter(|name| !slots.has(name))
+        .or_else(|| values.hidden_value(&lesson.command, fix).filter(|_| slots.is_empty()))
+        .map(quoted);
     let why = why.into_iter().reduce(|exit, class| format!("{exit}, {class}"));
     let why = match (why, subject) {
         (Some(why), Some(subject)) => format!(" ({why}: {subject})"),

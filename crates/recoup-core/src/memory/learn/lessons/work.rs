@@ -9,7 +9,7 @@ const TESTS: [&str; 10] =
     ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
 
 /// Words of tests, compilers and version control, in lower case.
-const OF_THE_WORK: [&str; 45] = [
+const OF_THE_WORK: [&str; 47] = [
     "assert",
     "expect(",
     "panicked at",
@@ -51,6 +51,8 @@ const OF_THE_WORK: [&str; 45] = [
     "uncommitted changes",
     "would be overwritten",
     "did not match any file",
+    "invalid reference",
+    "couldn't find remote ref",
     "no such process",
     "could not resolve host",
     "network is unreachable",
