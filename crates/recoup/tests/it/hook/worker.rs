@@ -260,6 +260,8 @@ fn what_remains_to_be_done_is_told_to_the_next_session_until_it_is_done() {
         let begun = Talk::new(&home, session).tell("SessionStart-startup").context;
         assert_eq!(begun.contains("Test the parser"), is_given, "{session}: {begun}");
     }
+    // It stays for those three, and for whoever asks.
+    assert!(home.run(&["memory", "checkpoint"]).expect(0).text().contains("Test the parser"));
     fs::write(&transcript, lines.clone() + &create("e", "Ship the parser", 3)).unwrap();
     stops(&Talk::new(&home, "one"), &transcript);
     settled(&home);
