@@ -1,8 +1,8 @@
 //! The one error of the engine: a kind that callers act on, a message that
 //! names the thing, context added on the way up, and the cause beneath.
 //!
-//! The engine never prints. What a person reads, and the exit code, is made
-//! from this in one place of the program (`cli/failure.rs`).
+//! The engine never prints. The program turns errors into messages and exit codes in one place
+//! (`cli/failure.rs`).
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,19 +10,19 @@ use std::fmt;
 /// `Result` with the engine's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What a caller can do about an error.
+/// Category of an [`Error`], by how a caller can react.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The caller asked for something that can't be meant: a bad key, TTL, scope or URL.
+    /// Invalid input: a bad key, TTL, scope or URL.
     Usage,
-    /// What the caller means is not there (any more): no file matches.
+    /// The requested thing does not exist (any more): no file matches.
     Absent,
-    /// The content itself can't be taken: not JSON, not representable.
+    /// The content is unusable: not JSON, not representable.
     Invalid,
     /// Stored data is damaged.
     Corrupt,
-    /// Someone else holds the store for longer than we may wait.
+    /// Another process holds the store for longer than we may wait.
     Locked,
     /// The store can be read, but not written.
     ReadOnly,
@@ -50,32 +50,32 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// Creates an error of `kind` with `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let inner = Inner { kind, message: message.into(), context: Vec::new(), source: None };
         Self { inner: Box::new(inner) }
     }
 
-    /// [`ErrorKind::Usage`], the most frequent one.
+    /// Creates an error of kind [`ErrorKind::Usage`], the most frequent one.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// The error beneath this one.
+    /// Sets the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.inner.source = Some(source.into());
         self
     }
 
-    /// What was being done when it happened; the outermost is said first.
+    /// Adds the action that failed; the outermost is shown first.
     #[must_use]
     pub fn context(mut self, doing: impl Into<String>) -> Self {
         self.inner.context.push(doing.into());
         self
     }
 
-    /// What a caller can do about it.
+    /// The category of this error.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
@@ -114,13 +114,13 @@ impl StdError for Error {
     }
 }
 
-/// Turns an operating-system error into ours, saying what was being done.
+/// Converts an operating-system error into an [`Error`] with context.
 pub trait IoContext<T> {
     /// `doing` names the action and the path.
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T>;
 
-    /// The same for what writes to a store: without permission to, it can only be
-    /// read, and whoever reads the error is told what to do about that.
+    /// Like [`Self::doing`], for writes to a store: a missing permission becomes
+    /// [`ErrorKind::ReadOnly`], for which the user gets a hint.
     fn writing(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 
@@ -140,7 +140,7 @@ impl<T> IoContext<T> for std::io::Result<T> {
     }
 }
 
-/// The kind that an operating-system error amounts to.
+/// Maps an operating-system error to a kind.
 pub fn kind_of_io(error: &std::io::Error) -> ErrorKind {
     use std::io::ErrorKind as Io;
     match error.kind() {

@@ -1,5 +1,5 @@
-//! The engine of Recoup: what agents, tools and commands returned, kept for as
-//! long as it is true.
+//! The engine of Recoup: a durable cache of what agents, tools and commands return, and a memory of
+//! what users tell them.
 //!
 //! No terminal, no environment, no runtime and no servers here: those live in
 //! the `recoup` package. ARCHITECTURE.md has the levels; a module uses only

@@ -11,4 +11,5 @@ mod command;
 mod docs;
 mod files;
 mod housekeeping;
+mod naming;
 mod tools;

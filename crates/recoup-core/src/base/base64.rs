@@ -1,6 +1,6 @@
 //! Just enough base64 to look inside a token or a report, in both alphabets.
 
-/// The bytes that `text` stands for, up to `most`; none if it is not base64.
+/// Decodes `text` into at most `most` bytes; `None` if it is not base64.
 pub fn decode(text: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(most.min(text.len()));
     let (mut bits, mut held) = (0u32, 0);

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Further away than any entry lives.
+    /// Later than any expiry.
     pub const MAX: Self = Self(i64::MAX);
 
     /// From milliseconds since 1970.
@@ -80,7 +80,7 @@ pub fn day_to_date(day: i64) -> String {
     Timestamp::from_millis(day.saturating_mul(86_400_000)).date()
 }
 
-/// The day of such a date, counted from 1970; none for what is no date.
+/// Days since 1970 of a date such as `2026-11-15`; `None` if it is invalid.
 pub fn date_to_day(date: &str) -> Option<i64> {
     let date: jiff::civil::Date = date.parse().ok()?;
     let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
@@ -125,7 +125,7 @@ impl ManualClock {
         Self(Arc::new(AtomicI64::new(now.0)))
     }
 
-    /// Moves it on.
+    /// Advances the time.
     pub fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.0.fetch_add(millis, Ordering::SeqCst);
@@ -138,18 +138,18 @@ impl Clock for ManualClock {
     }
 }
 
-/// How long something takes. Independent of the wall clock.
+/// Measures elapsed time, independent of the wall clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// From now on.
+    /// Starts now.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// So far.
+    /// Time since the start.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
@@ -166,13 +166,13 @@ impl Deadline {
         Self(Instant::now() + wait)
     }
 
-    /// What is left; zero when it has passed.
+    /// Time left; zero once the deadline has passed.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
     pub fn remaining(self) -> Duration {
         self.0.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it has passed.
+    /// True if the deadline has passed.
     pub fn passed(self) -> bool {
         self.remaining().is_zero()
     }

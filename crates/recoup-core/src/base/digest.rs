@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// How many bytes it has.
+    /// Length in bytes.
     pub const LEN: usize = 32;
 
     /// The digest of `bytes`.
@@ -20,7 +20,7 @@ impl Digest {
         hasher.finish()
     }
 
-    /// Its bytes.
+    /// The digest as bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -89,17 +89,17 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// A digest in the making, for what arrives piece by piece.
+/// Incremental SHA-256 hasher.
 #[derive(Debug, Clone, Default)]
 pub struct Hasher(Sha256);
 
 impl Hasher {
-    /// Nothing hashed yet.
+    /// Creates a hasher without input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Hashes `bytes` after what came before.
+    /// Appends `bytes` to the input.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }

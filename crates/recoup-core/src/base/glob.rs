@@ -1,20 +1,19 @@
-//! Globs, as anybody may have written them: bounded before they are compiled, because the
-//! compiler goes as deep as they are nested, and panics where what it made of them is too much.
+//! Globs from any author: limited before they are compiled, because the compiler recurses as deep
+//! as they nest, and panics on those that get too large.
 
 use globset::{GlobBuilder, GlobSet};
 
 use super::text::shortened;
 use crate::error::{Error, Result};
 
-/// The most of a glob that is taken, in bytes: no path is longer.
+/// Longest accepted glob, in bytes: no path is longer.
 const LONGEST: usize = 4_096;
-/// How many braces one may open. Nested or not: whether one is closed again only the compiler
-/// knows, and more than a few nobody writes.
+/// Most braces that a glob may open, nested or not: only the compiler knows which ones are closed.
 const BRACES: usize = 64;
-/// The most of a glob that an error repeats, in characters.
+/// Most characters of a glob that an error repeats.
 const SHOWN: usize = 200;
 
-/// What a `/` is in the path that is looked at.
+/// Treatment of `/` by wildcards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slash {
     /// Only a `/` or a `**` matches it.
@@ -23,7 +22,7 @@ pub(crate) enum Slash {
     IsCrossed,
 }
 
-/// The glob, ready to match; an error that names it where it is none, or too much of one.
+/// Compiles a glob; the error names it if it is invalid or too large.
 pub(crate) fn compile(text: &str, slash: Slash) -> Result<GlobSet> {
     let wrong = |why: String| {
         Error::usage(format!("invalid glob {:?}", shortened(text, SHOWN))).with_source(why)
@@ -33,12 +32,12 @@ pub(crate) fn compile(text: &str, slash: Slash) -> Result<GlobSet> {
     }
     let separates = slash == Slash::Separates;
     let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();
-    // A set of one: a matcher alone would panic over what can't be compiled.
+    // A set of one: a lone matcher would panic on a glob that can't be compiled.
     let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
     set.map_err(|error| wrong(shortened(&error.kind().to_string(), SHOWN).into_owned()))
 }
 
-/// What there is too much of.
+/// The limit that `text` exceeds.
 fn excess(text: &str) -> Option<String> {
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
     match text.len() {

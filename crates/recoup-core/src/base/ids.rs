@@ -1,4 +1,4 @@
-//! Fresh identifiers, for things that need a name nobody else has.
+//! Unique identifiers.
 
 use super::clock::Clock;
 
@@ -8,7 +8,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// 26 characters that sort by time: 48 bits of milliseconds, then 80 random ones
 /// (the layout of a ULID). A valid [`Name`](super::name::Name), safe in a path.
 ///
-/// Unique, not secret: anyone who needs an unguessable value needs another source.
+/// Unique, not secret: unsuitable for values that must be unguessable.
 pub fn fresh(clock: &dyn Clock) -> String {
     let millis = u128::from(clock.now().as_millis().max(0).cast_unsigned() & 0xffff_ffff_ffff);
     let random = fastrand::u128(..) & ((1 << 80) - 1);

@@ -1,4 +1,4 @@
-//! Which machine this is, as a fingerprint that gives nothing away.
+//! A fingerprint of this machine that reveals nothing else about it.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -7,9 +7,8 @@ use super::digest::{Digest, hex};
 
 /// Sixteen hex digits, the same on every run on this machine.
 ///
-/// From the operating system's machine id where there is one, else from the
-/// host's name. Machines that share both look alike: whoever compares
-/// fingerprints must still be right then, only slower.
+/// Made from the operating system's machine id, else from the host's name. Machines may share both:
+/// callers must stay correct then, only slower.
 pub fn fingerprint() -> &'static str {
     static FINGERPRINT: OnceLock<String> = OnceLock::new();
     FINGERPRINT.get_or_init(|| {

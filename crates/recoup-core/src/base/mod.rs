@@ -1,4 +1,4 @@
-//! What everything stands on: time, names, the project at hand, and files.
+//! Foundations: time, names, project identity and files.
 
 pub mod base64;
 pub mod clock;

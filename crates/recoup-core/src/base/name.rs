@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 /// The longest name.
 pub const MAX_LEN: usize = 128;
 
-/// 1 to 128 characters of `A-Z a-z 0-9 . _ -`, and neither `.` nor `..`: it
-/// can't leave a directory, and needs no quoting anywhere.
+/// A validated name: 1 to 128 characters of `A-Z a-z 0-9 . _ -`, and neither `.` nor `..`. Can't
+/// leave a directory, and needs no quoting anywhere.
 ///
 /// Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// Checks `text`; `what` says what it is meant to be, for the error.
+    /// Validates `text`; `what` names its role in the error.
     pub fn parse(what: &str, text: &str) -> Result<Self> {
         let fault = match text {
             "" => Some("it is empty".to_owned()),

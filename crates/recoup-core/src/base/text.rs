@@ -1,8 +1,8 @@
-//! Text as messages carry it.
+//! Text in messages.
 
 use std::borrow::Cow;
 
-/// At most `max` characters of `text`, and an ellipsis where there were more.
+/// Shortens `text` to `max` characters, with an ellipsis where it was cut.
 pub fn shortened(text: &str, max: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max) {
         None => Cow::Borrowed(text),

@@ -1,5 +1,4 @@
-//! How long a response may be used: the one parser of that, for flags, front
-//! matter and configuration.
+//! Time to live of cached responses: the one parser, for flags, front matter and configuration.
 //!
 //! Nothing is guessed and nothing is rounded: decimals are worked out digit by
 //! digit, cut to whole milliseconds, and what is not in the grammar is an error
@@ -22,16 +21,16 @@ const DAY: u64 = 24 * HOUR;
 const UNITS: [(&str, u64); 6] =
     [("w", 7 * DAY), ("d", DAY), ("h", HOUR), ("m", MINUTE), ("s", SECOND), ("ms", 1)];
 
-/// Understood but never printed, as no month or year is just that long.
+/// Parsed but never printed, as no month or year is just that long.
 const NOMINAL_UNITS: [(&str, u64); 2] = [("mo", 30 * DAY), ("y", 365 * DAY)];
 
-/// The most milliseconds: a moment is an `i64` of them.
+/// Maximum in milliseconds: a timestamp is an `i64` of them.
 const MAX_MILLIS: u64 = i64::MAX.cast_unsigned();
 
-/// The most of a given value that an error repeats, in characters.
+/// Most characters of a value that an error repeats.
 const MAX_SHOWN: usize = 80;
 
-/// How long a response may be used. In order: the smaller one is the stricter.
+/// Time to live of a cached response. Ordered from the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ttl {
     /// Not cached.
@@ -42,12 +41,12 @@ pub enum Ttl {
     Forever,
 }
 
-/// From 1 to [`i64::MAX`] milliseconds.
+/// Duration of 1 to [`i64::MAX`] milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millis(NonZeroU64);
 
 impl Millis {
-    /// `None` when there are none, or too many.
+    /// `None` for 0, and beyond [`i64::MAX`].
     pub const fn new(millis: u64) -> Option<Self> {
         match NonZeroU64::new(millis) {
             Some(some) if millis <= MAX_MILLIS => Some(Self(some)),
@@ -115,7 +114,7 @@ impl Ttl {
         Self::read(text).ok_or_else(|| refused(place, &Value::from(text).to_string()))
     }
 
-    /// The same without bare numbers, apart from 0: who types `30` may mean seconds or minutes,
+    /// Like [`Ttl::parse`], without bare numbers other than 0: `30` may mean seconds or minutes,
     /// and hardly ever milliseconds.
     ///
     /// ```

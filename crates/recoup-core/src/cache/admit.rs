@@ -1,16 +1,16 @@
-//! What may be kept: nothing with a secret in it. What people read of a question
-//! is redacted; results, full results, keys and tags with a secret are refused.
+//! Secret check before an entry is stored. Previews of the request are redacted; results, full
+//! results, keys and tags that contain a secret are refused.
 
 use crate::entry::{Body, Chunks as _, Draft, Identity};
 use crate::error::Result;
 use crate::key::{Id, Kind, Part};
 use crate::secrets::{self, Values};
 
-/// How much of a large body is looked at again with what follows it, so that a
-/// secret across two chunks is seen whole. A private key is the longest.
+/// How many bytes of a chunk are scanned again together with the next one, so that a secret across
+/// two chunks is found. Private keys are the longest secrets.
 const OVERLAP: usize = 32 << 10;
 
-/// The name of the rule that a draft breaks, if it does.
+/// The name of the first secret rule that matches the draft.
 pub(super) fn secret_in(id: &Id, draft: &Draft) -> Result<Option<&'static str>> {
     if let Some(rule) = secret_in_words(id, draft) {
         return Ok(Some(rule));
@@ -23,7 +23,8 @@ pub(super) fn secret_in(id: &Id, draft: &Draft) -> Result<Option<&'static str>> 
     Ok(None)
 }
 
-/// The same of what is known before there is a result.
+/// The name of the first secret rule that matches the key or the tags, which are known before the
+/// work.
 pub(super) fn secret_in_words(id: &Id, draft: &Draft) -> Option<&'static str> {
     let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
     words.find_map(|word| detect(word.as_bytes(), &draft.withheld))
@@ -49,7 +50,7 @@ fn detect(text: &[u8], withheld: &Values) -> Option<&'static str> {
     secrets::detect(text).or_else(|| withheld.detect(text))
 }
 
-/// The same names, with no secret in them.
+/// Redacts the secrets in an identity.
 pub(super) fn named_without_secrets(identity: Identity, withheld: &Values) -> Identity {
     let redacted = |text: Option<String>| {
         text.map(|text| withheld.redact(&secrets::redact(&text)).into_owned())
@@ -58,13 +59,13 @@ pub(super) fn named_without_secrets(identity: Identity, withheld: &Values) -> Id
     Identity { name: redacted(name), namespace: redacted(namespace), hash: redacted(hash) }
 }
 
-/// The same parts, with no secret in what is shown of them.
+/// Redacts the secrets in the previews of the parts.
 pub(super) fn without_secrets(kind: Kind, parts: Vec<Part>, withheld: &Values) -> Vec<Part> {
     let redacted = |preview: String| {
         let preview = secrets::redact(&preview).into_owned();
         withheld.redact(&preview).into_owned()
     };
-    // What is cut off first could have been what gives a secret away.
+    // Redact before shortening: a cut-off secret may no longer match its rule.
     let cleaned = |part: Part| {
         let nature = kind.nature(&part.name);
         Part { preview: part.preview.map(redacted), ..part }.kept(nature)

@@ -1,4 +1,4 @@
-//! Looking up, working where that is needed, and keeping the result: in one call.
+//! Look up, compute on a miss and store the result, in one call.
 
 use super::lookup::Request;
 use super::outcome::{Outcome, Reason};
@@ -7,40 +7,39 @@ use super::{Cache, Mode, Ttl};
 use crate::entry::{Body, Draft};
 use crate::error::{Error, Result};
 
-/// A result, and where it came from.
+/// A result and its origin.
 #[derive(Debug)]
 pub struct Computed {
     /// The result itself.
     pub body: Body,
-    /// Where it came from.
+    /// Origin of the result.
     pub how: How,
 }
 
-/// Where a result came from.
+/// Origin of a result.
 #[derive(Debug)]
 pub enum How {
-    /// It was there, or another caller made it meanwhile.
+    /// Served from the cache, or another caller computed it meanwhile.
     Hit,
-    /// It was there, past its TTL and within its grace: somebody else is making
-    /// another, or this caller tried to, and this is why it could not.
+    /// Served past its TTL and within its grace period. Another caller refreshes it, or this one
+    /// tried and failed with this error.
     Stale(Option<Error>),
-    /// This caller made it; this became of it. A fault of the store takes nothing
-    /// from the result, and is only told.
+    /// Computed by this caller. A store error does not affect the result.
     Computed(Result<Filled>),
-    /// This caller made it, and nobody keeps it, because it was not asked to be kept.
+    /// Computed by this caller and not stored, for this reason.
     Bypassed(Reason),
 }
 
 impl Cache {
-    /// The entry that is asked for; where there is none, what `compute` makes, with
-    /// how long that is good for (`Ttl::Off` for what must not be kept).
+    /// Returns the requested entry or, if there is none, the result of `compute`, which also
+    /// returns the TTL (`Ttl::Off` for results that must not be stored).
     ///
-    /// Of all who ask at once, one computes and the others wait for its result. If
-    /// it fails or panics, another takes over. A stale entry is served as it is to
-    /// all but the one who computes, and to that one too if it can't.
+    /// Of all concurrent callers one computes and the others wait for its result. If it fails or
+    /// panics, another takes over. A stale entry is served at once to all callers but the one that
+    /// computes, and to that one if it fails.
     ///
-    /// A miss with [`Mode::OnlyIfCached`] is a usage error: who wants to tell it from
-    /// others uses [`Cache::lookup`].
+    /// A miss with [`Mode::OnlyIfCached`] is a usage error. To tell it from other errors, use
+    /// [`Cache::lookup`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -91,7 +90,7 @@ impl Cache {
     }
 }
 
-/// On an error, or a panic, the permit goes, and with it the claim.
+/// On an error or a panic the permit is dropped, and with it the claim.
 fn fill_with(permit: Permit, compute: impl FnOnce() -> Result<(Draft, Ttl)>) -> Result<Computed> {
     let (draft, ttl) = match compute() {
         Ok(made) => made,

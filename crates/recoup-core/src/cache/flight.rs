@@ -1,14 +1,13 @@
-//! Single-flight: of all who miss the same entry one works, and the others wait
-//! for its answer.
+//! Single-flight: of all callers that miss the same entry one works, and the others wait for its
+//! result.
 //!
 //! ```text
 //! miss ──► claim it ──► look again ──► work, with a permit
 //!   ▲        └─ somebody has it: pause, look again ──► served
 //!   └───────────┘                  until `Options::wait` is over: work all the same
 //! ```
-//! A leader that fails or dies leaves a free claim, and one of those who wait
-//! takes over. Claims only save work: whatever is wrong with them, the caller
-//! works.
+//! If a leader fails or dies, its claim becomes free and one of the waiting callers takes over.
+//! Claims only save work: if claiming fails, the caller works without one.
 
 use std::fmt;
 use std::thread;
@@ -22,22 +21,22 @@ use crate::base::clock::{Deadline, Timestamp};
 use crate::error::Result;
 use crate::store::Claim;
 
-/// The first pause of a waiter.
+/// The first pause of a waiting caller.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
-/// A wait that people notice.
+/// Delay before a caller is told that it waits.
 const LONG: Duration = Duration::from_secs(2);
-/// Nobody waits for ever, whatever the options say.
+/// Upper bound of every wait, regardless of the options.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
-/// What a caller does while another works on what it asks for.
+/// How a caller waits while another one computes the same entry.
 #[derive(Clone, Copy, Default)]
 pub struct Patience<'a> {
-    /// How long it waits; as [`Options::wait`](super::Options::wait) says where this does not.
+    /// Maximum wait; [`CacheOptions::wait`](super::CacheOptions::wait) if `None`.
     pub wait: Option<Duration>,
-    /// For how many others, one after the other, should they leave nothing behind. What they
-    /// make may not be for keeping, and then nobody need wait for his turn. None: for all.
+    /// Maximum number of successive leaders to wait for; `None` for all. If leaders produce results
+    /// that are not stored, waiting for each in turn is pointless.
     pub leaders: Option<u32>,
-    /// Told once, when the wait turns out to be a long one.
+    /// Called once, when the wait becomes a long one.
     pub told: Option<&'a (dyn Fn() + Sync)>,
 }
 
@@ -53,13 +52,13 @@ impl fmt::Debug for Patience<'_> {
     }
 }
 
-/// A caller while it waits.
+/// State of a waiting caller.
 struct Waiter<'a> {
     patience: Patience<'a>,
     until: Deadline,
-    /// When it is told that this takes long.
+    /// When to call `told`.
     telling: Option<Deadline>,
-    /// Whom it waits for, and for how many it has.
+    /// The current leader, and the number of leaders so far.
     leader: Option<u64>,
     leaders: u32,
 }
@@ -71,7 +70,7 @@ impl<'a> Waiter<'a> {
         Self { patience, until, telling, leader: None, leaders: 0 }
     }
 
-    /// Whether it has waited for long enough, or for enough others.
+    /// True if the caller has waited for long enough, or for enough leaders.
     fn has_enough(&mut self, holder: impl FnOnce() -> Option<u64>) -> bool {
         let Some(most) = self.patience.leaders else { return self.until.passed() };
         if let Some(holder) = holder().filter(|holder| self.leader != Some(*holder)) {
@@ -91,13 +90,13 @@ impl<'a> Waiter<'a> {
     }
 }
 
-/// The right to work: with the claim, or alone where there is none to be had.
+/// The right to work: with the claim, or without one if none could be taken.
 #[derive(Debug)]
 pub(super) struct Turn(Option<Claim>);
 
 impl Cache {
-    /// What a look-up comes to that first found this, which is no hit, and whether
-    /// this caller is to work.
+    /// Waits until the entry is served or this caller is to work. `first` is the result of the
+    /// first look-up, which was not a hit.
     pub(super) fn settle(&self, request: &Request<'_>, first: Peek) -> (Peek, Option<Turn>) {
         let asked = self.clock().now();
         let mut waiter = Waiter::new(request.patience, self.inner.options.wait);
@@ -124,7 +123,7 @@ impl Cache {
     ) -> Option<Turn> {
         match found {
             Peek::Hit(_) => return None,
-            // What another makes could not be seen, so there is nothing to wait for.
+            // The result of another caller could not be read, so there is nothing to wait for.
             Peek::Miss(Reason::Unavailable(_)) => return Some(Turn(None)),
             Peek::Miss(_) | Peek::Stale(_) => {}
         }
@@ -136,7 +135,8 @@ impl Cache {
         }
     }
 
-    /// Whoever had the claim before may have filled the entry since it was looked for.
+    /// Looks again: the previous holder of the claim may have filled the entry since the last
+    /// look-up.
     fn start(
         &self,
         request: &Request<'_>,
@@ -159,15 +159,14 @@ impl Cache {
         Turn(self.claims().try_claim(request.id).ok().flatten())
     }
 
-    /// The permit of whoever works. Its sources are taken now: after any waiting,
-    /// and before the work.
+    /// The permit for the work. Its sources are captured after any waiting and before the work.
     pub(super) fn permit_for(&self, request: &Request<'_>, turn: Turn) -> Result<Permit> {
         let permit = self.permit(request.id, request.view, request.sources)?;
         Ok(permit.of_work(turn.0))
     }
 }
 
-/// So that those who wait do not all come at once.
+/// Spreads the retries of waiting callers.
 fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + fastrand::f64() / 2.0)
 }

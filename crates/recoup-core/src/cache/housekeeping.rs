@@ -1,5 +1,4 @@
-//! Removing many entries at once: because the user says so, or because their
-//! time is up.
+//! Removal of many entries at once: by selection, or because they have expired.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use crate::key::{Id, Kind, Scope};
 use crate::store::{Evicted, EvictionPlan, Filter, Flow, Selection};
 
 impl Cache {
-    /// Removes the entries of a scope that are meant; says how many.
+    /// Removes the selected entries of a scope, and returns their number.
     pub fn invalidate(&self, scope: &Scope, selection: &Selection) -> Result<usize> {
         let mut found: BTreeMap<Kind, Vec<Id>> = BTreeMap::new();
         let filter = Filter { selection: Some(selection.clone()), ..Filter::of_scope(scope) };
@@ -28,14 +27,14 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Removes what is dead, in every scope, and of this one what is beyond `limits`.
+    /// Removes expired entries of every scope, and those of `scope` that exceed `limits`.
     pub fn clean_up(&self, scope: &Scope, limits: Limits) -> Result<Evicted> {
         match self.fold_ledger() {
-            // On a full disk only what goes makes room for it: the next one folds.
+            // On a full disk, only the eviction makes room for the fold. The next clean-up folds.
             Err(error) if error.kind() == ErrorKind::Full => {}
             folded => folded?,
         }
-        // What dead owners left there is in nobody's way, and may stay.
+        // Best effort: left-over claims of dead processes block nobody.
         let _ = self.claims().sweep();
         let now = self.clock().now();
         let mut all = Evicted::default();
@@ -58,12 +57,12 @@ impl Cache {
         Ok(all)
     }
 
-    /// Whether it keeps and gives out anything.
+    /// True if look-ups and stores take place.
     pub fn enabled(&self) -> bool {
         self.inner.options.enabled
     }
 
-    /// The limits that are kept at each write.
+    /// The limits that are enforced on every write.
     pub fn limits(&self) -> Limits {
         self.inner.options.limits
     }

@@ -1,20 +1,20 @@
-//! How much may stay: counted for each kind within a scope, so that neither a
-//! kind nor a project evicts another's.
+//! Size limits. They apply per kind and scope, so that neither a kind nor a project evicts the
+//! entries of another.
 
 use crate::base::clock::Timestamp;
 use crate::key::{Kind, Scope};
 use crate::store::EvictionPlan;
 
-/// The most that may stay of one kind in one scope.
+/// Limits for the entries of one kind in one scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries; none is as many as there are.
+    /// Number of entries; `None` for no limit.
     pub max_entries: Option<u64>,
-    /// Bytes as stored; none is as many as there are.
+    /// Bytes as stored; `None` for no limit.
     pub max_bytes: Option<u64>,
 }
 
-/// 100 MB, as contract 1 has it.
+/// 100 MB, as in contract 1.
 impl Default for Limits {
     fn default() -> Self {
         Self { max_entries: None, max_bytes: Some(100 << 20) }
@@ -22,7 +22,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What a store must do to keep them.
+    /// The eviction that enforces these limits.
     pub(super) fn plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
         let Self { max_entries, max_bytes } = self;
         EvictionPlan {

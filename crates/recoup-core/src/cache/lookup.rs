@@ -1,5 +1,5 @@
-//! Looking up. The checks run in the order that contract 1 gives: enabled,
-//! present, sources, TTL, body, checksum.
+//! Look-ups. The order of the checks is that of contract 1: enabled, present, sources, TTL, body,
+//! checksum.
 
 use std::sync::Arc;
 
@@ -15,66 +15,63 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Part};
 use crate::secrets::Values;
 
-/// How often a large body is read that another process keeps replacing.
+/// How often the read of a large body is repeated while another process keeps replacing it.
 const TRIES: usize = 5;
 
-/// How far in the future an entry may have been made, in milliseconds: clocks
-/// differ, but what comes from years ahead would never expire.
+/// How far in the future an entry may have been made, in milliseconds: clocks differ, but an entry
+/// from years ahead would never expire.
 const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;
 
-/// What is asked for, and from where.
+/// Parameters of a look-up.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// Which kind of entry it is, should it be there.
+    /// Kind of the entry.
     pub kind: Kind,
-    /// Which entry.
+    /// Identity of the entry.
     pub id: &'a Id,
-    /// Who asks, where the caller knows: for those who read what happened.
+    /// Identity of the caller, if known; recorded in the ledger.
     pub identity: Option<&'a Identity>,
-    /// What its key was made from, where the caller knows: an entry that was
-    /// made from something else is another, though their keys be the same.
+    /// The parts that the key was made from, if known. An entry with other parts is a miss, even
+    /// under the same key.
     pub parts: &'a [Part],
-    /// Where the caller stands: an entry's sources are looked at from there.
+    /// Root and working directory of the caller, against which the entry's sources are resolved.
     pub view: &'a View,
     /// The files that the work will read, for the permit.
     pub sources: &'a [String],
-    /// How long such an entry is good for as this caller sees it, in milliseconds:
-    /// the smaller of this and the entry's own TTL counts.
+    /// The caller's TTL in milliseconds. The smaller of this and the entry's own TTL counts.
     pub ttl: Option<u64>,
-    /// How long ago the work for it may have begun, in milliseconds.
+    /// Limit on the time since the work for the entry began, in milliseconds.
     pub max_age: Option<u64>,
-    /// How old a failure may be that this caller accepts, in milliseconds; none accepts
-    /// no failure.
+    /// Maximum age of an accepted failure, in milliseconds; `None` accepts no failure.
     pub failures: Option<u64>,
-    /// True if the caller has one place for both streams of a command, so that an entry that does
-    /// not tell them apart will do.
+    /// True if the caller accepts an entry that has stdout and stderr in one stream.
     pub accepts_merged_streams: bool,
-    /// What must not be shown of the question, or noted.
+    /// Secret values to redact from what is shown or logged of the request.
     pub withheld: Option<&'a Values>,
-    /// How far the cache may be used at all.
+    /// How far the cache may be used.
     pub mode: Mode,
-    /// What the caller does while another works on the same entry.
+    /// Wait policy while another caller works on the same entry.
     pub patience: Patience<'a>,
 }
 
-/// How far a caller wants the cache to be used.
+/// How far a look-up may use the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Take what is there, and keep what is not.
+    /// Serve an existing entry, store a new one.
     #[default]
     Use,
-    /// Do the work in any case, and keep the result.
+    /// Always do the work, and store the result.
     Refresh,
-    /// Take what is there, and keep nothing.
+    /// Serve an existing entry, store nothing.
     NoStore,
-    /// Take what is there, and do no work.
+    /// Serve an existing entry, do no work.
     OnlyIfCached,
-    /// Do the work, and keep nothing.
+    /// Always do the work, store nothing.
     Bypass,
 }
 
 impl<'a> Request<'a> {
-    /// For an entry that depends on no files, at any age.
+    /// A request for an entry of any age that depends on no files.
     pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
         Self {
             kind,
@@ -101,12 +98,11 @@ enum Freshness {
 }
 
 impl Cache {
-    /// Looks for an entry. On a miss the caller gets the permit to fill it, for
-    /// which the request's sources are taken now, before the work. Those are
-    /// the caller's own words: what is wrong with them is an error.
+    /// Looks up an entry. On a miss the caller gets the permit to fill it; for that the request's
+    /// sources are captured now, before the work. A source that cannot be captured is an error.
     ///
-    /// While another caller works on the same entry, this waits for what comes of
-    /// that, for as long as [`Options::wait`](super::Options::wait) says.
+    /// While another caller works on the same entry, this waits for its result for up to
+    /// [`CacheOptions::wait`](super::CacheOptions::wait).
     pub fn lookup(&self, request: &Request<'_>) -> Result<Outcome> {
         if !self.inner.options.enabled {
             return Ok(Outcome::Bypass(Reason::Disabled));
@@ -130,15 +126,15 @@ impl Cache {
         })
     }
 
-    /// Looks for those who only read: takes no permit, and reads a large body
-    /// whole, so that no byte of it is passed on before all of it is verified.
+    /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
+    /// verified before any byte is passed on.
     pub fn read(&self, request: &Request<'_>) -> Peek {
         let found = self.peek_whole(request);
         self.note(request, &found);
         found
     }
 
-    /// A large body may be replaced while it is read: then there is another.
+    /// Retries, because a large body may be replaced while it is read.
     fn peek_whole(&self, request: &Request<'_>) -> Peek {
         for _ in 0..TRIES {
             let (serve, entry): (fn(Entry) -> Peek, Entry) = match self.peek(request) {
@@ -155,14 +151,14 @@ impl Cache {
         Peek::Miss(Reason::Corrupt(Damage::Mismatch))
     }
 
-    /// Looks without taking a permit and without leaving a trace. A fault of the
-    /// store is a miss.
+    /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
+    /// is a miss.
     pub fn peek(&self, request: &Request<'_>) -> Peek {
         self.peek_as_of(request, None)
     }
 
-    /// The same for who asked a while ago: what was made since then is not too old
-    /// for a reader's limit, however long that reader has waited.
+    /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller
+    /// waited is not too old for it.
     pub(super) fn peek_as_of(&self, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
         if !self.inner.options.enabled {
             return Peek::Miss(Reason::Disabled);
@@ -178,8 +174,8 @@ impl Cache {
         self.judge(record, request, asked)
     }
 
-    /// The full result of an entry, verified; `None` when there is none. Entry and
-    /// full result may be replaced in between: then they are asked for again.
+    /// The full result of an entry, verified; `None` if there is none. Retries once, because entry
+    /// and full result may be replaced between the two reads.
     pub fn full(&self, id: &Id) -> Result<Option<Body>> {
         self.full_once(id).or_else(|error| match error.kind() {
             ErrorKind::Corrupt => self.full_once(id),
@@ -197,14 +193,14 @@ impl Cache {
         opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
     }
 
-    /// Permission to fill `id`, whoever else is at it; its sources are taken now.
+    /// Permission to fill `id`, regardless of claims. Its sources are captured now.
     pub fn permit(&self, id: &Id, view: &View, sources: &[String]) -> Result<Permit> {
         let watched = self.watch(view, sources)?;
         Ok(Permit::new(self.clone(), id.clone(), watched))
     }
 
-    /// This moment and the state of `sources`, to come back to with
-    /// [`Permit::since`] when the work is done by another process.
+    /// A token for the current time and the state of `sources`, to be checked with
+    /// [`Permit::require_unchanged_since`] when another process does the work.
     pub fn since(&self, view: &View, sources: &[String]) -> Result<Since> {
         match sources {
             [] => Ok(Since::moment(self.clock().now())),
@@ -212,12 +208,12 @@ impl Cache {
         }
     }
 
-    /// Takes the state of `sources` as it is now.
+    /// Captures the current state of `sources`.
     pub(super) fn watch(&self, view: &View, sources: &[String]) -> Result<Watched> {
         Watched::take(view, sources, self.inner.options.sources, self.clock().now())
     }
 
-    /// Returns those of `paths` that are there and can be watched.
+    /// Returns the `paths` that exist and can be watched.
     pub fn watchable(&self, view: &View, paths: &[String]) -> Vec<String> {
         Watched::present(view, paths, self.inner.options.sources)
     }
@@ -249,15 +245,14 @@ impl Cache {
         header.failure && request.failures.is_none_or(|limit| age >= limit)
     }
 
-    /// Whether it was made further in the future than clocks differ: it would never
-    /// expire.
+    /// True if the entry was made further in the future than clocks differ. It would never expire.
     pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
         header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
     }
 
-    /// The TTL is the smaller of the entry's and the reader's, and counts from when the
-    /// result was there. A reader's limit on the age counts from when the work began:
-    /// nothing that happened since need be in it.
+    /// The TTL is the smaller of the entry's and the request's and counts from the creation of the
+    /// entry. `max_age` counts from the start of the work: the result need not reflect anything
+    /// later.
     fn freshness(
         &self,
         header: &Header,
@@ -282,7 +277,7 @@ impl Cache {
     }
 }
 
-/// Only what both sides know is compared.
+/// Compares parts only if both sides know theirs.
 pub(super) fn is_another(stored: &[Part], asked: &[Part]) -> bool {
     fn known(parts: &[Part]) -> impl Iterator<Item = (&str, Digest)> {
         parts.iter().map(|part| (part.name.as_str(), part.digest))

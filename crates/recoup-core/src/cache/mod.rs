@@ -1,8 +1,7 @@
-//! Policy, in one place above the stores: what is fresh, what may be kept, and
-//! who may fill what is missing.
+//! Cache policy above the stores: freshness, what may be stored, and who may fill a missing entry.
 //!
-//! A look-up ends in an [`Outcome`]. On a miss that is a [`Permit`], and the
-//! only way into the store is to fill it.
+//! A look-up ends in an [`Outcome`]. On a miss it carries a [`Permit`], the only way into the
+//! store.
 
 mod admit;
 mod compute;
@@ -53,19 +52,19 @@ pub struct Cache {
     inner: Arc<Parts>,
 }
 
-/// What a cache does by default.
+/// Default behaviour of a [`Cache`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Off: every look-up is a bypass, and nothing is stored.
+    /// If false, every look-up is a bypass and nothing is stored.
     pub enabled: bool,
-    /// What may stay, for each kind within a scope.
+    /// Limits per kind and scope.
     pub limits: Limits,
-    /// What counts as a change of a source.
+    /// How changes of source files are detected.
     pub freshness: Freshness,
-    /// How much may be watched for one entry.
+    /// Limits on the sources of one entry.
     pub sources: SourceLimits,
-    /// How long a caller waits for another who works on the same entry; then it
-    /// works by itself.
+    /// How long a caller waits for another one that computes the same entry, before it computes the
+    /// entry itself.
     pub wait: Duration,
 }
 
@@ -81,35 +80,35 @@ impl Default for Options {
     }
 }
 
-/// What a cache is made of.
+/// The parts that a [`Cache`] is built from.
 #[derive(Debug)]
 pub struct Parts {
-    /// Where entries are kept.
+    /// The store of the entries.
     pub store: Arc<dyn Store>,
-    /// What freshness is judged by.
+    /// The clock that decides freshness.
     pub clock: Arc<dyn Clock>,
-    /// Where reads are noted; none where nobody counts them.
+    /// Records hits and misses; `None` disables the statistics.
     pub ledger: Option<Ledger>,
-    /// Who works, of all who miss the same entry.
+    /// Elects one of the callers that miss the same entry.
     pub claims: Arc<dyn Claims>,
-    /// What it does by default.
+    /// Default behaviour.
     pub options: Options,
 }
 
 impl Cache {
-    /// A cache over `store` with the machine's clock, which counts nothing. Who works
-    /// is settled among its own callers, not with other processes.
+    /// A cache over `store` with the system clock and without a ledger. Single-flight covers only
+    /// the callers of this cache, not other processes.
     pub fn new(store: Arc<dyn Store>, options: Options) -> Self {
         let (clock, claims) = (Arc::new(SystemClock), Arc::new(ThreadClaims::default()));
         Self::assemble(Parts { store, clock, ledger: None, claims, options })
     }
 
-    /// A cache of these parts.
+    /// Builds a cache from its parts.
     pub fn assemble(parts: Parts) -> Self {
         Self { inner: Arc::new(parts) }
     }
 
-    /// The store beneath, for this module alone: policy is not passed by.
+    /// The store beneath. Not public: callers must not bypass the policy.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.inner.store
     }
@@ -118,17 +117,17 @@ impl Cache {
         &*self.inner.claims
     }
 
-    /// The clock that freshness is judged by.
+    /// The clock that decides freshness.
     pub fn clock(&self) -> &dyn Clock {
         &*self.inner.clock
     }
 
-    /// What is known about an entry, whether it could be served or not.
+    /// The head of an entry, even if the entry could not be served.
     pub fn head(&self, id: &Id) -> Result<Option<Head>> {
         Ok(self.store().get(id)?.map(|record| record.head.clone()))
     }
 
-    /// Removes an entry; says whether it was there.
+    /// Removes an entry. Returns true if it existed.
     pub fn remove(&self, id: &Id) -> Result<bool> {
         let kind = self.head(id).ok().flatten().map(|head| head.header.kind);
         let removed = self.store().remove(std::slice::from_ref(id))? > 0;
@@ -138,7 +137,7 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Removes everything that a scope holds when this begins; says how much that was.
+    /// Removes every entry that a scope holds at the start of the call, and returns their number.
     pub fn clear(&self, scope: &Scope) -> Result<usize> {
         let mut named = BTreeMap::<Kind, Vec<Id>>::new();
         let removed = self.store().clear(scope, &mut |id, kind| {
@@ -153,22 +152,22 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Shows the head of each entry in a scope.
+    /// Calls `visit` with the head of each entry in a scope.
     pub fn scan(&self, scope: &Scope, visit: &mut Visit<'_>) -> Result<()> {
         self.store().scan(&Filter::of_scope(scope), visit)
     }
 
-    /// Shows the head of each entry that a filter lets through.
+    /// Calls `visit` with the head of each entry that matches the filter.
     pub fn scan_filtered(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         self.store().scan(filter, visit)
     }
 
-    /// How much a scope holds.
+    /// Number and size of the entries in a scope.
     pub fn usage(&self, scope: &Scope) -> Result<Usage> {
         self.store().usage(scope)
     }
 
-    /// What the store is.
+    /// Description of the store.
     pub fn info(&self) -> Info {
         self.store().info()
     }

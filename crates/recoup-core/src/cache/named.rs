@@ -1,4 +1,4 @@
-//! Which result is meant: a key, or the parts that a key is made from.
+//! Identification of a result: by its key, or by the parts that the key is made from.
 
 use crate::entry::Identity;
 use crate::error::{Error, Result};
@@ -6,32 +6,32 @@ use crate::key::result::ResultRecipe;
 use crate::key::{Key, Part, Recipe as _};
 use crate::secrets;
 
-/// What somebody says who means a result: its key, or all three parts, or both.
+/// How a caller identifies a result: by key, by (paths, query, operation), or both.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Naming<'a> {
     /// The key.
     pub key: Option<&'a str>,
-    /// What was looked at, separated by commas.
+    /// The paths, separated by commas.
     pub paths: Option<&'a str>,
-    /// What was asked.
+    /// The question.
     pub query: Option<&'a str>,
     /// The skill or operation.
     pub operation: Option<&'a str>,
-    /// What stands before each of these names where they are said, for the error: `--`.
+    /// Prefix of these names in error messages, such as `--`.
     pub mark: &'a str,
 }
 
-/// A key, and the parts it was made from where they are known.
+/// A key and, if known, the parts that it was made from.
 #[derive(Debug)]
 pub struct Named {
     /// The key.
     pub key: Key,
-    /// Its parts; none of a bare key.
+    /// Its parts; empty for a bare key.
     pub parts: Vec<Part>,
 }
 
 impl Named {
-    /// The operation, where there is one: that is who asks, and who answered.
+    /// Identity with the operation as its name, if there is one.
     pub fn identity(&self) -> Identity {
         let operation = self.parts.iter().find(|part| part.name == "operation");
         Identity { name: operation.and_then(|part| part.preview.clone()), ..Identity::default() }
@@ -39,7 +39,7 @@ impl Named {
 }
 
 impl Naming<'_> {
-    /// The result that is meant; none where nothing was said.
+    /// The identified result; `None` if nothing was given.
     pub fn resolve(&self) -> Result<Option<Named>> {
         let key = self.key.map(Key::parse).transpose()?;
         match (key, self.recipe()?) {
@@ -70,7 +70,7 @@ impl Naming<'_> {
         }
     }
 
-    /// A key beside its parts must be the one that they make.
+    /// A key given beside its parts must be the one that they make.
     fn agreed(&self, given: Option<Key>, recipe: &ResultRecipe) -> Result<Named> {
         let (key, mark) = (recipe.key()?, self.mark);
         match given {
@@ -82,8 +82,8 @@ impl Naming<'_> {
         }
     }
 
-    /// The same parts, with no secret in what is shown of the query. It is looked for in the
-    /// query as it was given: in small letters many a secret is not known as one.
+    /// Redacts the preview of the query. The secrets are looked for in the query as given:
+    /// lower-cased, many are no longer recognized.
     fn shown(&self, parts: Vec<Part>) -> Vec<Part> {
         let query = secrets::redact(self.query.unwrap_or_default());
         let clean = ResultRecipe::new("", &query, "").parts();
@@ -96,8 +96,8 @@ impl Naming<'_> {
     }
 }
 
-/// Paths as a key has them, for [`Naming::paths`]. One that would be read as another list, for
-/// a comma or a brace in its name, has a mark before each comma: no command line says it so.
+/// Joins paths for [`Naming::paths`]. If commas or braces in the paths would be read as another
+/// list, every comma in a path is escaped with a backslash.
 pub fn joined(paths: &[String]) -> String {
     let plain = paths.join(",");
     if listed(&plain).iter().eq(paths.iter().filter(|path| !path.is_empty())) {
@@ -107,7 +107,7 @@ pub fn joined(paths: &[String]) -> String {
     marked.join(",")
 }
 
-/// A list as it was meant: `a,,b,` has two, and `*.{rs,ts}` is one.
+/// Splits a list at its commas: `a,,b,` has two items, `*.{rs,ts}` is one.
 pub fn listed(given: &str) -> Vec<String> {
     let mut items = vec![String::new()];
     let mut braces = 0usize;

@@ -1,5 +1,5 @@
-//! Noting what happens, in the ledger and in the log of hits. What can't be noted
-//! is only not counted: nothing fails for it.
+//! Recording of events in the ledger and in the hit log. Best effort: a failed write only skews
+//! statistics.
 
 use super::Cache;
 use super::lookup::Request;
@@ -13,11 +13,11 @@ use crate::ledger::{Hit, Ledger};
 use crate::secrets;
 use crate::store::{Cause, Evicted, EvictionPlan, Gone, Limit};
 
-/// The most of a name or a path that is noted, in characters.
+/// Maximum length of a recorded name or path, in characters.
 const MAX_NAME: usize = 120;
 
 impl Cache {
-    /// How a look-up went.
+    /// Records the result of a look-up.
     pub(super) fn note(&self, request: &Request<'_>, found: &Peek) {
         let Some(ledger) = &self.inner.ledger else { return };
         let _ = ledger.save_verified();
@@ -39,7 +39,7 @@ impl Cache {
         let (current, made) = (request.identity.map(noted), noted(stored));
         let by = current.as_ref().and_then(|current| current.name.clone());
         let stored_by = made.name.clone().filter(|made| by.as_ref() != Some(made));
-        // Who asks without a name is taken for who made it.
+        // A request without a name is attributed to the producer of the entry.
         let (by, stored_by) = if by.is_none() { (stored_by, None) } else { (by, stored_by) };
         let detail = Detail { by, stored_by, age: Some(age), cost: *cost, ..Detail::default() };
         let event = Event::new(now, request.id.clone(), *kind, Happening::Hit);
@@ -57,13 +57,13 @@ impl Cache {
         }
     }
 
-    /// What became of an entry, the latest first, as far back as the ledger reaches:
-    /// stored, refused, evicted, expired, each with its reason.
+    /// The recorded events of an entry (stored, refused, evicted, expired, with their reasons),
+    /// latest first.
     pub fn history(&self, id: &Id) -> Result<Vec<Event>> {
         self.inner.ledger.as_ref().map_or_else(|| Ok(Vec::new()), |ledger| ledger.history(id))
     }
 
-    /// What a result was kept as.
+    /// Records a stored result.
     pub(super) fn note_stored(&self, id: &Id, header: &Header) {
         let Header { kind, ttl, identity, cost, .. } = header;
         let by = name_of(Some(identity));
@@ -71,7 +71,7 @@ impl Cache {
         self.note_event(*kind, id, Happening::Stored, detail);
     }
 
-    /// Why a result was not kept.
+    /// Records why a result was not stored.
     pub(super) fn note_refused(
         &self,
         kind: Kind,
@@ -79,7 +79,7 @@ impl Cache {
         by: Option<&Identity>,
         refusal: &Refusal,
     ) {
-        // A key with a secret in it must not be written down either.
+        // A key that contains a secret must not be written to the ledger either.
         if secrets::detect(id.key.as_str().as_bytes()).is_some() {
             return;
         }
@@ -97,7 +97,7 @@ impl Cache {
         self.note_event(kind, id, Happening::Refused, detail);
     }
 
-    /// What gave way, and to which limit.
+    /// Records evicted entries and the limit that each exceeded.
     pub(super) fn note_evicted(&self, plan: &EvictionPlan, evicted: &Evicted) {
         let now = self.clock().now();
         let event = |Gone { id, kind, cause }: &Gone| {
@@ -116,8 +116,8 @@ impl Cache {
         self.note_events(&evicted.gone.iter().map(event).collect::<Vec<_>>());
     }
 
-    /// Entries that somebody said are no longer true. Some may have gone by
-    /// themselves: then nobody knows which `gone` of them there were.
+    /// Records invalidated entries. If fewer than all were removed, one event carries their number,
+    /// because it is unknown which ones were.
     pub(super) fn note_removed(&self, kind: Kind, ids: &[Id], gone: usize) {
         let now = self.clock().now();
         let event = |id: &Id| Event::new(now, id.clone(), kind, Happening::Removed);
@@ -130,7 +130,7 @@ impl Cache {
         self.note_events(&events);
     }
 
-    /// Entries of which it is known that they went; the first of very many.
+    /// Records removed entries, at most [`Evicted::NAMED`] of them.
     pub(super) fn note_gone(&self, kind: Kind, ids: &[Id], what: Happening) {
         let now = self.clock().now();
         let event = |id: &Id| Event::new(now, id.clone(), kind, what);
@@ -149,7 +149,7 @@ impl Cache {
     }
 }
 
-/// What a reason says beyond its word.
+/// Event details of a miss reason.
 fn detail_of(reason: &Reason) -> Detail {
     let (age, why) = match reason {
         Reason::Absent
@@ -179,8 +179,8 @@ fn noted(identity: &Identity) -> Identity {
     Identity { name: tidy(name), namespace: tidy(namespace), hash: tidy(hash) }
 }
 
-/// Not too long, and without secrets: names come from callers.
+/// Redacts and shortens a text that came from a caller.
 fn tidy(text: &str) -> String {
-    // What is cut off could have been what gave a secret away.
+    // Redact before shortening: a cut-off secret may no longer match its rule.
     shortened(&secrets::redact(text), MAX_NAME).into_owned()
 }

@@ -1,4 +1,4 @@
-//! How a look-up ended, and why it was no hit.
+//! How a look-up ends, and why it is not a hit.
 
 use std::fmt;
 
@@ -6,51 +6,51 @@ use super::permit::Permit;
 use crate::entry::{Damage, Entry, Happening};
 use crate::error::Error;
 
-/// How a look-up ended.
+/// Result of a look-up.
 #[derive(Debug)]
 pub enum Outcome {
     /// Fresh and verified.
     Hit(Entry),
-    /// Past its TTL, within its grace: serve it, and refresh it if this says so.
+    /// Past its TTL but within its grace period. With a permit, this caller should refresh it.
     Stale(Entry, Option<Permit>),
-    /// Work to be done; the permit takes the result.
+    /// The caller does the work and fills the permit with the result.
     Miss(Permit, Reason),
-    /// The cache stands aside: whatever is worked out is not kept.
+    /// The cache is not used: the caller's result is not stored.
     Bypass(Reason),
 }
 
-/// The same, for those who only look.
+/// Result of a look-up that takes no permit.
 #[derive(Debug)]
 pub enum Peek {
     /// Fresh and verified.
     Hit(Entry),
-    /// Past its TTL, within its grace.
+    /// Past its TTL but within its grace period.
     Stale(Entry),
-    /// Not to be had.
+    /// No entry that could be served.
     Miss(Reason),
 }
 
-/// Why a look-up was no hit.
+/// Why a look-up is not a hit.
 #[derive(Debug)]
 pub enum Reason {
     /// There is no such entry.
     Absent,
     /// The cache is switched off.
     Disabled,
-    /// The caller did not want what is there.
+    /// The caller asked for a fresh result.
     Asked,
-    /// It is a failure, and the caller wants none that old, or none at all.
+    /// The entry is a failure that is older than the caller accepts, or the caller accepts none.
     Failure,
-    /// Both streams were recorded as one, and the caller needs them apart.
+    /// The entry has stdout and stderr in one stream, and the caller needs them apart.
     StreamsMerged,
-    /// Its time is up, or older than this reader accepts.
+    /// The TTL has passed, or the entry is older than the caller accepts.
     Expired {
-        /// How old it is, in milliseconds.
+        /// Age of the entry, in milliseconds.
         age: u64,
-        /// How old it may be, in milliseconds.
+        /// The exceeded limit, in milliseconds.
         limit: u64,
     },
-    /// A source file is not as it was.
+    /// A source file has changed.
     SourceModified(String),
     /// A source file is gone.
     SourceMissing(String),
@@ -61,7 +61,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// How the ledger counts it; not at all when nobody looked.
+    /// The ledger event of this reason; `None` if no look-up took place.
     pub fn happening(&self) -> Option<Happening> {
         match self {
             Self::Absent | Self::Failure | Self::StreamsMerged => Some(Happening::Absent),
@@ -73,7 +73,7 @@ impl Reason {
         }
     }
 
-    /// The status that contract 1 gives it.
+    /// The status in contract 1.
     pub fn status(&self) -> &'static str {
         match self {
             Self::Absent
@@ -88,7 +88,7 @@ impl Reason {
         }
     }
 
-    /// The reason that contract 1 gives it, where it has one.
+    /// The reason code in contract 1, if it has one.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Absent
@@ -106,7 +106,7 @@ impl Reason {
     }
 }
 
-/// In a few words; the error beneath is the caller's to tell.
+/// A short description, without the underlying error.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,5 @@
-//! The permit to fill an entry. It remembers the sources as they were before
-//! the work, and refuses a result whose sources changed meanwhile.
+//! The permit to fill an entry. It holds the state of the sources from before the work, and refuses
+//! a result whose sources have changed since.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::key::{Id, Kind};
 use crate::store::{Claim, Evicted, EvictionPlan, Info};
 
-/// Permission to fill one entry, once. While it is there, others who miss that
-/// entry wait for it, if it was given out by a look-up.
+/// Permission to fill one entry, once. If a look-up returned it, other callers that miss the entry
+/// wait for it.
 #[derive(Debug)]
 #[must_use = "a permit that is dropped leaves the entry missing"]
 pub struct Permit {
@@ -22,42 +22,42 @@ pub struct Permit {
     watched: Watched,
     claim: Option<Claim>,
     began: Timestamp,
-    /// Whether what began later, and is there already, stays.
+    /// True if an existing result whose work began later is kept.
     yields: bool,
 }
 
-/// What became of a result.
+/// Outcome of filling a permit.
 #[derive(Debug)]
 #[must_use = "a result that was not stored is paid for again"]
 pub enum Filled {
-    /// It is in the store; others may have given way.
+    /// Stored; other entries may have been evicted.
     Stored(Evicted),
-    /// Nothing was stored, for this reason.
+    /// Not stored, for this reason.
     Refused(Refusal),
-    /// Nothing was stored, because the TTL or the cache is off.
+    /// Not stored, because the TTL or the cache is off.
     Off,
 }
 
-/// Why a result is not kept.
+/// Why a result is not stored.
 #[derive(Debug)]
 pub enum Refusal {
     /// A source changed during the work: the result may be about either state.
     SourceChanged(Reason),
-    /// The sources are not in the state of the token.
+    /// The sources are not in the state that the token recorded.
     SourcesDiffer,
-    /// A source of the token is not named any more.
+    /// A source of the token is missing from the request.
     OtherSources,
-    /// There is one already for which the work began later.
+    /// The work for the stored entry began later.
     Overtaken,
-    /// It holds a secret, by this rule.
+    /// The result contains a secret that matches this rule.
     Secret(&'static str),
-    /// It is not for keeping, for a reason that its maker knows.
+    /// The producer of the result decided against storing it, for this reason.
     Unkept(String),
-    /// It would take more than all the room there is.
+    /// The entry alone exceeds the size limit.
     TooLarge {
-        /// What it would take, in bytes.
+        /// Size of the entry, in bytes.
         bytes: u64,
-        /// What there is.
+        /// The limit, in bytes.
         limit: u64,
     },
 }
@@ -92,22 +92,22 @@ impl Permit {
         Self { cache, id, watched, claim: None, began, yields: false }
     }
 
-    /// For work that begins now, and may end after other work that begins later.
+    /// Marks a permit of a look-up: other work that begins later may end first.
     pub(super) fn of_work(self, claim: Option<Claim>) -> Self {
         Self { claim, yields: true, ..self }
     }
 
-    /// The entry that it is for.
+    /// The entry to fill.
     pub fn id(&self) -> &Id {
         &self.id
     }
 
-    /// A file below a directory among the sources that is not watched, because git ignores it.
+    /// The first file below a source directory that is not watched because git ignores it.
     pub fn first_ignored(&self) -> Option<String> {
         self.watched.first_ignored()
     }
 
-    /// The same permit, if the sources are still as they were at `since`.
+    /// Returns the permit if the sources are still in the state of the token.
     pub fn since(self, since: &Since) -> Result<Self, Refusal> {
         if since.is_after(self.cache.clock().now()) {
             return Err(self.refuse(Refusal::OtherSources));
@@ -118,28 +118,28 @@ impl Permit {
         }
     }
 
-    /// Tokens are for results that are filed by hand.
+    /// `Kind::Result`, because tokens exist only for results that are stored by hand.
     fn refuse(&self, refusal: Refusal) -> Refusal {
         self.cache.note_refused(Kind::Result, &self.id, None, &refusal);
         refusal
     }
 
-    /// Leaves the work to others, who need not wait any longer when this returns.
-    /// Dropping it does the same, but a process that ends right after that may take
-    /// the news with it.
+    /// Gives up the work, so that waiting callers can take over as soon as this returns. Dropping
+    /// the permit does the same, but a process that exits right after the drop may not deliver the
+    /// release.
     pub fn release(self) {
         if let Some(claim) = self.claim {
             claim.release();
         }
     }
 
-    /// Leaves it to others, and notes why this result is not kept.
+    /// Gives up the work and records why its result is not stored.
     pub fn release_unkept(self, kind: Kind, by: &Identity, refusal: &Refusal) {
         self.cache.note_refused(kind, &self.id, Some(by), refusal);
         self.release();
     }
 
-    /// Stores the result for as long as `ttl` says.
+    /// Stores the result with this TTL.
     pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
         let Self { cache, id, watched, claim, began, yields } = self;
         let (kind, by) = (draft.kind, draft.identity.clone());
@@ -153,9 +153,10 @@ impl Permit {
             cache.note_refused(kind, &id, Some(&by), refusal);
         }
         match claim {
-            // Those who wait find it now, or take over.
+            // Waiting callers find the entry now, or take over.
             Some(claim) if filled.is_ok() => claim.release(),
-            // What did not answer is not asked again on the caller's time.
+            // After an error the claim is only dropped: the caller should not wait for the same
+            // server again.
             _ => drop(claim),
         }
         filled
@@ -163,8 +164,7 @@ impl Permit {
 }
 
 impl Cache {
-    /// What is wrong with `draft` whatever its body will be, for those who want to
-    /// know before the work is paid for.
+    /// Checks everything in `draft` that does not depend on the body, before the work is paid for.
     pub fn check(&self, id: &Id, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
         grace_of(draft, ttl, self)?;
         match admit::secret_in_words(id, draft) {
@@ -174,14 +174,14 @@ impl Cache {
     }
 }
 
-/// Whether there is an entry for which the work began later; not one from the future,
-/// which another clock may have made.
+/// True if the work for the stored entry began later. Entries from the future do not count: another
+/// clock made them.
 fn is_overtaken(cache: &Cache, id: &Id, began: Timestamp) -> bool {
     let now = cache.clock().now();
     let alive = |header: &Header| header.dead_at().is_none_or(|end| end > now);
     let later =
         |header: &Header| header.work_began() > began && header.created <= now && alive(header);
-    // What can't be read is replaced.
+    // An unreadable entry is replaced.
     cache.store().get(id).is_ok_and(|found| found.is_some_and(|it| later(&it.head.header)))
 }
 
@@ -203,14 +203,14 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;
     let limits = cache.inner.options.limits;
-    // As stores count it: what passes here must not be evicted for its own size.
+    // Counted as stores count it: what passes here must not be evicted for its own size.
     let header = &record.head.header;
     let bytes = header.stored_len() + header.to_json().len() as u64;
     if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
         return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
     }
     cache.store().put(id, &record)?;
-    // Before the eviction, which goes by who was used.
+    // Before the eviction, which needs the latest use counts.
     cache.fold_ledger_if_due();
     cache.note_stored(id, header);
     let plan = EvictionPlan { keep: Some(id.key.clone()), ..limits.plan(&id.scope, kind, now) };
@@ -222,8 +222,8 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
     Ok(Filled::Stored(evicted))
 }
 
-/// What is fresh for ever has none. A store that would lose it must not look as if
-/// it kept it.
+/// The grace period; zero for entries that never expire. An error if the store cannot keep stale
+/// entries.
 fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
     if draft.grace == 0 || ttl == Ttl::Forever {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! Counting: what was asked for, and how often it was there.
+//! Statistics: number of look-ups, hits and misses.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use crate::error::Result;
 use crate::key::Scope;
 use crate::store::Usage;
 
-/// What a scope holds, and what it was good for.
+/// Contents and use of a scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries and bytes.
+    /// Number and size of the entries.
     pub usage: Usage,
-    /// How often each thing happened.
+    /// Number of events of each kind.
     pub counts: BTreeMap<Happening, u64>,
-    /// Why the latest of it is not counted yet, if so.
+    /// Why the latest events are not counted yet, if so.
     pub behind: Option<String>,
 }
 
 impl Stats {
-    /// Look-ups that were served.
+    /// Number of look-ups that were served.
     pub fn hits(&self) -> u64 {
         self.count(Happening::Hit)
     }
 
-    /// Look-ups that were not, for whatever reason.
+    /// Number of look-ups that were not served, for any reason.
     pub fn misses(&self) -> u64 {
         self.counts.iter().filter(|(what, _)| what.is_miss()).map(|(_, count)| count).sum()
     }
 
-    /// Entries that were no longer true: found so, or said to be so.
+    /// Number of entries that were found or declared to be out of date.
     pub fn invalidations(&self) -> u64 {
         self.count(Happening::Invalidated) + self.count(Happening::Removed)
     }
@@ -41,9 +41,9 @@ impl Stats {
 }
 
 impl Cache {
-    /// Everything that has been counted for a scope, up to now.
+    /// Statistics of a scope, up to now.
     pub fn stats(&self, scope: &Scope) -> Result<Stats> {
-        // A store that can only be read has something to tell all the same.
+        // A read-only store still has statistics.
         let behind = self.fold_ledger().err().map(|error| error.to_string());
         let usage = self.store().usage(scope)?;
         let mut stats = Stats { usage, counts: BTreeMap::new(), behind };
@@ -53,14 +53,14 @@ impl Cache {
         Ok(stats)
     }
 
-    /// Everything that has been counted, up to now, for one scope or for all; and why
-    /// the latest of it is not counted yet, if so.
+    /// Event counts up to now, for one scope or for all, and why the latest events are not counted
+    /// yet, if so.
     pub fn tallies(&self, scope: Option<&Scope>) -> Result<(Vec<Tally>, Option<String>)> {
         let behind = self.fold_ledger().err().map(|error| error.to_string());
         Ok((self.store().tallies(scope)?, behind))
     }
 
-    /// Hands everything that was noted to the store.
+    /// Hands all recorded events to the store.
     pub(super) fn fold_ledger(&self) -> Result<()> {
         match &self.inner.ledger {
             Some(ledger) => ledger.fold(|batch| self.store().fold(batch)).map(drop),
@@ -68,8 +68,8 @@ impl Cache {
         }
     }
 
-    /// The same after a write, where it must cost nothing when there is nothing, and little
-    /// when there is much: the rest, and what can't be folded now, stays noted for the next time.
+    /// Hands some recorded events to the store after a write, if enough have accumulated. Bounded
+    /// in time; the rest, and events that cannot be folded now, stay for the next time.
     pub(super) fn fold_ledger_if_due(&self) {
         if let Some(ledger) = self.inner.ledger.as_ref().filter(|ledger| ledger.is_due()) {
             let _ = ledger.fold_slice(|batch| self.store().fold(batch));

@@ -1,4 +1,4 @@
-//! Reading everything there is, to find what can't be served.
+//! Verification: reads every entry to find those that cannot be served.
 
 use super::Cache;
 use crate::entry::{Body, Chunks as _, Damage};
@@ -6,26 +6,26 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Scope};
 use crate::store::Flow;
 
-/// An entry that can't be served.
+/// An entry that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
-    /// Which one.
+    /// Identity of the entry.
     pub id: Id,
-    /// What is wrong with it.
+    /// Kind of damage.
     pub damage: Damage,
 }
 
-/// What was found.
+/// Result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// How many entries were read.
+    /// Number of entries read.
     pub entries: usize,
-    /// Those of them that can't be served.
+    /// Entries that cannot be served.
     pub damaged: Vec<Damaged>,
 }
 
-/// Damage is a finding; what a later version wrote is its to judge; any other
-/// fault ends the search.
+/// Damage is a finding. An entry of a later version is not judged. Any other error ends the
+/// verification.
 fn finding(error: Error, damage: Damage) -> Result<Option<Damage>> {
     match error.kind() {
         ErrorKind::Corrupt => Ok(Some(damage)),
@@ -39,8 +39,8 @@ fn read_through(body: &Body) -> Result<()> {
 }
 
 impl Cache {
-    /// Reads and checks every entry of a scope; `progress` hears how many of how
-    /// many are done.
+    /// Reads and checks every entry of a scope. `progress` is called with the number done and the
+    /// total.
     pub fn verify(
         &self,
         scope: &Scope,
@@ -61,8 +61,8 @@ impl Cache {
         Ok(verified)
     }
 
-    /// Removes what was found to be damaged and still is; says how many that were.
-    /// Each is looked at again: it may have been stored anew since.
+    /// Removes entries that were found damaged and still are, and returns their number. Each is
+    /// checked again: it may have been stored anew since.
     pub fn repair(&self, damaged: &[Damaged]) -> Result<usize> {
         let mut removed = 0;
         for Damaged { id, .. } in damaged {
@@ -73,8 +73,8 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Looked at twice: what another process replaced while it was read only
-    /// seems to be damaged.
+    /// Checks twice: an entry that another process replaces during the read only seems to be
+    /// damaged.
     fn damage(&self, id: &Id) -> Result<Option<Damage>> {
         match self.look(id)? {
             None => Ok(None),

@@ -1,5 +1,5 @@
-//! What strategies read: an agent's result, or the report of a tool that we
-//! know. Which of them it is shows in its structure, never in its name.
+//! Input of the strategies: an agent's result, or the report of a known tool. Its structure decides
+//! which, never its name.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::object::Object;
 use super::reports::{self, Report};
 use crate::error::{Error, ErrorKind, Result};
 
-/// An input that was found to be sound.
+/// A valid input.
 #[derive(Debug)]
 pub struct Document<'a> {
-    /// All of it; none where there are many (JSON lines).
+    /// The whole input; `None` for several values (JSON lines).
     root: Option<&'a RawValue>,
     shape: Shape<'a>,
 }
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
         };
         let object = json::is_object(root).then(|| Box::new(Object::read(root)));
         let shape = match object {
-            // Whatever else an agent has put into it.
+            // Whatever else the agent has put into it.
             Some(object) if object.is_clearly_ours() => Shape::Object(object),
             object => match (reports::of_whole(root), object) {
                 (Some(report), _) => Shape::Report(report),
@@ -50,7 +50,7 @@ impl<'a> Document<'a> {
         Ok(Self { root: Some(root), shape })
     }
 
-    /// The whole input, if it is an agent's result and no tool's report.
+    /// The whole input, if it is an agent's result and not a tool's report.
     pub(super) fn own_result(&self) -> Option<&'a str> {
         match &self.shape {
             Shape::Object(_) => self.root.map(RawValue::get),
@@ -58,8 +58,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What is at the end of a dotted path. Names come before names with dots in
-    /// them; in a list a number counts from 0.
+    /// The value at a dotted path. Plain names take precedence over names with dots; a number
+    /// indexes a list from 0.
     pub(super) fn at(&self, path: &str) -> Option<&'a RawValue> {
         self.root.and_then(|root| descend(root, path))
     }
@@ -71,7 +71,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The counts that the input has itself.
+    /// The severity counts that the input itself declares.
     pub(super) fn severity_counts(&self) -> Option<&'a RawValue> {
         match &self.shape {
             Shape::Object(object) => object.severity_counts(),
@@ -86,7 +86,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Every `path:line`, in any order, some perhaps twice.
+    /// Every `path:line`, in any order, possibly repeated.
     pub(super) fn identifiers(&self) -> Vec<Cow<'a, str>> {
         match &self.shape {
             Shape::Object(object) => object.identifiers(),
@@ -96,7 +96,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What else an input about a search has to say: names and values.
+    /// Search-related fields of the input, by name.
     pub(super) fn search(&self) -> Vec<(&'static str, Field<'a>)> {
         match &self.shape {
             Shape::Object(object) => object.search(),
@@ -130,7 +130,7 @@ fn descend<'a>(raw: &'a RawValue, path: &str) -> Option<&'a RawValue> {
     nested.or_else(|| step(path))
 }
 
-/// What everybody knows this failure by; the cause says where.
+/// A well-known message; the cause says where.
 fn invalid() -> Error {
     Error::new(ErrorKind::Invalid, "Invalid JSON input")
 }

@@ -1,4 +1,4 @@
-//! What each strategy would save.
+//! Estimated savings of each strategy.
 
 use super::document::Document;
 use super::strategy::Strategy;
@@ -6,12 +6,12 @@ use super::tokens::Tokenizer;
 use super::{Options, condense_or_keep};
 use crate::error::Result;
 
-/// Tokens before, and after each strategy.
+/// Token counts before and after each strategy.
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// What the input has.
+    /// Tokens of the input.
     pub original: usize,
-    /// What each strategy leaves of it.
+    /// Tokens of each strategy's result.
     pub condensed: [(Strategy, usize); 3],
 }
 
@@ -26,14 +26,14 @@ impl Estimate {
             (strategy, tokenizer.count(&condensed.to_json()))
         };
         Ok(Self {
-            // Text, or it would not have been read.
+            // Valid UTF-8, or the document could not have been read.
             original: tokenizer.count(&String::from_utf8_lossy(input)),
             condensed: Strategy::ALL.map(after),
         })
     }
 
-    /// How many of a hundred tokens are saved, rounded down; below 0 where the
-    /// result is larger than the input, as that of a tiny report may be.
+    /// Percentage of saved tokens, rounded down; negative if the result is larger than the input,
+    /// as for tiny reports.
     pub fn saved_pct(&self, tokens: usize) -> i64 {
         let as_int = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (before, after) = (as_int(self.original), as_int(tokens));

@@ -1,5 +1,5 @@
-//! One finding: what, how grave, where. Made from an object with any of the
-//! names that tools give its fields, or by a reader of a tool's report.
+//! One finding: id, severity, place and message. Made from an object with any of the field names
+//! that tools use, or by the reader of a tool's report.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::json::{self, Field};
 use super::severity::Severity;
 
-/// How many characters of a message are kept.
+/// Maximum length of a message, in characters.
 const MESSAGE_MOST: usize = 100;
 
 /// One item of a list of findings.
@@ -24,7 +24,7 @@ pub(super) struct Finding<'a> {
 }
 
 impl<'a> Finding<'a> {
-    /// An object with the usual fields, or a string that is a message.
+    /// Reads an object with the usual fields, or a string that is a message.
     pub(super) fn of(raw: &'a RawValue) -> Self {
         if json::is_string(raw) {
             return Self { message: Some(json::text(raw)), ..Self::default() };
@@ -60,7 +60,7 @@ impl<'a> Finding<'a> {
         self.severity.as_ref().map_or(Severity::Medium, |word| Severity::of(&word.text()))
     }
 
-    /// `path:line`; none without a path.
+    /// `path:line`; `None` without a path.
     pub(super) fn identifier(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         let line = self.line.as_ref().map_or(Cow::Borrowed("0"), Field::text);
@@ -68,7 +68,7 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// Where something is: most say so in two fields, some in an object.
+/// File and line, from two fields or from an object.
 #[derive(Debug, Default)]
 pub(super) struct Place<'a> {
     pub(super) file: Option<&'a RawValue>,
@@ -97,7 +97,7 @@ fn first<'a>(
     candidates.iter().copied().flatten().find(|raw| fits(raw))
 }
 
-/// What can stand in `path:line`.
+/// True if the value can be used in `path:line`.
 fn is_name(raw: &RawValue) -> bool {
     json::is_number(raw) || (json::is_string(raw) && raw.get() != "\"\"")
 }
@@ -106,7 +106,7 @@ fn is_name_or_object(raw: &RawValue) -> bool {
     is_name(raw) || json::is_object(raw)
 }
 
-/// A message is text, or an object around it.
+/// A message is a text, or an object that contains one.
 fn message_text(raw: &RawValue) -> Cow<'_, str> {
     json::string(json::field(raw, "text")).unwrap_or_else(|| json::text(raw))
 }
@@ -116,7 +116,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// As it stands in `top_findings`: with the fields that the input gives, and no others.
+/// The form in `top_findings`: only the fields that the input has.
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { id, severity, file, line, message } = self;

@@ -1,5 +1,5 @@
-//! `identifiers_only`: where things are, and nothing else. All of them, once,
-//! by path and then by number, so that line 9 stands before line 10.
+//! `identifiers_only`: places and nothing else, unique and sorted by path and then by number, so
+//! that line 9 is before line 10.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ use super::document::Document;
 use super::output::Condensed;
 use super::tokens::Tokenizer;
 
-/// `finish` adds what is the same for all strategies; it counts, too.
+/// `finish` adds the fields common to all strategies, which count towards `max_tokens`.
 pub(super) fn condense(
     document: &Document<'_>,
     max_tokens: Option<usize>,
@@ -32,15 +32,14 @@ pub(super) fn condense(
     }
 }
 
-/// How many of `all` may be kept so that what is made of them has at most so
-/// many tokens.
+/// How many of `all` can be kept within `most` tokens.
 fn fitting(all: usize, most: usize, made: impl Fn(usize) -> Condensed) -> usize {
     let tokenizer = Tokenizer::load();
     let fits = |kept| tokenizer.count(&made(kept).to_json()) <= most;
     if fits(all) {
         return all;
     }
-    // An identifier has a token at least: this many are too many in any case.
+    // An identifier has at least one token, so this many are too many.
     let (mut fitting, mut too_many) = (0, all.min(most + 1));
     while too_many - fitting > 1 {
         let middle = usize::midpoint(fitting, too_many);
@@ -64,12 +63,12 @@ fn compare(
     text[..*end].cmp(&other[..*other_end]).then(numbers).then_with(|| text.cmp(other))
 }
 
-/// Whether it says a line itself.
+/// True if the text contains a line number.
 pub(super) fn has_line(text: &str) -> bool {
     path_length(text) < text.len()
 }
 
-/// How long the path is in `path`, `path:line`, `path:line-line` or `path:line:column`.
+/// Length of the path in `path`, `path:line`, `path:line-line` or `path:line:column`.
 fn path_length(text: &str) -> usize {
     let without_number = |text: &str| match text.rsplit_once(':') {
         Some((path, digits)) if !path.is_empty() && digits.split('-').all(is_number) => path.len(),

@@ -1,7 +1,7 @@
-//! JSON by parts: of a large input only the fields that count are looked at,
-//! where they stand, and numbers stay as they were written.
+//! Partial JSON reading: of a large input only the needed fields are parsed, in place, and numbers
+//! stay as they were written.
 //!
-//! Everything here reads text that was found to be JSON before.
+//! Everything here expects text that was validated as JSON before.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,38 +11,38 @@ use serde::{Serialize, Serializer};
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-/// Whether it is an object.
+/// True for an object.
 pub(super) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// Whether it is an array.
+/// True for an array.
 pub(super) fn is_list(raw: &RawValue) -> bool {
     raw.get().starts_with('[')
 }
 
-/// Whether it is a string.
+/// True for a string.
 pub(super) fn is_string(raw: &RawValue) -> bool {
     raw.get().starts_with('"')
 }
 
-/// Whether it is a number.
+/// True for a number.
 pub(super) fn is_number(raw: &RawValue) -> bool {
     raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
-/// Neither `null` nor `false`, which stand for nothing in most reports.
+/// True for anything but `null` and `false`, which mean nothing in most reports.
 pub(super) fn says_something(raw: &RawValue) -> bool {
     !matches!(raw.get(), "null" | "false")
 }
 
-/// The first of several names for the same thing that says something.
+/// The first of several candidates that is neither `null` nor `false`.
 pub(super) fn first<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
     candidates.iter().copied().flatten().find(|raw| says_something(raw))
 }
 
-/// The fields of these names; all are missing in what is no object. Of several
-/// fields with one name the last counts.
+/// The fields with these names; none if the value is not an object. Of repeated names the last
+/// counts.
 pub(super) fn pick<'a, const N: usize>(
     raw: &'a RawValue,
     names: [&str; N],
@@ -50,7 +50,7 @@ pub(super) fn pick<'a, const N: usize>(
     let mut found = [None; N];
     if is_object(raw) {
         let mut text = Deserializer::from_str(raw.get());
-        // What can't be read has no fields; it was JSON a moment ago.
+        // The text was validated before, so there is no error to report.
         let _ = text.deserialize_map(Fields { names: &names, found: &mut found });
     }
     found
@@ -62,12 +62,12 @@ pub(super) fn field<'a>(raw: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     value
 }
 
-/// What is at the end of a path of names.
+/// The value at a path of names.
 pub(super) fn at<'a>(raw: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
     path.iter().try_fold(raw, |raw, name| field(raw, name))
 }
 
-/// Shows every element of an array; none of what is no array.
+/// Visits every element of an array; nothing if it is not an array.
 pub(super) fn each<'a>(raw: &'a RawValue, mut visit: impl FnMut(&'a RawValue)) {
     until(raw, |item| {
         visit(item);
@@ -88,16 +88,16 @@ pub(super) fn element(raw: &RawValue, index: usize) -> Option<&RawValue> {
     found
 }
 
-/// Shows the elements of an array until it is told that this is enough.
+/// Visits the elements of an array until `enough` returns true.
 fn until<'a>(raw: &'a RawValue, enough: impl FnMut(&'a RawValue) -> bool) {
     if is_list(raw) {
-        // Whoever has enough leaves the rest unread, which serde takes for an error.
+        // Stopping early leaves the rest unread, which serde takes for an error.
         let _ = Deserializer::from_str(raw.get()).deserialize_seq(Elements(enough));
     }
 }
 
-/// A string's contents, or anything else as it is written. Half a surrogate pair,
-/// which some tools leave when they shorten text, becomes a replacement character.
+/// The contents of a string, or any other value as it is written. A lone surrogate, which some
+/// tools leave when they shorten text, becomes a replacement character.
 pub(super) fn text(raw: &RawValue) -> Cow<'_, str> {
     if is_string(raw) { unescaped(raw.get()) } else { Cow::Borrowed(raw.get()) }
 }
@@ -112,7 +112,7 @@ pub(super) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw.and_then(|raw| text(raw).parse().ok())
 }
 
-/// The contents of a string with its quotes.
+/// The contents of a quoted string.
 pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
     let inner = &quoted[1..quoted.len() - 1];
     if !inner.contains('\\') {
@@ -124,7 +124,7 @@ pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
     Cow::Owned(text.unwrap_or_default())
 }
 
-/// Half a surrogate pair comes as three bytes, and so does what stands for it.
+/// A lone surrogate and the replacement character both have three bytes.
 fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
     for at in 2..bytes.len() {
         if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
@@ -134,7 +134,7 @@ fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A value of the result: as the input has it, or made from it.
+/// A value of the result: taken from the input, or derived.
 #[derive(Debug, Clone)]
 pub(super) enum Field<'a> {
     Json(&'a RawValue),
@@ -143,7 +143,7 @@ pub(super) enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// As a person reads it.
+    /// The value as plain text.
     pub(super) fn text(&self) -> Cow<'a, str> {
         match self {
             Self::Json(raw) => text(raw),
@@ -192,8 +192,8 @@ impl<'a> Visitor<'a> for Fields<'_, '_, 'a> {
     }
 }
 
-/// Which of these names a key is. Taken as bytes, because a key with half a
-/// surrogate pair is no text.
+/// Position of a key among these names. Compared as bytes, because a key with a lone surrogate is
+/// not UTF-8.
 struct Name<'n>(&'n [&'n str]);
 
 impl<'a> DeserializeSeed<'a> for Name<'_> {

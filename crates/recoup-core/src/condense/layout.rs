@@ -1,6 +1,5 @@
-//! JSON laid out: for people with two spaces for each level, as all our commands print it, for
-//! programs and agents without white space. Every number and the order of fields stay as they were
-//! written.
+//! JSON formatting: with two spaces per level for people, as all our commands print it, and compact
+//! for programs and agents. Numbers and the order of fields stay as they were written.
 
 use std::borrow::Cow;
 
@@ -8,23 +7,22 @@ use serde::de::IgnoredAny;
 
 use super::json;
 
-/// What is nested deeper stays on one line: indentation would grow with the
-/// square of the depth.
+/// Deeper levels stay on one line: indentation would grow with the square of the depth.
 const DEEPEST: usize = 32;
 
-/// `json` as it stands `depth` levels deep, every string as it was written; none where it is
-/// no JSON.
+/// Formats `json` for a place `depth` levels deep, with strings as written; `None` if it is not
+/// JSON.
 pub fn indented(json: &str, depth: usize) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(json).ok()?;
     Some(laid_out(json, depth, |quoted| quoted.into()))
 }
 
-/// Text that is JSON without white space. Strings lose needless escapes.
+/// Removes white space. Strings lose needless escapes.
 pub(super) fn compact(json: &str) -> String {
     compact_within(json, usize::MAX).expect("no text is longer than that")
 }
 
-/// The same, if it has at most so many bytes. Reads only as much as is needed to know.
+/// Like [`compact`], but `None` if the result is longer than `most` bytes. Stops reading there.
 pub(super) fn compact_within(json: &str, most: usize) -> Option<String> {
     let mut out = String::new();
     let mut rest = json.trim_ascii_start();
@@ -40,7 +38,7 @@ pub(super) fn compact_within(json: &str, most: usize) -> Option<String> {
     Some(out)
 }
 
-/// Lays out text that is JSON. Strings lose needless escapes: what is made short has none.
+/// Formats JSON with indentation. Strings lose needless escapes.
 pub(super) fn pretty(json: &str) -> String {
     laid_out(json, 0, plain)
 }
@@ -65,13 +63,12 @@ fn plain(quoted: &str) -> Cow<'_, str> {
 struct Layout {
     out: String,
     depth: usize,
-    /// How a string is written.
+    /// How strings are written.
     string: fn(&str) -> Cow<'_, str>,
 }
 
 impl Layout {
-    /// Writes the first token of `rest`, which begins with `first`, and returns
-    /// what comes after it.
+    /// Writes the first token of `rest`, which begins with `first`, and returns what follows it.
     fn token<'a>(&mut self, first: char, rest: &'a str) -> &'a str {
         let after = &rest[first.len_utf8()..];
         match first {
@@ -112,8 +109,8 @@ impl Layout {
         after
     }
 
-    /// A new line, or a space where the levels are too many. A bracket that closes
-    /// stands where the one that it belongs to opened, so `level` is the inner one.
+    /// Starts a new line, unless `level` is too deep. For a closing bracket, `level` is that of the
+    /// contents.
     fn line(&mut self, level: usize) {
         if level > DEEPEST {
             return;
@@ -129,7 +126,7 @@ impl Layout {
     }
 }
 
-/// Where the string ends with which `text` begins.
+/// End of the string at the start of `text`.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

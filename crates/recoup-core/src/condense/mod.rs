@@ -1,5 +1,5 @@
-//! Shortens results and reports, so that an agent reads 50 tokens in place of
-//! 50,000. Three strategies; each writes one fixed shape.
+//! Shortens results and reports, so that an agent reads 50 tokens in place of 50,000. There are
+//! three strategies, each with a fixed output format.
 //!
 //! ```
 //! use recoup_core::condense::{Document, Options, condense};
@@ -34,18 +34,18 @@ pub use output::Condensed;
 pub use strategy::{About, Strategy};
 pub use tokens::Tokenizer;
 
-/// What is wanted of a result.
+/// Options for [`condense`].
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How it is shortened.
+    /// The strategy.
     pub strategy: Strategy,
-    /// How many findings `structured_verdict` keeps.
+    /// Number of findings that `structured_verdict` keeps.
     pub top: usize,
-    /// Dotted paths of what is kept as it is. The strategy's own fields come first.
+    /// Dotted paths of values to keep unchanged. The strategy's own fields come first.
     pub preserve: Vec<String>,
-    /// How many tokens the result of `identifiers_only` may have.
+    /// Maximum number of tokens of an `identifiers_only` result.
     pub max_tokens: Option<usize>,
-    /// Where the full result is, for whoever wants to look.
+    /// Path of the full result, included in the output.
     pub full_result_path: Option<String>,
 }
 
@@ -61,8 +61,7 @@ impl Default for Options {
     }
 }
 
-/// Shortens a document. What is to be preserved and is not there is left out;
-/// [`missing`] names it.
+/// Shortens a document. Missing paths to preserve are left out; [`missing`] lists them.
 pub fn condense(document: &Document<'_>, options: &Options) -> Condensed {
     let finish = |condensed| finished(condensed, document, options);
     match options.strategy {
@@ -72,11 +71,11 @@ pub fn condense(document: &Document<'_>, options: &Options) -> Condensed {
     }
 }
 
-/// Shortens a document, or gives the input itself where that is shorter.
+/// Shortens a document, or returns the input itself if that is shorter.
 ///
-/// Only an agent's own result is given as it is: in a tool's report nothing has the name that a
-/// reader of condensed results looks for. A path of the full result has to stand in the result, so
-/// with one the document is condensed in any case.
+/// Only an agent's own result is returned as it is: a tool's report lacks the names that readers of
+/// condensed results look for. With a full result path the document is always condensed, because
+/// the output has to contain the path.
 pub fn condense_or_keep(document: &Document<'_>, options: &Options) -> Condensed {
     let condensed = condense(document, options);
     if options.full_result_path.is_some() {
@@ -102,7 +101,7 @@ fn finished(mut condensed: Condensed, document: &Document<'_>, options: &Options
     condensed
 }
 
-/// The paths that are to be preserved and that the document does not have.
+/// The paths to preserve that the document does not have.
 pub fn missing<'o>(document: &Document<'_>, options: &'o Options) -> Vec<&'o str> {
     let paths = options.preserve.iter().map(String::as_str);
     paths.filter(|path| document.at(path).is_none()).collect()

@@ -1,5 +1,5 @@
-//! An agent's result: an object with a verdict, lists, or what else of the
-//! known fields it has. An object with none of them is sound, and says nothing.
+//! An agent's result: an object with a verdict, lists or other known fields. An object with none of
+//! them is valid, and empty.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::finding::{Finding, Place, cut};
 use super::identifiers::has_line;
 use super::json::{self, Field};
 
-/// How many characters a verdict has at most.
+/// Maximum length of a verdict, in characters.
 const PHRASE_MOST: usize = 80;
 
 /// The known fields of an object.
@@ -17,7 +17,7 @@ const PHRASE_MOST: usize = 80;
 pub(super) struct Object<'a> {
     verdicts: [Option<&'a RawValue>; 3],
     counts: [Option<&'a RawValue>; 2],
-    /// In the order in which they are looked for as findings, then the rest.
+    /// Known lists, those that may hold findings first.
     lists: Lists<'a>,
     query: Option<&'a RawValue>,
     confidences: [Option<&'a RawValue>; 2],
@@ -74,8 +74,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Whether it is a result whatever else it looks like: no tool's report has a
-    /// verdict, or says how it went beside a list or counts.
+    /// True if it is certainly a result: no tool's report has a verdict, or a status beside a list
+    /// or counts.
     pub(super) fn is_clearly_ours(&self) -> bool {
         let [verdict, status, result] = self.verdicts;
         let Lists { findings, issues, results, vulnerabilities, files, matches, items } =
@@ -86,8 +86,8 @@ impl<'a> Object<'a> {
             || json::first(&[status, result]).is_some_and(|_| has_more())
     }
 
-    /// A word or a phrase. A long `result` is the text of an answer and no verdict;
-    /// `false` is one if there is none better.
+    /// The verdict, a word or a phrase. A long `result` is the text of an answer and not a verdict;
+    /// `false` counts if there is nothing better.
     pub(super) fn verdict(&self) -> Cow<'a, str> {
         let [verdict, status, result] = self.verdicts;
         let said = |raw| json::first(&[raw]).and_then(scalar);
@@ -132,8 +132,8 @@ impl<'a> Object<'a> {
         named.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// Text only: `summary` is an object of counts in many results. What was too
-    /// long for a verdict describes it.
+    /// The description; text only, because `summary` is an object of counts in many results. A text
+    /// too long for a verdict is used as description.
     pub(super) fn description(&self) -> Cow<'a, str> {
         let texts = self.descriptions.map(|raw| raw.filter(|raw| json::is_string(raw)));
         let long = || {
@@ -155,7 +155,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What is neither an object nor a list.
+/// The text of a value that is neither an object nor a list.
 fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
     (!json::is_object(raw) && !json::is_list(raw)).then(|| json::text(raw))
 }
@@ -164,7 +164,7 @@ fn is_phrase(text: &str) -> bool {
     !text.is_empty() && begun(Cow::Borrowed(text)) == text
 }
 
-/// As much of a text as a phrase has.
+/// The beginning of a text, at most as long as a phrase.
 fn begun(text: Cow<'_, str>) -> Cow<'_, str> {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let phrase = cut(line, PHRASE_MOST);
@@ -175,7 +175,7 @@ fn first_list<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
     candidates.iter().copied().flatten().find(|raw| json::is_list(raw))
 }
 
-/// A string as it is, or `path:line` of an object that says where it is.
+/// A string as it is, or `path:line` of an object with a place.
 fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
     if json::is_string(raw) {
         return Some(json::text(raw)).filter(|text| !text.is_empty());
@@ -191,7 +191,7 @@ fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A number that was written as a string is one all the same.
+/// Converts a number that is written as a string.
 fn as_number(raw: &RawValue) -> Field<'_> {
     let inner = raw.get().trim_matches('"');
     match serde_json::from_str::<&RawValue>(inner) {

@@ -1,5 +1,5 @@
-//! A condensed result: an object whose fields stand in the order in which they were set, or the
-//! input itself where that is shorter.
+//! A condensed result: an object with fields in insertion order, or the input itself if that is
+//! shorter.
 
 use serde::Serialize;
 
@@ -20,13 +20,13 @@ impl Condensed {
         Self { fields: Vec::new(), input: Some(json) }
     }
 
-    /// Sets a field, in place of one with the same name.
+    /// Sets a field, replacing one with the same name.
     pub(super) fn set(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         let json = serde_json::to_string(value).expect("what is made from JSON is JSON");
         self.set_json(name, json);
     }
 
-    /// The same for what is JSON already.
+    /// Sets a field to a value that is JSON already.
     pub(super) fn set_json(&mut self, name: &str, json: String) {
         match self.fields.iter_mut().find(|(known, _)| known == name) {
             Some((_, value)) => *value = json,

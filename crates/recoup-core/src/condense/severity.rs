@@ -1,18 +1,18 @@
-//! How grave a finding is. Tools have their own words for it; here they become
-//! four, so that findings can be ranked and counted.
+//! Severity of findings. The words of different tools are mapped to four levels, so that findings
+//! can be ranked and counted.
 
 use serde_json::value::RawValue;
 
 use super::json;
 
-/// From the gravest.
+/// Severity levels, most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Severity {
     Critical,
     High,
     Medium,
     Low,
-    /// A word that is none of ours.
+    /// An unknown word.
     Other,
 }
 
@@ -41,10 +41,10 @@ const WORDS: [(Severity, &[&str]); 4] = [
 ];
 
 impl Severity {
-    /// How many ranks there are.
+    /// Number of ranks.
     pub(super) const RANKS: usize = 4;
 
-    /// What a tool's word stands for.
+    /// The severity for a tool's word.
     pub(super) fn of(word: &str) -> Self {
         let word = word.trim();
         let known = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
@@ -52,7 +52,7 @@ impl Severity {
         found.map_or(Self::Other, |(severity, _)| *severity)
     }
 
-    /// What a score from 0 to 10 stands for (CVSS).
+    /// The severity for a CVSS score from 0 to 10.
     pub(super) fn of_score(score: f64) -> Self {
         match score {
             _ if score >= 9.0 => Self::Critical,
@@ -62,8 +62,7 @@ impl Severity {
         }
     }
 
-    /// What comes first has the smaller one. A word that nobody knows may mean
-    /// anything: it stands in the middle.
+    /// Sort rank, most severe first. An unknown word may mean anything: it ranks in the middle.
     pub(super) fn rank(self) -> usize {
         match self {
             Self::Critical => 0,
@@ -84,7 +83,7 @@ impl Severity {
     }
 }
 
-/// How many findings there are of each.
+/// Number of findings per severity.
 #[derive(Debug, Default)]
 pub(super) struct Counts([usize; 5]);
 
@@ -93,7 +92,7 @@ impl Counts {
         self.0[severity as usize] += 1;
     }
 
-    /// `{"critical":0,…}`: the four are always there, others if there are any.
+    /// `{"critical":0,…}`: the four levels always, others if there are any.
     pub(super) fn to_json(&self) -> String {
         use Severity::{Critical, High, Low, Medium, Other};
         let named = |severity: Severity| {
@@ -106,7 +105,7 @@ impl Counts {
     }
 }
 
-/// The input's own counts, if that is what they are.
+/// The counts that the input itself declares, if they are an object.
 pub(super) fn given(counts: Option<&RawValue>) -> Option<String> {
     counts.filter(|raw| json::is_object(raw)).map(|raw| raw.get().to_owned())
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// A way to shorten a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Verdict, counts and the gravest findings.
+    /// Verdict, counts and the most severe findings.
     #[default]
     StructuredVerdict,
     /// Nothing but `path:line`.
@@ -18,16 +18,16 @@ pub enum Strategy {
     Summary,
 }
 
-/// What there is to know about a strategy.
+/// Description of a strategy.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Its effect.
     pub description: &'static str,
-    /// How many tokens its result has: the median of one real report of each known tool.
+    /// Typical number of tokens of its result: the median over one real report of each known tool.
     pub target_tokens: u32,
-    /// What it is good for.
+    /// Typical uses.
     pub best_for: &'static [&'static str],
 }
 
@@ -35,7 +35,7 @@ impl Strategy {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::StructuredVerdict, Self::IdentifiersOnly, Self::Summary];
 
-    /// The strategy of this name.
+    /// The strategy with this name.
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
@@ -48,7 +48,7 @@ impl Strategy {
         self.about().name
     }
 
-    /// What there is to know about it.
+    /// Description of the strategy.
     pub fn about(self) -> About {
         match self {
             Self::StructuredVerdict => About {

@@ -1,10 +1,10 @@
-//! `summary`: how it went in words, and how much there is.
+//! `summary`: verdict, description and number of items.
 
 use super::document::Document;
 use super::finding::cut;
 use super::output::Condensed;
 
-/// How many characters of a description are kept.
+/// Maximum length of a description, in characters.
 const DESCRIPTION_MOST: usize = 200;
 
 pub(super) fn condense(document: &Document<'_>) -> Condensed {

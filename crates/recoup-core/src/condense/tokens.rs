@@ -1,20 +1,20 @@
-//! Counting tokens, with the tables of a real tokenizer (`cl100k_base`). Models
-//! differ; as a measure of what is saved one of them is as good as another.
+//! Token counts with the tables of a real tokenizer (`cl100k_base`). Models differ, but as a
+//! measure of savings one is as good as another.
 //!
-//! The tables take about a tenth of a second to set up. So only those who have
-//! to know the number load them.
+//! The tables take about a tenth of a second to load, so they are loaded only if the count is
+//! needed.
 
 /// A tokenizer that is ready to count.
 pub struct Tokenizer(toktok::Tokenizer);
 
 impl Tokenizer {
-    /// Sets up the tables.
+    /// Loads the tables.
     pub fn load() -> Self {
         let tables = toktok::Tokenizer::builtin("cl100k_base");
         Self(tables.expect("the tables are part of the program"))
     }
 
-    /// How many tokens a text has, in time that grows with its length alone.
+    /// Number of tokens in a text, in linear time.
     pub fn count(&self, text: &str) -> usize {
         self.0.count(text.as_bytes())
     }

@@ -1,5 +1,4 @@
-//! `structured_verdict`: how it went, how much there is of what, and the
-//! gravest findings.
+//! `structured_verdict`: verdict, severity counts and the most severe findings.
 
 use super::document::Document;
 use super::finding::Finding;
@@ -22,10 +21,10 @@ pub(super) fn condense(document: &Document<'_>, top: usize) -> Condensed {
     condensed
 }
 
-/// The gravest findings; among equals those that came first.
+/// The most severe findings; among equals the first ones.
 struct Gravest<'a> {
     most: usize,
-    /// By rank, and at most that many of each.
+    /// By rank, at most `most` of each.
     found: [Vec<Finding<'a>>; Severity::RANKS],
 }
 

@@ -1,10 +1,9 @@
-//! Early exit: several agents work on one question, the first to answer wins, and
-//! the others are told to stop.
+//! Early exit: several agents work on one question, the first to answer wins, and the others are
+//! told to stop.
 //!
-//! A session has at most one winner, elected in one step. A winner that has no
-//! result yet holds on to that for the time of its lease; then it is as if nobody
-//! had won, until its result comes after all or another takes its place.
-//! [`EarlyExit`] is what callers use; where sessions are kept is behind [`Sessions`].
+//! A session has at most one winner, elected atomically. A winner without a result keeps its place
+//! for the time of its lease; then the place is vacant, until its result arrives after all or
+//! another agent is elected. Callers use [`EarlyExit`]; storage is behind [`Sessions`].
 
 mod dir;
 mod poll;
@@ -24,118 +23,118 @@ use crate::store::StoreUrl;
 pub use dir::DirSessions;
 pub use redis::RedisSessions;
 
-/// How long a winner may take for its result, unless told otherwise.
+/// Default time that a winner may take for its result.
 pub const LEASE: Duration = Duration::from_mins(10);
-/// How long a session is kept after the last that happened in it.
+/// How long a session is kept after its last activity.
 pub const KEPT: Duration = Duration::from_hours(24);
-/// Who wins where nobody says a name.
+/// Name of a winner that gave none.
 pub const UNKNOWN: &str = "unknown";
 
-/// Who has won.
+/// The winner of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Winner {
-    /// By name.
+    /// Name of the agent.
     pub agent: Name,
-    /// Whether its result is there.
+    /// True if its result is there.
     pub has_result: bool,
 }
 
-/// Who has won, and with what.
+/// The winner of a session, with its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// By name.
+    /// Name of the agent.
     pub agent: Name,
-    /// Since when; none where another tool did not say.
+    /// Time of the election; `None` if another tool did not record it.
     pub at: Option<Timestamp>,
-    /// None while it is not there yet.
+    /// `None` while it is not there yet.
     pub result: Option<Vec<u8>>,
 }
 
-/// How an election ended.
+/// Outcome of an election.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elected {
     /// The caller has won.
     Won,
-    /// This one had won before.
+    /// Another agent had won before.
     Lost(Name),
 }
 
-/// Who wants to win, and how.
+/// A candidate in an election.
 #[derive(Debug, Clone, Copy)]
 pub struct Bid<'a> {
-    /// Its name.
+    /// Name of the agent.
     pub agent: &'a Name,
-    /// For how many milliseconds it may be without a result; none is for ever.
+    /// How long it may be without a result, in milliseconds; `None` for ever.
     pub lease: Option<u64>,
-    /// What appears together with the winner.
+    /// A result that becomes visible together with the winner.
     pub result: Option<&'a [u8]>,
 }
 
-/// What there is in a session.
+/// State of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// Who has won.
+    /// The winner.
     pub winner: Option<Name>,
-    /// Who takes part, in order.
+    /// Registered agents, sorted.
     pub agents: Vec<Name>,
-    /// Who has a result, in order.
+    /// Agents with a result, sorted.
     pub results: Vec<Name>,
 }
 
-/// A place for sessions. Names are validated, so none can leave it.
+/// Storage of sessions. Names are validated, so none leads out of it.
 pub trait Sessions: Send + Sync + fmt::Debug {
-    /// Who has won: nobody whose lease ran out before there was a result.
+    /// The current winner; `None` if its lease expired without a result.
     fn winner(&self, session: &Name) -> Result<Option<Winner>>;
 
-    /// The same with the result.
+    /// The current winner, with its result.
     fn answer(&self, session: &Name) -> Result<Option<Answer>>;
 
-    /// Makes the caller the winner, unless there is one. Its name, and its result if
-    /// one is given, are there for every reader from the same moment on.
+    /// Makes the caller the winner, unless there is one. Its name, and its result if one is given,
+    /// become visible to readers at the same moment.
     fn elect(&self, session: &Name, bid: Bid<'_>) -> Result<Elected>;
 
-    /// Notes that an agent takes part.
+    /// Registers an agent.
     fn register(&self, session: &Name, agent: &Name) -> Result<()>;
 
-    /// Keeps an agent's result, whether it has won or not.
+    /// Stores an agent's result, whether or not it has won.
     fn write_result(&self, session: &Name, agent: &Name, result: &[u8]) -> Result<()>;
 
-    /// What there is; none where there is no such session.
+    /// State of a session; `None` if it does not exist.
     fn status(&self, session: &Name) -> Result<Option<Status>>;
 
-    /// All sessions, in order.
+    /// All sessions, sorted.
     fn list(&self) -> Result<Vec<Name>>;
 
-    /// Forgets a session; `false` when there was none.
+    /// Removes a session; returns `false` if there was none.
     fn remove(&self, session: &Name) -> Result<bool>;
 
-    /// A way to wait for what happens in a session.
+    /// A way to wait for events in a session.
     fn watch<'a>(&'a self, session: &'a Name) -> Box<dyn Watch + 'a>;
 }
 
-/// Waits for something to happen.
+/// Waits for events in a session.
 pub trait Watch: fmt::Debug {
-    /// What happens from now on ends the next wait.
+    /// Prepares the next wait: events from now on end it.
     fn arm(&mut self);
 
     /// Returns when something may have happened, or `at_most` has passed.
     fn wait(&mut self, at_most: Duration);
 }
 
-/// Early exit over some sessions: what may be kept, and waiting.
+/// Early exit over a session store, with secret checks and waiting.
 #[derive(Debug, Clone)]
 pub struct EarlyExit {
     sessions: Arc<dyn Sessions>,
 }
 
 impl EarlyExit {
-    /// Over these sessions.
+    /// Early exit over these sessions.
     pub fn new(sessions: Arc<dyn Sessions>) -> Self {
         Self { sessions }
     }
 
-    /// On the server where `store` is one, else in the directory `dir`. Nothing is
-    /// read, asked or created before it is needed.
+    /// Early exit on the server of `store`, or else in the directory `dir`. Nothing is read,
+    /// connected or created before the first use.
     pub fn open(store: &StoreUrl, dir: &Path, clock: Arc<dyn Clock>) -> Self {
         match store {
             StoreUrl::Redis(target) => Self::new(Arc::new(RedisSessions::at((**target).clone()))),
@@ -145,12 +144,12 @@ impl EarlyExit {
         }
     }
 
-    /// Who has won.
+    /// The current winner.
     pub fn winner(&self, session: &Name) -> Result<Option<Winner>> {
         self.sessions.winner(session)
     }
 
-    /// Who has won, and with what.
+    /// The current winner, with its result.
     pub fn answer(&self, session: &Name) -> Result<Option<Answer>> {
         self.sessions.answer(session)
     }
@@ -161,12 +160,12 @@ impl EarlyExit {
         self.sessions.elect(session, bid)
     }
 
-    /// Notes that an agent takes part.
+    /// Registers an agent.
     pub fn register(&self, session: &Name, agent: &Name) -> Result<()> {
         self.sessions.register(session, agent)
     }
 
-    /// Keeps an agent's result; gives who has won, if that is another.
+    /// Stores an agent's result. Returns the winner if that is another agent.
     pub fn write_result(
         &self,
         session: &Name,
@@ -179,28 +178,28 @@ impl EarlyExit {
         Ok(winner.map(|winner| winner.agent).filter(|winner| winner != agent))
     }
 
-    /// What there is; none where there is no such session.
+    /// State of a session; `None` if it does not exist.
     pub fn status(&self, session: &Name) -> Result<Option<Status>> {
         self.sessions.status(session)
     }
 
-    /// All sessions, in order.
+    /// All sessions, sorted.
     pub fn list(&self) -> Result<Vec<Name>> {
         self.sessions.list()
     }
 
-    /// Forgets a session; `false` when there was none.
+    /// Removes a session; returns `false` if there was none.
     pub fn remove(&self, session: &Name) -> Result<bool> {
         self.sessions.remove(session)
     }
 
-    /// Waits until there is a winner with a result; none when the time is up.
+    /// Waits for a winner with a result; `None` when the time is up.
     pub fn poll(&self, session: &Name, within: Duration) -> Result<Option<Answer>> {
         poll::poll(&*self.sessions, session, within)
     }
 }
 
-/// Results are read by others, so they are held to what entries are held to.
+/// Results are read by others, so they must not contain secrets, like entries.
 fn refuse_secrets(result: &[u8]) -> Result<()> {
     match secrets::detect(result) {
         None => Ok(()),

@@ -7,12 +7,11 @@ use crate::base::clock::Deadline;
 use crate::base::name::Name;
 use crate::error::{ErrorKind, Result};
 
-/// Longer than anybody waits.
+/// Longer than any caller waits.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
-/// Returns as soon as both winner and result are there; none when the time is up. A
-/// server that goes away meanwhile may come back in time; one that was never there
-/// is an error at once.
+/// Returns as soon as both winner and result are there; `None` when the time is up. A server that
+/// becomes unavailable may come back in time; one that never answered is an error at once.
 pub(super) fn poll(
     sessions: &dyn Sessions,
     session: &Name,
@@ -23,7 +22,7 @@ pub(super) fn poll(
     let mut answered = false;
     loop {
         watch.arm();
-        // Before the look, so that the last look is not before the deadline.
+        // Before the look-up, so that the last one is not before the deadline.
         let last = deadline.passed();
         let fault = match sessions.answer(session) {
             Ok(Some(answer)) if answer.result.is_some() => return Ok(Some(answer)),

@@ -1,14 +1,13 @@
-//! What stands beside a database under its name: one list for those who put it there, those
-//! who forget in it, and those who delete all of it.
+//! Files that belong to a database by their names: one list for creating, forgetting and deleting.
 //!
 //! ```text
-//! NAME.recoup-lock           who begins it, copies it or begins it anew holds this
-//! NAME.backup-VERSION        a copy, made before older tables were changed
-//! NAME.damaged-ID/           a damaged one, with its log
-//! NAME.mark                  how many changes it should know of
-//! NAME.copy, .new            what somebody is making, or has left who was ended meanwhile
+//! NAME.recoup-lock           held while it is created, copied or replaced
+//! NAME.backup-VERSION        copy from before a migration
+//! NAME.damaged-ID/           damaged database, with its log
+//! NAME.mark                  number of changes that it should contain
+//! NAME.copy, .new            unfinished copy or database
 //! ```
-//! SQLite's own files, `-wal` and the like, may stand beside each of these.
+//! SQLite's own files, `-wal` and the like, may exist for each of these.
 
 use std::path::{Path, PathBuf};
 
@@ -21,33 +20,32 @@ const SET_ASIDE: &str = ".damaged-";
 pub(super) const COPY: &str = ".copy";
 /// A database on its way to its place.
 pub(super) const FRESH: &str = ".new";
-/// Copies with a sound beginning, which earlier versions made to read a damaged one.
+/// Repaired copies, which earlier versions made to read a damaged database.
 const MENDED: &str = ".mended";
 const MARK: &str = ".mark";
 
-/// What SQLite puts beside a database.
+/// Suffixes of SQLite's own files.
 const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// What a file is to the database that it has the name of.
+/// Role of a file that is named after a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside<'a> {
-    /// Itself, or SQLite's log of it.
+    /// The database, or SQLite's log of it.
     Itself,
     /// The lock.
     Lock,
-    /// The number of changes that it should know of.
+    /// Number of changes that the database should contain.
     Mark,
-    /// A copy, or SQLite's log of one; the copy's own name.
+    /// A copy, or SQLite's log of one; with the copy's own name.
     Backup(&'a str),
-    /// The directory of a damaged one; what it is told apart by.
+    /// Directory of a damaged database, with its id.
     SetAside(&'a str),
-    /// What nobody needs once whoever makes it has ended.
+    /// Leftover that is useless once its maker has ended.
     Unfinished,
 }
 
 impl<'a> Beside<'a> {
-    /// What the file called `name` is to the database called `database`; none where it has
-    /// nothing to do with it.
+    /// Role of the file called `name` for the database called `database`; `None` if unrelated.
     pub fn of(name: &'a str, database: &str) -> Option<Self> {
         let rest = name.strip_prefix(database)?;
         if rest == LOCK {
@@ -73,12 +71,12 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// A name that nobody else gives to a file.
+/// Path of a database's lock file, a name that no other program uses.
 pub fn lock_of(database: &Path) -> PathBuf {
     fsx::with_suffix(database, LOCK)
 }
 
-/// The file that says how many changes a database should know of.
+/// Path of the file with the number of changes that a database should contain.
 pub(crate) fn mark_of(database: &Path) -> PathBuf {
     fsx::with_suffix(database, MARK)
 }

@@ -1,5 +1,5 @@
-//! Waiting for others. SQLite's own time-out sleeps in ever longer steps, which
-//! starves the unlucky; short random steps until a deadline are fairer.
+//! Waiting for other processes. SQLite's own time-out sleeps in ever longer steps, which starves
+//! the unlucky; short random steps until a deadline are fairer.
 
 use std::cell::Cell;
 use std::thread;
@@ -20,7 +20,7 @@ pub(crate) fn within<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Sleeps a little and says whether to try again.
+/// Busy handler of SQLite: sleeps a little, and returns true to try again.
 pub(super) fn handler(tries: i32) -> bool {
     let remaining = UNTIL.get().map_or(Duration::ZERO, Deadline::remaining);
     if remaining.is_zero() {

@@ -1,4 +1,4 @@
-//! One connection: how it is opened and set up, and which file it really has.
+//! One connection: opening, configuration, and the identity of its file.
 
 use std::fs;
 use std::io;
@@ -15,14 +15,14 @@ use super::{busy, fault};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
-/// The log is folded back into the database when it has grown to this size.
-/// Small, because whoever opens the file first reads the whole log, page by page.
+/// Size at which the log is folded back into the database. Small, because the first process to open
+/// the file reads the whole log, page by page.
 const LOG_MAX: u64 = 64 * 4096;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS: usize = 32;
 
-/// Held by all who open a database, and alone by whoever moves one.
+/// Held shared while a database is opened, and exclusively while one is moved.
 ///
 /// SQLite finds a database's log by its path, some time after it opened the
 /// database itself. If another took the path in between, two files have one log.
@@ -31,17 +31,17 @@ const STATEMENTS: usize = 32;
 /// index for abandoned and cut it off under its owner's feet.
 static MOVES: RwLock<()> = RwLock::new(());
 
-/// While this is held, no database changes its place within this process.
+/// Prevents databases from being moved within this process.
 fn no_moves() -> RwLockReadGuard<'static, ()> {
     MOVES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// While this is held, nobody within this process is half-way into a database.
+/// Prevents databases from being opened within this process.
 pub(super) fn no_openings() -> RwLockWriteGuard<'static, ()> {
     MOVES.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which file a path leads to at the moment.
+/// Identity of the file that a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,
@@ -49,12 +49,12 @@ pub(super) struct FileId {
 }
 
 impl FileId {
-    /// `None` when nothing is there.
+    /// Identity of the file at `path`; `None` if it is missing.
     pub(super) fn of(path: &Path) -> Result<Option<Self>> {
         Ok(Self::and_length(path)?.map(|(file, _)| file))
     }
 
-    /// The same, and how long it is.
+    /// Like [`Self::of`], with the length of the file.
     fn and_length(path: &Path) -> Result<Option<(Self, u64)>> {
         match fs::metadata(path) {
             Ok(meta) => {
@@ -67,8 +67,7 @@ impl FileId {
     }
 }
 
-/// What another user wrote is not believed: in a directory that many may write
-/// to, it could have been planted.
+/// Rejects files of other users: in a directory that many may write to, they could be planted.
 fn demand_trusted_owner(meta: &fs::Metadata) -> Result<()> {
     let ours = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
     if ours {
@@ -85,18 +84,17 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Whether the path still leads to the file that this connection has. When
-    /// somebody removed it or set it aside, what we write would be lost.
+    /// True if the path still leads to this connection's file. If it was removed or set aside,
+    /// writes would be lost.
     pub(super) fn is_current(&self, path: &Path) -> bool {
         matches!(FileId::of(path), Ok(Some(file)) if file == self.file)
     }
 }
 
-/// Opens a database that is there; `None` when it is missing or still empty.
+/// Opens an existing database; `None` if it is missing or still empty.
 ///
-/// Whatever came of it counts only if the path led to the same file all the
-/// time: one that was set aside meanwhile may have been opened with the log of
-/// its successor.
+/// The result counts only if the path led to the same file all the time: a file that was set aside
+/// meanwhile may have been opened with the log of its successor.
 pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
     loop {
         let file = match FileId::and_length(path)? {
@@ -122,7 +120,7 @@ fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened
     Ok((found != Found::Empty).then_some(Opened { connection, file }))
 }
 
-/// Opens a database that is there, whatever is in it, together with its log.
+/// Opens an existing database with any content, together with its log.
 pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection> {
     let _still = no_moves();
     let connection = connect(path)?;
@@ -150,11 +148,12 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What only a writer needs, the tables in our version among it. With `NORMAL` an entry survives a crash of the
-/// process at once, and of the machine from the next checkpoint on. See [`sync_commits`] for what can't wait.
+/// Configures a connection for writing, and migrates the tables. With `NORMAL` an entry survives a
+/// crash of the process at once, and of the machine from the next checkpoint on; [`sync_commits`]
+/// is for what can't wait.
 ///
-/// SQLite's own checkpoints are switched off: they leave the log's length as it
-/// is, and a process that lives for one write never gets to start it over.
+/// SQLite's own checkpoints are off: they leave the log's length as it is, and a process that lives
+/// for one write never gets to start it over.
 pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> Result<()> {
     connection
         .execute_batch(&format!(
@@ -168,7 +167,7 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> 
     layout.bring_up_to_date(connection)
 }
 
-/// From now on a commit waits until the disk has the log, or no longer does.
+/// Makes each commit wait until the log is on disk, or no longer.
 pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<()> {
     let level = if is_synced { "FULL" } else { "NORMAL" };
     connection
@@ -203,11 +202,10 @@ pub(crate) fn find_damage(
     Ok((verdict != "ok").then_some(verdict))
 }
 
-/// Folds the log back into the database and empties it, if it is due and
-/// nobody is reading from it; else the next writer will. Failing at that is no
-/// failure: what was written is in the log.
+/// Folds the log back into the database and empties it, if it is due and nobody reads from it; else
+/// the next writer will. Best effort: what was written is in the log.
 pub(super) fn checkpoint_if_due(connection: &Connection) {
-    // Where SQLite has it: a link to the database is not where its log is.
+    // SQLite's path, not ours: a log is not beside a link to its database.
     let Some(path) = connection.path() else { return };
     let [log, _] = sidecars(Path::new(path));
     if fs::metadata(log).is_ok_and(|log| log.len() > LOG_MAX) {

@@ -1,11 +1,11 @@
-//! SQLite's errors in our words.
+//! Conversion of SQLite's errors.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_ERROR, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 
 use crate::error::{Error, ErrorKind};
 
-/// Says what was being done, and sorts the error by what can be done about it.
+/// Converts SQLite's error into ours: the action that failed, and a kind that callers react to.
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 pub(crate) fn explain(error: rusqlite::Error, doing: &str) -> Error {
     // As text: the cause that SQLite's error carries says the same again.

@@ -1,5 +1,4 @@
-//! A look at a database from outside: whether it is sound, without changing anything. Nobody
-//! sets it aside, brings it to this version or waits for it.
+//! Read-only inspection of a database: is it sound? Nothing is set aside, migrated or waited for.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,36 +15,36 @@ use super::{Beside, busy, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long we wait where somebody else has it to himself.
+/// Wait for a process that has the database to itself.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How a database is.
+/// State of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// The version of its tables.
     pub version: i64,
     /// The version that this program writes.
     pub newest: i64,
-    /// What it takes, with its log.
+    /// Size on disk, with its log.
     pub bytes: u64,
-    /// Whether its pages hang together.
+    /// Result of the integrity check.
     pub soundness: Soundness,
 }
 
-/// Whether a database's pages hang together.
+/// Result of an integrity check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Soundness {
-    /// All of them do.
+    /// No damage.
     Sound,
-    /// Nothing was found before the time was up.
+    /// No damage found before the time was up.
     Unfinished,
-    /// They do not, in SQLite's words.
+    /// Damaged, in SQLite's words.
     Damaged(String),
 }
 
-/// Looks at the database at `path`; none where there is nothing yet. `also` asks it something
-/// more, if it can be asked at all. An error says why it can't be used: its kind is
-/// [`ErrorKind::Corrupt`] where it is damaged, and ours to set aside.
+/// Inspects the database at `path`; `None` if there is none yet. `also` is a further query, for a
+/// database that can be queried at all. The error's kind is [`ErrorKind::Corrupt`] if the database
+/// is damaged, and ours to set aside.
 pub(crate) fn inspect<T>(
     path: &Path,
     layout: &Layout,
@@ -56,7 +55,7 @@ pub(crate) fn inspect<T>(
     let found: Result<_> = busy::within(PATIENCE, || {
         let before = stamp(path);
         let found = look(&open(path, has_no_log(path))?, layout, limit, &also);
-        // Who reads the file alone sees half of what is written to it meanwhile.
+        // A reader of the file alone sees half of a concurrent write.
         let is_still = before == stamp(path);
         let found = if is_still { found } else { look(&open(path, false)?, layout, limit, &also) }?;
         let inspected = |(version, more, soundness)| {
@@ -102,10 +101,10 @@ fn has_no_log(path: &Path) -> bool {
     fs::metadata(log).map_or(0, |log| log.len()) == 0
 }
 
-/// A pipe in its place would be waited for, and a directory is none of ours.
+/// Size with the log. An error unless it is a regular file: opening a pipe would block.
 fn size(path: &Path) -> Result<Option<u64>> {
     let Ok(found) = fs::metadata(path) else {
-        // What may not be looked at is told when it is opened.
+        // Missing, or not accessible.
         return match fs::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             _ => Err(Error::new(ErrorKind::Io, "it can't be looked at")),
@@ -118,7 +117,7 @@ fn size(path: &Path) -> Result<Option<u64>> {
     Ok(Some(found.len() + fs::metadata(log).map_or(0, |log| log.len())))
 }
 
-/// A file that has no log is read `alone`: then nothing is made beside it for that.
+/// Opens a database for reading; `alone` is for one without a log, and creates no files beside it.
 fn open(path: &Path, alone: bool) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match path.to_str().filter(|_| alone) {
@@ -135,7 +134,7 @@ fn open(path: &Path, alone: bool) -> Result<Connection> {
     Ok(connection)
 }
 
-/// As a URI has it.
+/// Escapes a path for a URI.
 fn escaped(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
@@ -164,7 +163,7 @@ fn is_interrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
 }
 
-/// The directories beside a database in which damaged ones were set aside, the oldest first.
+/// Directories beside a database with damaged ones that were set aside, oldest first.
 pub fn set_asides(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let entries = fs::read_dir(fsx::parent(path)).into_iter().flatten().flatten();

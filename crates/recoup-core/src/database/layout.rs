@@ -1,4 +1,4 @@
-//! What a database of ours has in it, and which versions of that are understood.
+//! Schema of a database of ours, and the versions of it that are understood.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,64 +10,63 @@ use super::{beside, connection, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long it is waited for somebody else who makes a copy.
+/// Wait for another process that makes a copy.
 const FOR_COPY: Duration = Duration::from_secs(2);
 
 /// Fills a fresh database with what can be read of a damaged one.
 pub(crate) type RescueDatabase =
     fn(damaged: &Path, fresh: &Connection, place: &Path) -> Result<u64>;
 
-/// What is in a database.
+/// Schema of a database, and how its versions are migrated.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// What people call it: `cache`.
+    /// Name for users: `cache`.
     pub(crate) name: &'static str,
-    /// What to do when its place can't be used.
+    /// Hint for when its place can't be used.
     pub(crate) elsewhere: &'static str,
-    /// Says in the file's head that it is ours, and which of ours.
+    /// Marks the file as ours in its header, and as which of ours.
     pub(crate) application_id: u32,
     /// The version of the tables. A newer one is refused.
     pub(crate) version: i64,
     /// The oldest version that can be brought to this one.
     pub(crate) first: i64,
-    /// The oldest version that can be read as it is; its first writer brings it to
-    /// this one. Whoever finds one before that does so at once.
+    /// The oldest version that can be read as it is; its first writer migrates it. Versions before
+    /// that are migrated when they are opened.
     pub(crate) oldest: i64,
-    /// What each connection is told first.
+    /// Statements for each new connection.
     pub(crate) pragmas: &'static str,
     /// Statements that set up a new file before its tables are created.
     pub(crate) creation_pragmas: &'static str,
-    /// How much of it a writer may have in memory, in KiB: as long as it fits, a change of very
-    /// many rows writes each page once.
+    /// Page cache of a writer, in KiB: as long as it fits, a change of very many rows writes each
+    /// page once.
     pub(crate) cache: u32,
-    /// Whether a copy is made before older tables are changed: for what can't be had again.
+    /// True if a copy is made before a migration: for data that can't be had again.
     pub(crate) backs_up: bool,
-    /// Makes the tables.
+    /// Statements that create the tables.
     pub(crate) tables: &'static [&'static str],
-    /// Makes what a sound file of this version may lack, because a large older file gets it some
-    /// time after its migration: indexes, and triggers that need them.
+    /// Statements for what a sound file of this version may lack, because a large older file gets
+    /// it some time after its migration: indexes, and triggers that need them.
     pub(crate) deferred: &'static str,
-    /// Brings older tables to this version, within a transaction.
+    /// Migrates older tables to this version, within a transaction.
     pub(crate) migrate: fn(&Connection, from: i64) -> Result<()>,
-    /// Takes over what can still be read from the damaged one, notes down in the fresh one that
-    /// it went to `place`, and returns how many rows it had; none where a fresh beginning is good
-    /// enough.
+    /// Copies the readable rows of a damaged database into a fresh one, records there that the
+    /// damaged one went to `place`, and returns their number; `None` if an empty one will do.
     pub(crate) rescue: Option<RescueDatabase>,
 }
 
-/// What a file turned out to be.
+/// State of a database file's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing in it yet.
+    /// No tables yet.
     Empty,
     /// Our tables, in a version that can be read.
     Ready,
-    /// Our tables, in a version that must be brought to ours before it can be read.
+    /// Our tables, in a version that must be migrated before it can be read.
     Older,
 }
 
 impl Layout {
-    /// Tells a connection what it must know.
+    /// Runs the statements that each connection needs.
     pub(super) fn prepare(&self, connection: &Connection) -> Result<()> {
         if self.pragmas.is_empty() {
             return Ok(());
@@ -76,14 +75,14 @@ impl Layout {
         connection.execute_batch(self.pragmas).map_err(explained)
     }
 
-    /// Looks at the version. The first thing that touches the file.
+    /// Checks the version: the first access to the file.
     pub(super) fn check(&self, connection: &Connection) -> Result<Found> {
         let mut version = pragma(connection, "user_version")?;
         if version == 0 {
             if is_empty(connection)? {
                 return Ok(Found::Empty);
             }
-            // Somebody may have made the tables between the two looks.
+            // Another process may have made the tables in between.
             version = pragma(connection, "user_version")?;
         }
         if pragma(connection, "application_id")? != i64::from(self.application_id) {
@@ -106,8 +105,8 @@ impl Layout {
         }
     }
 
-    /// Says what in the schema is not as this version makes it; none where all of it is, or where
-    /// it is of another version.
+    /// Describes how the schema differs from this version's; `None` if it does not, or if it has
+    /// another version.
     pub(super) fn schema_fault(&self, connection: &Connection) -> Result<Option<String>> {
         if version_of(connection)? != self.version {
             return Ok(None);
@@ -133,8 +132,8 @@ impl Layout {
         Ok(differs.or(added).map(fault))
     }
 
-    /// Makes the tables in an empty file that nobody else knows yet. All of it is
-    /// in that file afterwards: the log begins with the first write.
+    /// Creates the tables in an empty file that nobody else knows yet. All of it is in that file
+    /// afterwards: the log begins with the first write.
     pub(super) fn create(&self, connection: &Connection) -> Result<()> {
         let Self { application_id, version, creation_pragmas, deferred, .. } = self;
         let tables = self.tables.concat();
@@ -154,8 +153,8 @@ impl Layout {
         connection.execute_batch(&script).map_err(explained)
     }
 
-    /// Brings the tables to our version, if they are not: all of it or nothing, and of
-    /// all who find them so, one does it.
+    /// Migrates the tables to this version if needed, in one transaction; of concurrent callers one
+    /// does it.
     pub(super) fn bring_up_to_date(&self, connection: &mut Connection) -> Result<()> {
         if version_of(connection)? >= self.version {
             return Ok(());
@@ -177,8 +176,8 @@ impl Layout {
     }
 }
 
-/// A copy beside it that has its version in its name. One makes it, the others wait for
-/// that; what somebody has left who was ended meanwhile is begun anew.
+/// Copies the database to a backup with its version in the name. One process makes it while others
+/// wait; an unfinished copy is started again.
 fn back_up(connection: &Connection) -> Result<()> {
     let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
     let backup = beside::backup_of(&path, version_of(connection)?);
@@ -202,7 +201,7 @@ pub(crate) fn version_of(connection: &Connection) -> Result<i64> {
     pragma(connection, "user_version")
 }
 
-/// The columns of each table, and the words of each index and trigger.
+/// The columns of each table, and the SQL of each index and trigger.
 fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
     let sql = "SELECT name, CASE type WHEN 'table' THEN
                    (SELECT group_concat(column, ', ') FROM
@@ -228,8 +227,8 @@ fn is_empty(connection: &Connection) -> Result<bool> {
         .map_err(|error| fault::explain(error, "reading the schema"))
 }
 
-/// Does it as one transaction, taken for writing from the start, so that it either
-/// waits its turn or fails before anything was done.
+/// Runs `act` in one transaction that is a write from the start, so that it waits its turn or fails
+/// before anything is done.
 pub(crate) fn in_transaction<T>(
     writer: &mut Connection,
     doing: &str,

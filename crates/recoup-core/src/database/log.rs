@@ -26,7 +26,7 @@ pub(super) enum LogReading {
     Lenient,
 }
 
-/// The committed pages of a log: where the newest version of each page begins in it.
+/// Offset in a log of the newest committed version of each page.
 pub(super) fn committed_pages(log: &[u8], reading: LogReading) -> HashMap<u32, usize> {
     let mut committed = HashMap::new();
     let Some(header) = log.get(..HEADER) else { return committed };

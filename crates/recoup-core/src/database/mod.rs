@@ -1,7 +1,7 @@
 //! An SQLite file that any number of short processes share: opened when it is
 //! first needed, created at the first write, set aside when it is damaged.
 //!
-//! What is in it is its owner's business, who says so with a [`Layout`].
+//! The owner of a database defines its contents with a [`Layout`].
 
 mod beside;
 pub(crate) mod busy;
@@ -26,12 +26,12 @@ pub(crate) use pages::DamagedPages;
 pub(crate) use pool::{Pool, Teller};
 pub(crate) use recover::lock;
 
-/// How long a command waits for others.
+/// Limits on waiting for other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waits {
-    /// A reader: it is only ever held up while somebody recovers the log.
+    /// For a reader, which waits only while another process recovers the log.
     pub read: Duration,
-    /// A writer: others may be writing.
+    /// For a writer: others may be writing.
     pub write: Duration,
 }
 

@@ -1,8 +1,8 @@
-//! Removing on a full disk. A transaction needs room for its log before it frees any: so here it
-//! is done without one, in the pages that the database has, and what became free is given back.
+//! Removal on a full disk. A transaction needs room for its log before it frees any, so rows are
+//! removed without one, in the pages that the database has, and free pages are given back.
 //!
-//! Nobody else may have the database open meanwhile. Whoever is ended in the middle of it leaves a
-//! damaged database behind, so this is for caches only.
+//! Nobody else may have the database open meanwhile. A crash in the middle leaves a damaged
+//! database, so this is for caches only.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Limit for a `VACUUM` in memory, in pages in use: 64 MiB.
 const MOST_COPIED: i64 = 16_384;
 
-/// Does `act` in place. An error where somebody else uses the database.
+/// Runs `act` in place. An error if another process uses the database.
 pub(super) fn write_in_place<T>(
     path: &Path,
     layout: &Layout,
@@ -38,13 +38,13 @@ pub(super) fn write_in_place<T>(
         opened => opened?,
     };
     let done = act(&mut connection);
-    // What is free stays in the file otherwise, and is used by what comes next.
+    // Best effort: otherwise free pages stay in the file, and are reused.
     let _ = give_back(&connection);
     set_journal(&connection, "WAL")?;
     done
 }
 
-/// The database for us alone, without a log: SQLite folds it in, if it has the room for that.
+/// Opens the database exclusively and without a log, which SQLite folds in if it has the room.
 fn open_without_log(path: &Path, layout: &Layout) -> Result<Connection> {
     let connection = open_alone(path, layout)?;
     set_journal(&connection, "MEMORY")?;
@@ -55,7 +55,7 @@ fn open_alone(path: &Path, layout: &Layout) -> Result<Connection> {
     let connection = connection::connect(path)?;
     layout.prepare(&connection)?;
     let explained = |error| fault::explain(error, "taking it for ourselves");
-    // Otherwise it could not be without a journal.
+    // Defensive mode would not let us switch the journal off.
     let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false);
     set.map_err(explained)?;
     let alone = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
@@ -77,10 +77,10 @@ fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Locked, format!("its journal stays {set}")))
 }
 
-/// Folds the log in where its new pages have no room beside it: it is read, emptied, and only
-/// then written to its place, where it takes no more than before.
+/// Folds the log in where its pages have no room beside it: it is read, emptied, and only then
+/// written to its place, where it takes no more than before.
 fn fold_log(path: &Path, layout: &Layout) -> Result<()> {
-    // Held until all of it is done.
+    // Keeps the exclusive lock until the end.
     let _held = open_alone(path, layout)?;
     let [log, _] = sidecars(path);
     let bytes = fsx::read_regular(&log, LARGEST)?.unwrap_or_default();
@@ -94,7 +94,7 @@ fn fold_log(path: &Path, layout: &Layout) -> Result<()> {
     fsx::overwrite(path, pages.iter().map(page))
 }
 
-/// Makes the file as small as what is in it.
+/// Shrinks the file to its contents.
 fn give_back(connection: &Connection) -> Result<()> {
     let explained = |error| fault::explain(error, "giving back what is free");
     let number = |name| connection::pragma_number(connection, name).map_err(explained);

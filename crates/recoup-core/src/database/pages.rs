@@ -1,10 +1,10 @@
 //! Rows of a damaged database, read page by page without its schema: every page that holds rows
-//! says so itself. So a damaged schema, or a table whose root is gone, hides none of them.
+//! says so itself. A damaged schema, or a table whose root is gone, hides none of them.
 //!
-//! Nothing of it is believed: a row counts if its record fits its length exactly. The header is
+//! Nothing of it is trusted: a row counts if its record fits its length exactly. The header is
 //! not read at all, since all of our databases have the same size of pages.
 //!
-//! What was deleted is not found: memory's databases overwrite it (`secure_delete`).
+//! Deleted rows are not found: memory's databases overwrite them (`secure_delete`).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,9 +16,9 @@ use super::log::{LogReading, committed_pages, number_at};
 use crate::base::fsx;
 use crate::error::Result;
 
-/// The size of a page, as all of our databases have it.
+/// Page size of all our databases.
 pub(super) const PAGE_SIZE: usize = 4096;
-/// More than that is not read.
+/// Most bytes that are read of a file.
 pub(super) const LARGEST: u64 = 1 << 30;
 
 /// Kinds of pages that hold records, by their first byte.
@@ -26,15 +26,15 @@ const TABLE_LEAF: u8 = 13;
 const INDEX_LEAF: u8 = 10;
 const INDEX_INTERIOR: u8 = 2;
 
-/// A page's number in front of what overflows into it.
+/// Length of the page number at the start of an overflow page.
 const NEXT: usize = 4;
-/// At most so much of a row is in a leaf of a table, and of a record in a page of an index; if
-/// it is more, at least so much.
+/// Most bytes of a row in a table's leaf, and of a record in an index page; of a longer one at
+/// least `LEAST` bytes are there.
 const MOST_OF_ROW: usize = PAGE_SIZE - 35;
 const MOST_OF_RECORD: usize = (PAGE_SIZE - 12) * 64 / 255 - 23;
 const LEAST: usize = (PAGE_SIZE - 12) * 32 / 255 - 23;
 
-/// A row as it is stored: what it belongs to only its values can tell.
+/// A row as it is stored; only its values tell which table it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RecoveredRow {
     /// Its number in its table; none where it comes from an index, or from a table `WITHOUT ROWID`.
@@ -67,7 +67,7 @@ impl DamagedPages {
         Self { file, log, in_log }
     }
 
-    /// Hands out every row that is whole.
+    /// Calls `visit` with every intact row.
     pub(crate) fn each_row(&self, visit: &mut dyn FnMut(RecoveredRow)) {
         let in_file = u32::try_from(self.file.len() / PAGE_SIZE).unwrap_or(u32::MAX);
         let last = self.in_log.keys().copied().max().unwrap_or(0).max(in_file);
@@ -112,7 +112,7 @@ impl DamagedPages {
         Some(RecoveredRow { number, values })
     }
 
-    /// A record of that length, of which the beginning is here, and the rest in a chain of pages.
+    /// Reads a record of `length` bytes: its start is in `cell`, the rest in a chain of pages.
     fn payload(&self, cell: &[u8], length: usize, most: usize) -> Option<Vec<u8>> {
         if length <= most {
             return cell.get(..length).map(<[u8]>::to_vec);
@@ -135,7 +135,7 @@ impl DamagedPages {
     }
 }
 
-/// The values of a record; none unless they take up all of it.
+/// Decodes the values of a record; `None` unless they take up all of it.
 fn record(payload: &[u8]) -> Option<Vec<Value>> {
     let (length, used) = varint(payload)?;
     let (header, mut body) = payload.split_at_checked(usize::try_from(length).ok()?)?;
@@ -177,7 +177,7 @@ fn integer(bytes: &[u8]) -> i64 {
     bytes.iter().fold(sign, |number, byte| number << 8 | i64::from(*byte))
 }
 
-/// A number of one to nine bytes, and how many it has.
+/// Decodes a varint; returns it with its length, one to nine bytes.
 fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut number = 0_u64;
     for (nth, byte) in bytes.iter().enumerate().take(9) {
@@ -225,7 +225,7 @@ mod tests {
                 .execute("INSERT INTO plain VALUES (?, ?, ?)", params_from_iter(values))
                 .unwrap();
         }
-        // The log stays as it is while somebody has it open.
+        // The log stays as it is while a connection is open.
         std::mem::forget(connection);
         path
     }

@@ -14,12 +14,12 @@ use super::connection::{self, Opened};
 use super::{Layout, Waits, busy, no_room, recover};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What is larger takes longer to take over than anybody in a hurry has.
+/// Largest database that a caller with a short deadline recovers.
 const QUICKLY: u64 = 16 << 20;
 
-/// Told what a database survived.
+/// Receives the errors that a database recovered from.
 pub(crate) trait Teller: Send + Sync + fmt::Debug {
-    /// This happened; the work goes on.
+    /// Reports an error after which work goes on.
     fn tell(&self, error: &Error);
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Pool {
     readers: Mutex<Vec<Opened>>,
     /// One writer: threads queue here, where it is cheaper than in SQLite.
     writer: Mutex<Option<Opened>>,
-    /// It was damaged, and what was in it is gone.
+    /// Set when a damaged database was replaced by a fresh one.
     begun_anew: AtomicBool,
 }
 
@@ -57,8 +57,7 @@ impl Pool {
         self.waits
     }
 
-    /// Reads; `None` when there is no database, or only a damaged one, which
-    /// is then set aside.
+    /// Reads; `None` if there is no database, or only a damaged one, which is then set aside.
     pub(crate) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
         let done: Result<Option<T>> = busy::within(self.waits.read, || {
             let Some(reader) = self.reader()? else { return Ok(None) };
@@ -74,14 +73,14 @@ impl Pool {
         }
     }
 
-    /// Writes, creating the database when it is missing. Where it is damaged,
-    /// it is set aside and `act` is done in a fresh one.
+    /// Writes, creating the database if it is missing. A damaged one is set aside, and `act` runs
+    /// in a fresh one.
     pub(crate) fn write<T>(&self, act: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
         self.write_with(act, || self.open_or_create().map(Some))
             .map(|done| done.expect("a database that is created when missing is there"))
     }
 
-    /// The same for what must survive a power cut: the disk has it when this returns.
+    /// Like [`Self::write`], for what must survive a power cut: it is on disk when this returns.
     pub(crate) fn write_synced<T>(
         &self,
         mut act: impl FnMut(&mut Connection) -> Result<T>,
@@ -94,7 +93,7 @@ impl Pool {
         })
     }
 
-    /// Writes, unless there is nothing to write to.
+    /// Writes, if there is a database.
     pub(crate) fn write_existing<T: Default>(
         &self,
         act: impl FnMut(&mut Connection) -> Result<T>,
@@ -102,8 +101,8 @@ impl Pool {
         self.write_with(act, || self.open_writer()).map(Option::unwrap_or_default)
     }
 
-    /// Writes what removes something, unless there is nothing to write to. On a full disk, where
-    /// not even the log has room, it is done without one.
+    /// Removes rows, if there is a database. On a full disk, where not even the log has room, this
+    /// works without one.
     pub(crate) fn remove<T: Default>(
         &self,
         mut act: impl FnMut(&mut Connection) -> Result<T>,
@@ -119,12 +118,12 @@ impl Pool {
             .map_err(|_| full)
     }
 
-    /// True if the database was begun anew since this was asked last: what was in it is gone.
+    /// True if a damaged database was replaced since the last call: its contents are gone.
     pub(crate) fn was_begun_anew(&self) -> bool {
         self.begun_anew.swap(false, Ordering::Relaxed)
     }
 
-    /// Looks at all of it, and mends it or sets it aside if it is damaged. True if it was.
+    /// Checks all of the database, and repairs it or sets it aside if damaged. True if it was.
     pub(crate) fn repair(&self) -> Result<bool> {
         self.heal(&Error::new(ErrorKind::Corrupt, "found by a check"), self.waits.write)
     }
@@ -196,7 +195,7 @@ impl Pool {
             .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
 
-    /// Mends a damaged database or sets it aside, and says so once. False if it is sound.
+    /// Repairs a damaged database or sets it aside, and reports that once. False if it is sound.
     fn heal(&self, error: &Error, wait: Duration) -> Result<bool> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
@@ -214,7 +213,7 @@ impl Pool {
         }
     }
 
-    /// Whether somebody waits for us who does not wait for long.
+    /// True if our caller has a short deadline.
     fn is_hurried(&self) -> bool {
         self.layout.rescue.is_some() && self.waits.write < Waits::default().write
     }
@@ -239,7 +238,7 @@ impl Pool {
         self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
     }
 
-    /// What the caller got wrong is not the file's affair.
+    /// Adds the database's path to an error, unless the caller's input was wrong.
     fn located(&self, error: Error) -> Error {
         if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Absent | ErrorKind::Invalid) {
             return error;

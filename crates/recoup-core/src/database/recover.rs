@@ -1,5 +1,5 @@
-//! Beginning a database, and beginning it anew: both under a lock of their own,
-//! so that of many processes that find the same damage one acts.
+//! Creating a database, and replacing a damaged one: both under a lock of their own, so that of
+//! many processes that find the same damage one acts.
 //!
 //! The lock's file stays beside the database. It also shows that the database
 //! is ours: a file that somebody else put at the path is never moved.
@@ -18,27 +18,27 @@ use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
-/// What came of a damaged database.
+/// Outcome of recovering a damaged database.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Healed {
-    /// Somebody else was faster, or it was no damage.
+    /// Another process was faster, or there was no damage.
     AlreadySound,
-    /// Only its indexes were, and they are made anew.
+    /// Only the indexes were damaged, and have been rebuilt.
     Reindexed,
-    /// It is now elsewhere.
+    /// The database was moved away.
     SetAside {
         /// The directory that it is in, with its log.
         place: PathBuf,
-        /// How much of it was taken over, where that was tried.
+        /// Number of rows that were copied to the fresh one, where that was tried.
         rescued: Option<u64>,
     },
 }
 
-/// Makes an empty database with our tables, unless somebody did so meanwhile. One that has
-/// lost all that was in it is set aside; then this says so.
+/// Creates an empty database with our tables, unless another process did meanwhile. A database that
+/// has lost all its contents is set aside, which is then the result.
 ///
-/// Beside its place, and then moved there: readers never find one that is half
-/// made, and never wait for one that is being made.
+/// Made beside its place and then moved there: readers never find one that is half made, and never
+/// wait for one that is being made.
 pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Option<Healed>> {
     let path = &behind_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
@@ -48,7 +48,7 @@ pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Opt
         return Ok(None);
     }
     demand_room(path, layout, began_before)?;
-    // We never leave an empty file: there was more in it once.
+    // We never leave an empty file: it had contents once.
     let emptied = began_before && layout.rescue.is_some() && FileId::of(path)?.is_some();
     if emptied {
         return begin_anew(path, layout).map(Some);
@@ -56,8 +56,8 @@ pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Opt
     begin(path, layout, |_| Ok(()), || Ok(())).map(|()| None)
 }
 
-/// Makes a database beside its place, fills it, clears the place and moves it there. Whoever
-/// does so holds the lock.
+/// Creates a database beside its place, fills it, clears the place and moves it there. The caller
+/// holds the lock.
 fn begin<T>(
     path: &Path,
     layout: &Layout,
@@ -65,7 +65,7 @@ fn begin<T>(
     clear: impl FnOnce() -> Result<()>,
 ) -> Result<T> {
     let fresh = fresh_path(path);
-    // Somebody may have been ended in the middle of this.
+    // Leftovers of a process that was killed in the middle of this.
     for old in std::iter::once(fresh.clone()).chain(sidecars(&fresh)) {
         fsx::remove(&old)?;
     }
@@ -77,7 +77,7 @@ fn begin<T>(
     layout.prepare(&connection)?;
     layout.create(&connection)?;
     let done = fill(&connection)?;
-    // What was written so far is in its log: all of it goes along.
+    // What was written so far is in the log: fold it in, so that all of it is moved.
     let explained = |error| fault::explain(error, "beginning a database");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
@@ -95,7 +95,7 @@ fn fresh_path(path: &Path) -> PathBuf {
     fsx::with_suffix(path, beside::FRESH)
 }
 
-/// Where a path really leads, also when nothing is there yet.
+/// Follows the links of a path, which may not exist yet.
 pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
     const MOST: usize = 16;
     let mut path = path.to_owned();
@@ -106,9 +106,8 @@ pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::Io, "there are too many links on the way to it"))
 }
 
-/// Only an empty file may be replaced by a database, or the stump of one that
-/// `began_before`: a device, or something of the user's that SQLite takes for
-/// empty, must not be.
+/// Permits replacing only an empty file, or the stump of a database that `began_before`: never a
+/// device, or a file of the user's that SQLite takes for empty.
 fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -121,7 +120,7 @@ fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
     }
 }
 
-/// Moves a damaged database out of the way, together with its log.
+/// Recovers a damaged database: rebuilds its indexes, or moves it away together with its log.
 pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<Healed> {
     let path = &behind_links(path)?;
     demand_ours(path, layout)?;
@@ -135,7 +134,7 @@ pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<
     begin_anew(path, layout)
 }
 
-/// Makes the indexes anew where the tables are sound; false where that is not enough.
+/// Rebuilds the indexes if the tables are sound; false if that is not enough.
 fn is_reindexed(path: &Path, layout: &Layout) -> bool {
     let reindex = || {
         let Some(Opened { connection, .. }) = connection::open(path, layout)? else {
@@ -153,7 +152,7 @@ fn is_reindexed(path: &Path, layout: &Layout) -> bool {
     reindexed.unwrap_or(false)
 }
 
-/// An error where a damaged database is not known to be ours: then nobody moves it.
+/// Fails if a damaged database is not known to be ours: such a file is never moved.
 pub(super) fn demand_ours(path: &Path, layout: &Layout) -> Result<()> {
     if is_ours(&behind_links(path)?, layout)? {
         return Ok(());
@@ -163,8 +162,8 @@ pub(super) fn demand_ours(path: &Path, layout: &Layout) -> Result<()> {
     Err(Error::new(ErrorKind::Io, message))
 }
 
-/// Takes over what can be read of a database, and puts it aside. It is moved last, so that
-/// whoever is ended before that leaves it to the next.
+/// Copies what can be read of a database to a fresh one, and sets it aside. It is moved last, so
+/// that a process that is killed before leaves it to the next.
 fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
     let place = beside::aside_of(path, ids::fresh(&SystemClock).as_str());
     let aside = || {
@@ -181,7 +180,7 @@ fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
         let is_empty = fs::metadata(path).is_ok_and(|file| file.len() == 0);
         let damaged = if is_empty { None } else { connection::open_as_it_is(path).ok() };
         if let Some(damaged) = &damaged {
-            // Whoever can still write to it waits, and then finds that it is gone.
+            // Processes that can still write to it wait, and then find that it is gone.
             let _ = damaged.execute_batch("BEGIN IMMEDIATE");
         }
         Ok((rescue(path, fresh, &place)?, damaged))
@@ -190,9 +189,8 @@ fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
     Ok(Healed::SetAside { place, rescued: Some(rows) })
 }
 
-/// Moves a database and its log. The database goes first: from then on nobody opens
-/// it, and so nobody makes a new log for it while the old one is being moved. Whoever does
-/// so has seen to it that nobody within this process is half-way into it.
+/// Moves a database and its log. The database goes first: from then on nobody opens it and makes a
+/// new log while the old one is moved. The caller prevents openings within this process.
 fn move_into(place: &Path, path: &Path) -> Result<()> {
     for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
         if FileId::of(&file)?.is_some()
@@ -204,18 +202,17 @@ fn move_into(place: &Path, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Nobody else begins it, copies it or begins it anew while this is held.
+/// Locks a database against being created, copied or replaced by others.
 pub(crate) fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&beside::lock_of(path), Deadline::after(wait))
 }
 
-/// We made the lock's file before the database, or the database says so itself.
+/// True if our lock file exists, which is made before the database, or the database has our mark.
 fn is_ours(path: &Path, layout: &Layout) -> Result<bool> {
     Ok(FileId::of(&beside::lock_of(path))?.is_some() || has_our_mark(path, layout)?)
 }
 
-/// The application id, at its place in the first bytes of an SQLite file. A file
-/// that is gone was set aside by one of us.
+/// True if an SQLite file has our application id, or is missing: then one of us set it aside.
 fn has_our_mark(path: &Path, layout: &Layout) -> Result<bool> {
     let mut start = Vec::new();
     match File::open(path).and_then(|file| file.take(72).read_to_end(&mut start)) {
@@ -226,7 +223,7 @@ fn has_our_mark(path: &Path, layout: &Layout) -> Result<bool> {
         && start.get(68..72) == Some(&layout.application_id.to_be_bytes()))
 }
 
-/// Looks at all of it: slow, and done only after SQLite complained.
+/// Checks all of it: slow, and done only after SQLite complained.
 fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
     if FileId::of(path)?.is_none() {
         return Ok(true);

@@ -8,9 +8,9 @@ use bytes::Bytes;
 
 use crate::error::Result;
 
-/// Bytes that are read piece by piece. Every reading starts at the beginning.
+/// Bytes that are read in chunks, each time from the start.
 pub trait Chunks: Send + Sync + fmt::Debug {
-    /// Gives each piece to `visit`, in order, and ends early with its error.
+    /// Calls `visit` with each chunk in order, and stops at its first error.
     fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }
 
@@ -24,7 +24,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Everything in one piece, whatever its size.
+    /// All bytes in one piece, whatever their number.
     pub fn to_bytes(&self) -> Result<Bytes> {
         match self {
             Self::Whole(bytes) => Ok(bytes.clone()),

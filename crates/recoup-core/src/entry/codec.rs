@@ -18,12 +18,12 @@ use super::record::Payload;
 use crate::base::digest::{Digest, Hasher};
 use crate::error::Result;
 
-/// Why a stored body can't be served.
+/// Reason why a stored body can't be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
     /// The bytes are not those that were stored.
     Mismatch,
-    /// They can't be decoded at all.
+    /// The bytes can't be decoded at all.
     Unreadable,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn decode(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, Damage> {
     verified(info, plain)
 }
 
-/// The bytes, if they are those that the header names.
+/// Returns the bytes if they match the header's length and digest.
 pub(super) fn verified(info: &BodyInfo, plain: Bytes) -> Result<Bytes, Damage> {
     if plain.len() as u64 == info.raw_len && Digest::of(&plain) == info.sha256 {
         Ok(plain)

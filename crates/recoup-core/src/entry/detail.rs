@@ -1,5 +1,5 @@
-//! What more is known about an event: who asked, how old the answer was, why
-//! there was none, and what it was worth. Names and numbers, never content.
+//! Details of an event: the caller, the age of the entry, the reason, and the cost. Names and
+//! numbers, never content.
 
 use std::fmt;
 
@@ -7,60 +7,60 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::header::Cost;
 
-/// What more is known about an event. All of it may be missing.
+/// Details of an event, all of them optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
     /// The agent, tool or command that asked, or that made the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The one that made the entry, where it is another.
+    /// The producer of the entry, where it is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_by: Option<String>,
-    /// How old the entry was, in milliseconds.
+    /// Age of the entry, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<u64>,
-    /// For how long it was stored, in milliseconds; none is for ever.
+    /// TTL of the entry, in milliseconds; `None` is for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
-    /// Why it happened.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub why: Option<Why>,
-    /// What producing the entry cost: a hit has saved that.
+    /// Cost of producing the entry, which a hit saves.
     #[serde(default, skip_serializing_if = "Cost::is_unknown")]
     pub cost: Cost,
 }
 
 impl Detail {
-    /// Nothing but a reason.
+    /// Details with a reason only.
     pub fn because(why: Why) -> Self {
         Self { why: Some(why), ..Self::default() }
     }
 
-    /// Whether nothing is known.
+    /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Why something happened to an entry.
+/// Reason for an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// This source is not as it was.
+    /// This source has changed.
     SourceModified(String),
     /// This source is gone.
     SourceMissing(String),
     /// The sources are not those of the token, or not in that state.
     SourcesDiffer,
-    /// It was not for keeping, as its maker says.
+    /// Not to be kept, in the producer's words.
     Unkept(String),
-    /// There was a result already for which the work began later.
+    /// A result existed already whose work began later.
     Overtaken,
-    /// It was older than it may be, both in milliseconds.
+    /// Older than allowed, both in milliseconds.
     TooOld {
-        /// How old it was.
+        /// Its age.
         age: u64,
-        /// How old it may be.
+        /// The greatest age allowed.
         limit: u64,
     },
     /// The stored bytes are not those that were stored.
@@ -69,13 +69,13 @@ pub enum Why {
     Unreadable,
     /// The store could not answer.
     StoreUnavailable,
-    /// It holds a secret, by this rule.
+    /// Contains a secret, found by this rule.
     Secret(String),
-    /// It takes more than all the room there is, both in bytes.
+    /// Larger than the limit for everything, both in bytes.
     TooLarge {
-        /// What it takes.
+        /// Its size.
         bytes: u64,
-        /// What there is.
+        /// The limit.
         limit: u64,
     },
     /// There were more entries than this.
@@ -85,7 +85,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// The word for programs.
+    /// Stable code for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::SourceModified(_) => "source_modified",
@@ -105,7 +105,7 @@ impl Why {
     }
 }
 
-/// In a few words, to stand after what happened: `evicted: over 100 MB`.
+/// Short text to follow the name of the event: `evicted: over 100 MB`.
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,7 +131,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Megabytes as people configure them, with one decimal where it matters.
+/// Shows bytes as people configure them, with one decimal where it matters.
 struct Size(u64);
 
 impl fmt::Display for Size {
@@ -146,7 +146,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// In the largest unit of which there is one.
+/// Shows milliseconds in the largest unit of which there is one.
 struct Span(u64);
 
 impl fmt::Display for Span {
@@ -163,7 +163,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A later version's reason is none to us.
+/// Reads a later version's reason as none.
 fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Why>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(value).ok())

@@ -1,4 +1,4 @@
-//! An entry before it is sealed: everything that its producer knows.
+//! Drafts of entries.
 
 use super::body::Body;
 use super::codec;
@@ -13,37 +13,36 @@ use crate::secrets::Values;
 /// An entry before it is sealed: everything that its producer knows.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// What sort of work it was.
+    /// Kind of work.
     pub kind: Kind,
     /// The result itself.
     pub body: Body,
     /// The full result, where the body is only its short form.
     pub full: Option<Body>,
-    /// How long it is fresh, in milliseconds; none is for ever.
+    /// TTL in milliseconds; `None` is for ever.
     pub ttl: Option<u64>,
-    /// How much longer it may be served while somebody refreshes it.
+    /// Time beyond the TTL in which it may be served while it is refreshed, in milliseconds.
     pub grace: u64,
-    /// Who or what produced it.
+    /// The producer.
     pub identity: Identity,
     /// The named inputs of its key.
     pub parts: Vec<Part>,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// What producing it cost.
+    /// Cost of producing it.
     pub cost: Cost,
-    /// Whether it is a failure, which only those get who want failures.
+    /// True for a failure, which is served only to callers that accept failures.
     pub failure: bool,
     /// True if the two streams of a command were recorded as one.
     pub streams_merged: bool,
-    /// When the work began, where that was earlier than now.
+    /// Start of the work, if that was before now.
     pub began: Option<Timestamp>,
-    /// What must not be kept with it, however it looks.
+    /// Values that must not be kept with it, whatever they look like.
     pub withheld: Values,
 }
 
 impl Draft {
-    /// A draft of `kind` with that body, kept for ever, about which nothing
-    /// else is known.
+    /// A draft of `kind` with that body, without an expiry or any other information.
     pub fn new(kind: Kind, body: impl Into<Body>) -> Self {
         Self {
             kind,

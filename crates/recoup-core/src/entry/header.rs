@@ -1,5 +1,5 @@
-//! The header: what an entry stands for. Stored as JSON beside the body, so
-//! that it can be listed, searched and explained without touching a body.
+//! The header of an entry. Stored as JSON beside the body, so that it can be listed, searched and
+//! explained without touching a body.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,22 +10,22 @@ use crate::base::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Kind, Part};
 
-/// The version of the format that this code writes. It reads this and older ones.
+/// The version of the format that this code writes; older ones are read too.
 pub const FORMAT: u32 = 1;
 
 /// Everything that is known about an entry without reading its body.
 ///
-/// In this order in memory too: what every hit looks at comes first, so that
-/// it lies beside the reference count that a hit touches anyway.
+/// In this order in memory too: what every hit needs comes first, beside the reference count that a
+/// hit touches anyway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Header {
     /// When the entry was filled.
     pub created: Timestamp,
-    /// How long it is fresh, in milliseconds; none is for ever.
+    /// TTL in milliseconds; `None` is for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
-    /// How much longer it may be served while somebody refreshes it.
+    /// Time beyond the TTL in which it may be served while it is refreshed, in milliseconds.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grace: u64,
     /// The files it was made from.
@@ -33,14 +33,14 @@ pub struct Header {
     pub sources: Sources,
     /// [`FORMAT`] at the time of writing.
     pub format: u32,
-    /// What sort of work it was.
+    /// Kind of work.
     pub kind: Kind,
     /// The body's sizes, form and checksum.
     pub body: BodyInfo,
-    /// The same of the full result, where the body is only its short form.
+    /// Sizes, form and checksum of the full result, where the body is only its short form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<BodyInfo>,
-    /// Who or what produced it.
+    /// The producer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub identity: Identity,
     /// The named inputs of its key.
@@ -49,22 +49,22 @@ pub struct Header {
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tags: Vec<String>,
-    /// What producing it cost.
+    /// Cost of producing it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cost: Cost,
-    /// Whether it is a failure, which only those get who want failures.
+    /// True for a failure, which is served only to callers that accept failures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failure: bool,
-    /// True if the two streams of a command were recorded as one, which only those get whose own
-    /// streams go to one place.
+    /// True if both streams of a command were recorded as one, which is served only to callers
+    /// whose own streams go to one place.
     #[serde(default, skip_serializing_if = "is_default")]
     pub streams_merged: bool,
-    /// When the work for it began, where that was earlier than `created`.
+    /// Start of the work, if that was before `created`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Timestamp>,
 }
 
-/// How the body is kept.
+/// Sizes, form and checksum of a stored body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BodyInfo {
     /// The form it is stored in.
@@ -89,13 +89,13 @@ pub enum Encoding {
     Framed,
 }
 
-/// Who or what produced an entry: names and hashes, never content.
+/// Producer of an entry: names and hashes, never content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The agent's, tool's or command's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where that name is defined, such as an MCP server.
+    /// Namespace that defines the name, such as an MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// The hash of its definition.
@@ -103,10 +103,10 @@ pub struct Identity {
     pub hash: Option<String>,
 }
 
-/// What producing an entry cost, as far as it is known.
+/// Cost of producing an entry, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// How long it took.
+    /// Time that it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
     /// Tokens that went in.
@@ -121,13 +121,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Whether nothing is known of it.
+    /// True if nothing is known.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Dollars as they are kept; none for what is no sum of money.
+/// Converts dollars to millionths; `None` for anything but a sum of money.
 pub fn micro_dollars(dollars: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -139,22 +139,22 @@ pub fn micro_dollars(dollars: f64) -> Option<u64> {
 }
 
 impl Header {
-    /// What is stored for it: the body and the full result.
+    /// Stored bytes of the body and the full result.
     pub fn stored_len(&self) -> u64 {
         self.body.stored_len.saturating_add(self.full.map_or(0, |full| full.stored_len))
     }
 
-    /// When the work for it began: nothing that happened since need be in it.
+    /// Start of the work: changes since then need not be in the result.
     pub fn work_began(&self) -> Timestamp {
         self.began.unwrap_or(self.created)
     }
 
-    /// When it stops being fresh.
+    /// Time at which the TTL ends.
     pub fn fresh_until(&self) -> Timestamp {
         self.ttl.map_or(Timestamp::MAX, |ttl| self.created.plus_millis(ttl))
     }
 
-    /// When it may be deleted: its TTL and its grace have passed.
+    /// Time at which it may be deleted: its TTL and its grace have passed.
     pub fn dead_at(&self) -> Option<Timestamp> {
         self.ttl.map(|ttl| self.created.plus_millis(ttl).plus_millis(self.grace))
     }
@@ -165,7 +165,7 @@ impl Header {
             .expect("a header has only strings and numbers, which always serialize")
     }
 
-    /// Reads the stored form; fields that a later version added are passed over.
+    /// Reads the stored form; unknown fields of later versions are ignored.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         match serde_json::from_slice::<Self>(json) {
             Ok(header) if header.format <= FORMAT => Ok(header),
@@ -181,9 +181,8 @@ fn too_new() -> Error {
     Error::new(ErrorKind::TooNew, "the entry was made by a newer version of recoup")
 }
 
-/// Whether a header that can't be read is a later version's: of a later format,
-/// or with a kind or an encoding that we do not know. Such an entry is not ours
-/// to call damaged.
+/// True if an unreadable header is a later version's: of a later format, or with an unknown kind or
+/// encoding. Such an entry is not damaged.
 fn is_newer(json: &[u8]) -> bool {
     let Ok(header) = serde_json::from_slice::<Value>(json) else { return false };
     let unknown =

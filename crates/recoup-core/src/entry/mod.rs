@@ -1,8 +1,8 @@
-//! What is kept: a body, and a header that says what the body stands for.
+//! Entries: a body, and a header that describes it.
 //!
-//! A [`Draft`] is what a caller has to say; sealed, it is a [`Record`], which is
-//! what stores move around (header, and the body as it is stored); opened, that
-//! is an [`Entry`], whose body has passed its checksum.
+//! A [`Draft`] is what a producer hands in; sealed, it is a [`Record`], which is what stores move
+//! around (header, and body in stored form); opened, that is an [`Entry`], whose body has passed
+//! its checksum.
 
 mod body;
 mod codec;

@@ -1,5 +1,5 @@
-//! What stores move around: a head, and the payload in its stored form; and
-//! what callers get: the same with the body opened.
+//! Entries in stores, with the payload in its stored form, and as callers get them, with the body
+//! opened.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::header::{BodyInfo, Header};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A header with what has happened to the entry since.
+/// A header, with the usage of the entry since it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(C)]
 pub struct Head {
-    /// As it was sealed.
+    /// The header as it was sealed.
     pub header: Header,
-    /// When this store received it; a tier in front ages by this.
+    /// Time at which this store received it; a tier in front ages by this.
     pub stored_at: Timestamp,
-    /// How often it was served, as far as the ledger has been folded in.
+    /// Number of hits, as far as the ledger has been folded in.
     pub hits: u64,
-    /// When it was last served, or stored.
+    /// Time of the last hit, or of storing.
     pub last_used: Timestamp,
 }
 
@@ -68,7 +68,7 @@ impl Payload {
         body.to_bytes()
     }
 
-    /// Whether it has the form that the header's encoding says.
+    /// True if it has the form that the header's encoding says.
     fn is_sealed(&self) -> bool {
         matches!(self, Self::Inline(_) | Self::Framed(_))
     }
@@ -83,7 +83,7 @@ impl Payload {
 pub struct Record {
     /// Its body.
     pub payload: Payload,
-    /// What is known about it.
+    /// Header and usage.
     pub head: Head,
     /// The full result on its way into a store, which keeps it apart: it is read
     /// by itself, with [`Payload::open`].
@@ -100,12 +100,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What is known about it.
+    /// Header and usage.
     pub fn head(&self) -> &Head {
         &self.record.head
     }
 
-    /// The same with its body in memory, all of it verified.
+    /// Loads the whole body into memory and verifies it.
     pub fn whole(mut self) -> Result<Self> {
         if let Body::Large(_) = self.body() {
             self.decoded = Some(Body::Whole(self.body().to_bytes()?));
@@ -132,12 +132,12 @@ impl Record {
         Ok(Entry { record: self, decoded })
     }
 
-    /// Whether everything has the form that the header says.
+    /// True if everything has the form that the header says.
     pub fn is_sealed(&self) -> bool {
         self.payload.is_sealed() && self.full.as_ref().is_none_or(Payload::is_sealed)
     }
 
-    /// The same record with everything in the form that the header says.
+    /// Returns the record with everything in the form that the header says.
     pub fn sealed(&self) -> Result<Self> {
         let mut sealed = self.clone();
         let header = &self.head.header;
@@ -154,7 +154,7 @@ impl Record {
     }
 }
 
-/// Opened first, so that what is damaged is not sealed anew.
+/// Opens the payload first, so that a damaged one is not sealed anew.
 fn reseal(payload: &Payload, info: &BodyInfo) -> Result<(BodyInfo, Payload)> {
     match payload {
         Payload::Opened(body) => codec::encode(body.clone()),

@@ -1,10 +1,10 @@
-//! What hits have saved, summed up: what their entries once cost.
+//! Savings through hits: the costs of their entries, summed up.
 
 use serde::{Deserialize, Serialize};
 
 use super::header::Cost;
 
-/// Sums. What is not known of an entry adds nothing.
+/// Summed savings. Unknown costs add nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Saved {
     /// Milliseconds of work.
@@ -18,7 +18,7 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// What `times` hits of an entry with that cost saved.
+    /// Savings of `times` hits on an entry with this cost.
     pub fn by_hits(cost: &Cost, times: u64) -> Self {
         let Cost { millis, input_tokens, output_tokens, micro_dollars } = *cost;
         let sum = |each: Option<u64>| each.unwrap_or(0).saturating_mul(times);
@@ -30,7 +30,7 @@ impl Saved {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Saved {
         Self { millis, input_tokens, output_tokens, micro_dollars }
     }
 
-    /// Whether that is nothing, as far as is known.
+    /// True if nothing was saved, as far as is known.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }

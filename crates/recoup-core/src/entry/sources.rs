@@ -8,7 +8,7 @@ use crate::base::digest::Digest;
 /// The state of an entry's source files before the work began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// Where they were looked at; none when there are no files.
+    /// Place where the files were examined; `None` without files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// Each file once, in order of path.
@@ -17,13 +17,12 @@ pub struct Sources {
     /// and is not listed above is a change too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<Pattern>,
-    /// Those of which only a time is known, in entries that other tools made.
+    /// Sources of which only a time is known, in entries that other tools made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older: Option<Older>,
 }
 
-/// Sources that nobody looked at for us: they are as they were if all of them
-/// last changed before that second.
+/// Sources without a snapshot: unchanged if all of them last changed before that second.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Older {
     /// Seconds since 1970. A change within that second may have come after the
@@ -36,7 +35,7 @@ pub struct Older {
 /// A source that stands for several files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pattern {
-    /// Whether the path is to be read as a glob.
+    /// Directory or glob.
     pub kind: PatternKind,
     /// Relative to the project's root with `/`; absolute outside it.
     pub path: String,
@@ -45,7 +44,7 @@ pub struct Pattern {
     pub given: Option<String>,
 }
 
-/// What a pattern's path means.
+/// Meaning of a pattern's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternKind {
@@ -72,25 +71,25 @@ pub struct Source {
     /// As the caller wrote it, where that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
-    /// How many bytes it had.
+    /// Size in bytes.
     pub size: u64,
     /// SHA-256 of its contents.
     pub sha256: Digest,
     /// True if its owner may execute it; entries of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
-    /// What the file system said of it.
+    /// File-system metadata.
     pub stat: Stat,
 }
 
-/// What shows a change without reading the file.
+/// Metadata that shows a change without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// Modified, in nanoseconds since 1970.
     pub mtime: i64,
     /// Inode changed, in nanoseconds since 1970.
     pub ctime: i64,
-    /// Which inode.
+    /// Inode number.
     pub inode: u64,
     /// The file had changed so shortly before it was looked at that another
     /// change could carry the same times: they do not prove that it is the same.

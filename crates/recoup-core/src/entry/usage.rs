@@ -1,5 +1,4 @@
-//! What happened to entries: noted one by one in the ledger, told to a store in
-//! batches.
+//! Events of entries: recorded one by one in the ledger, reported to a store in batches.
 
 use std::fmt;
 
@@ -9,37 +8,37 @@ use crate::base::clock::Timestamp;
 use crate::base::name::Name;
 use crate::key::{Id, Kind, Scope};
 
-/// What happened, in one word: mostly how a look-up went.
+/// Kind of an event: mostly the outcome of a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Happening {
-    /// It was served.
+    /// Served.
     Hit,
-    /// There was none.
+    /// No entry.
     Absent,
-    /// Its time was up.
+    /// Past its TTL.
     Expired,
     /// A source had changed.
     Invalidated,
-    /// It was damaged.
+    /// Damaged.
     Corrupt,
     /// The store could not answer.
     Unavailable,
-    /// Nobody looked: it was invalidated by hand.
+    /// Invalidated by hand, without a look-up.
     Removed,
     /// A result was kept.
     Stored,
     /// A result was not kept.
     Refused,
-    /// It gave way to others.
+    /// Removed to make room for others.
     Evicted,
-    /// It was removed because its time was up.
+    /// Removed because its TTL was over.
     Purged,
-    /// Somebody deleted it, or everything.
+    /// Deleted by a user, alone or with everything.
     Deleted,
 }
 
 impl Happening {
-    /// Every one there is.
+    /// All kinds.
     pub const ALL: [Self; 12] = [
         Self::Hit,
         Self::Absent,
@@ -55,7 +54,7 @@ impl Happening {
         Self::Deleted,
     ];
 
-    /// The word.
+    /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hit => "hit",
@@ -73,7 +72,7 @@ impl Happening {
         }
     }
 
-    /// Whether somebody asked for an entry and did not get it.
+    /// True if a look-up did not get an entry.
     pub fn is_miss(self) -> bool {
         match self {
             Self::Absent
@@ -91,13 +90,12 @@ impl Happening {
         }
     }
 
-    /// Whether it says what became of an entry: such events are kept after they
-    /// were counted.
+    /// True if it tells what became of an entry: such events are kept after they were counted.
     pub fn is_fate(self) -> bool {
         !matches!(self, Self::Hit | Self::Absent | Self::Unavailable)
     }
 
-    /// The one that the word names.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|what| what.as_str() == name)
     }
@@ -109,25 +107,25 @@ impl fmt::Display for Happening {
     }
 }
 
-/// Something that happened, once or several times.
+/// An event, which may stand for several equal ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// To which entry.
+    /// The entry.
     pub id: Id,
-    /// Of which kind.
+    /// Kind of the entry.
     pub kind: Kind,
-    /// What.
+    /// Kind of the event.
     pub what: Happening,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// What more is known.
+    /// Further details.
     pub detail: Detail,
 }
 
 impl Event {
-    /// Something that happened once, of which nothing more is known.
+    /// Creates an event that happened once, without details.
     pub fn new(at: Timestamp, id: Id, kind: Kind, what: Happening) -> Self {
         Self { at, id, kind, what, count: 1, detail: Detail::default() }
     }
@@ -143,34 +141,31 @@ impl fmt::Display for Event {
     }
 }
 
-/// Events that are told to a store together, and count once however often they
-/// are told.
+/// Events that are reported to a store together, and counted once however often they are reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Its name: a store that has seen it passes over it.
+    /// Unique name, by which a store skips a batch that it has seen.
     pub name: Name,
-    /// In the order in which they were noted.
+    /// Events in the order in which they were recorded.
     pub events: Vec<Event>,
 }
 
-/// How often something happened on one day to one kind of entry in one scope, by
-/// the name of who asked.
+/// Number of events of one kind on one day, for one scope, kind of entry and caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
-    /// Whose entries.
+    /// Scope of the entries.
     pub scope: Scope,
-    /// Of which kind.
+    /// Kind of the entries.
     pub kind: Kind,
     /// Days since 1970 (UTC).
     pub day: i64,
-    /// What.
+    /// Kind of the events.
     pub what: Happening,
-    /// Who asked, or made it; empty where nobody said. Where there are very many,
-    /// the rest of them is one.
+    /// The caller or producer; empty if unknown. Where there are very many, the rest counts as one.
     pub by: String,
-    /// How often.
+    /// Number of events.
     pub count: u64,
-    /// What these hits saved.
+    /// Savings of these hits.
     pub saved: Saved,
 }
 

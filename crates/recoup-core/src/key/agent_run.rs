@@ -4,7 +4,7 @@ use super::{Key, Kind, Nature, Part, Recipe};
 use crate::base::digest::Hasher;
 use crate::error::{Error, Result};
 
-/// What determines the answer of one agent run.
+/// Inputs that determine the answer of one agent run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRunRecipe {
     /// The agent's name.

@@ -1,6 +1,5 @@
-//! The key of a command: what is run, with what, and where. The state of its
-//! sources, the programs' own files among them, is no part of it: that is
-//! checked when an entry is looked up.
+//! The key of a command: programs, arguments, directory and environment. The state of its sources,
+//! the programs' own files among them, is not part of it: that is checked at a look-up.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,40 +13,40 @@ use super::{Key, Kind, NOT_SET, Nature, Part, Recipe, Rules, SET, rules};
 use crate::base::digest::{Digest, hex};
 use crate::error::Result;
 
-/// What the parts of variables begin with.
+/// Prefix of the parts of variables.
 const VARIABLE: &str = "env ";
 
-/// What determines the output of a command, as far as we are told.
+/// Inputs that determine the output of a command, as far as we are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRecipe {
     /// The program, then those that it is run with or starts: interpreters, and what a wrapper
     /// such as `timeout` runs.
     pub programs: Vec<Executable>,
-    /// Its arguments, the name that it was called by first.
+    /// Its arguments, beginning with the name that it was called by.
     pub arguments: Vec<OsString>,
-    /// Where it runs: from the project's root, or absolute outside one.
+    /// Working directory: from the project's root, or absolute outside of one.
     pub directory: PathBuf,
-    /// The variables that count; none where one is not set.
+    /// The variables that count; `None` for one that is not set.
     pub environment: BTreeMap<String, Option<OsString>>,
-    /// What it reads, where that counts.
+    /// Digest of its input, where that counts.
     pub stdin: Option<Digest>,
     /// The files, directories and globs that it reads, as they were given, and the files among
     /// its arguments: one that comes into being makes another command.
     pub sources: Vec<String>,
     /// True if files that the command names are watched, too.
     pub auto_sources: bool,
-    /// Whether it is given a terminal.
+    /// True if it is given a terminal.
     pub tty: bool,
-    /// What an agent that it runs is told by us; none where it is told nothing.
+    /// Rules that we give to an agent that it runs; `None` where we give none.
     pub rules: Option<Rules>,
-    /// Whatever else the caller wants to tell apart.
+    /// Anything else by which the caller tells commands apart.
     pub extra: Option<String>,
 }
 
 /// A program as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executable {
-    /// The path that it was found at. Some programs go by it, behind a link too.
+    /// The path that it was found at. Some programs depend on it, even if it is a link.
     pub path: PathBuf,
     /// The file that this leads to.
     pub target: PathBuf,
@@ -94,7 +93,7 @@ impl Recipe for CommandRecipe {
             "tty": tty,
             "extra": extra,
         });
-        // Most commands are told nothing, and their keys do not speak of it.
+        // Only commands that are given rules have this input.
         if let Some(Rules { digest, rules: _ }) = rules {
             inputs["rules"] = json!(digest);
         }
@@ -102,7 +101,7 @@ impl Recipe for CommandRecipe {
         Ok(Key::from_digest(Digest::of(text.as_bytes())))
     }
 
-    /// What is always there comes first; what people know a command by, last.
+    /// Parts that are always there come first; the arguments, by which people know a command, last.
     fn parts(&self) -> Vec<Part> {
         let Self {
             programs,
@@ -118,7 +117,7 @@ impl Recipe for CommandRecipe {
         } = self;
         let directory = as_typed(directory.as_os_str());
         let mut parts = vec![programs_part(programs), Part::shown("directory", &directory)];
-        // Of a value not even the digest: it may be short, and secret.
+        // Not even the digest of a value: it may be short, and secret.
         parts.extend(environment.iter().map(|(name, value)| {
             let state = if value.is_some() { SET } else { NOT_SET };
             Part::hidden(&format!("{VARIABLE}{name}"), state)
@@ -159,7 +158,7 @@ impl Executable {
     }
 }
 
-/// People know programs by their paths alone.
+/// Shows the paths alone, by which people know programs.
 fn programs_part(programs: &[Executable]) -> Part {
     let paths: Vec<_> = programs.iter().map(|it| as_typed(it.path.as_os_str())).collect();
     let digested: Vec<_> = programs.iter().map(Executable::to_json).collect();
@@ -175,7 +174,7 @@ fn lossless(word: &OsStr) -> Value {
     }
 }
 
-/// A word as one would type it in a shell.
+/// Quotes a word as one would type it in a shell.
 fn as_typed(word: &OsStr) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+@%".contains(&byte);
     match word.to_str() {

@@ -12,7 +12,7 @@ use crate::error::Result;
 pub struct Key(Name);
 
 impl Key {
-    /// Checks a key that somebody typed or stored.
+    /// Validates a key that was typed or stored.
     pub fn parse(text: &str) -> Result<Self> {
         Name::parse("key", text).map(Self)
     }
@@ -34,12 +34,12 @@ impl fmt::Display for Key {
     }
 }
 
-/// What a store files an entry under.
+/// Identity of an entry in a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    /// Whose entry it is.
+    /// Scope of the entry.
     pub scope: Scope,
-    /// Which one.
+    /// Key within the scope.
     pub key: Key,
 }
 

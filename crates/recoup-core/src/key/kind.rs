@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of work an entry stands for. Limits are counted for each kind.
+/// Kind of work that an entry stands for. Limits are counted for each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -13,7 +13,7 @@ pub enum Kind {
     Result,
     /// The answer of one agent run (contract 3).
     AgentRun,
-    /// What a command wrote, and how it ended (contract 2).
+    /// Output and exit status of a command (contract 2).
     Command,
 }
 

@@ -1,4 +1,4 @@
-//! What an entry is called: a key within a scope, and what the key was made from.
+//! Identity of an entry: a key within a scope, and the inputs that the key was made from.
 //!
 //! A [`Recipe`] turns named inputs into a [`Key`], and also says what the
 //! inputs were ([`Part`]), so that a miss can be explained. One file for each
@@ -30,12 +30,12 @@ pub trait Recipe {
     /// The kind of entry that such a key names.
     const KIND: Kind;
 
-    /// The key.
+    /// Computes the key.
     fn key(&self) -> Result<Key>;
 
     /// The inputs by name, in the order in which people think of them.
     fn parts(&self) -> Vec<Part>;
 
-    /// What the part of that name is, so that two of them can be compared.
+    /// Type of the part with this name, so that two of them can be compared.
     fn nature(part: &str) -> Nature;
 }

@@ -1,18 +1,18 @@
-//! What the parts of keys are, for whoever says how two of them differ.
+//! Types of the parts of keys, for explaining how two of them differ.
 
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
 use super::result::ResultRecipe;
 use super::{Kind, Recipe as _};
 
-/// What a part is.
+/// Type of a key part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
     /// Words: those that differ can be named.
     Text,
     /// A list with this between its items: those that are new or gone can be named.
     List(char),
-    /// Only whether something is there, as [`SET`] or [`NOT_SET`].
+    /// Presence only, as [`SET`] or [`NOT_SET`].
     Switch,
     /// A file that counts with its size and time; its path is all that is shown.
     File,
@@ -29,8 +29,8 @@ pub const SET: &str = "set";
 pub const NOT_SET: &str = "not set";
 
 impl Kind {
-    /// What the part of that name is in keys of this kind. A kind whose parts nobody can
-    /// explain does not compile.
+    /// Type of the part with this name in keys of this kind. A kind whose parts can't be explained
+    /// does not compile.
     pub fn nature(self, part: &str) -> Nature {
         match self {
             Self::Result => ResultRecipe::nature(part),

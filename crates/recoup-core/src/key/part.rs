@@ -7,16 +7,16 @@ use super::{Nature, rules};
 use crate::base::digest::Digest;
 use crate::base::text::shortened;
 
-/// How much of a value is taken along. Far less is kept for people to read: what is cut
-/// off must not hide what the rest is.
+/// Most characters of a value in a new part. Far fewer are kept for display; the rest is for
+/// checks, which a cut could mislead.
 const TAKEN_CHARS: usize = 16 << 10;
-/// How much of a value is kept for people to read.
+/// Most characters of a value that are kept for display.
 const PREVIEW_CHARS: usize = 200;
 
 /// A named input: its digest and, where it is harmless, its beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// What the input is called.
+    /// Name of the input.
     pub name: String,
     /// SHA-256 of the whole value, as it went into the key.
     pub digest: Digest,
@@ -26,20 +26,20 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether all of the value is shown.
+    /// True if the preview is the whole value.
     pub fn is_whole(&self) -> bool {
         self.preview.as_ref().is_some_and(|preview| Digest::of(preview.as_bytes()) == self.digest)
     }
 
-    /// What people know a question by; the rules that go with it are not its words.
+    /// Preview by which people recognise a question; `None` for the rules that go with it.
     pub fn telling(&self) -> Option<&str> {
         self.preview.as_deref().filter(|_| self.name != rules::PART)
     }
 
-    /// The same with what is kept for people to read.
+    /// Shortens the preview to what is kept for display.
     #[must_use]
     pub fn kept(self, nature: Nature) -> Self {
-        // Any of the rules may be the one that differs, and a line has no words.
+        // Any of the rules may be the one that differs, and they hold no text.
         let most = if nature == Nature::Rules { TAKEN_CHARS } else { PREVIEW_CHARS };
         let short = |preview: String| shortened(&preview, most).into_owned();
         Self { preview: self.preview.map(short), ..self }

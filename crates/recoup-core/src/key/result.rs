@@ -1,5 +1,5 @@
-//! The result key of contract 1: what was looked at, what was asked, and by
-//! which operation. Fixed by that contract, check vector included.
+//! The result key of contract 1: paths, query and operation. Fixed by that contract, check vector
+//! included.
 
 use super::{Key, Kind, Nature, Part, Recipe};
 use crate::base::digest::Digest;

@@ -1,13 +1,13 @@
-//! The rules that an agent is given, as a part of the key of its run: another rule is
-//! another question, and which one it is can be told afterwards.
+//! The rules that an agent is given, as a part of the key of its run: another rule makes another
+//! key, and which rule differs can be told afterwards.
 //!
 //! ```text
 //! 3c5daf63 k3x9w2ma      what is kept of the part: a line for each rule, with a short
 //! 91ba20c7 0h7d1vqz      hash of its text and the id by which memory knows it
 //! ```
 //!
-//! The words are not kept: entries may be shared, what the user said in private is not,
-//! and whoever forgets a rule wants it gone from here as well.
+//! Their text is not kept: entries may be shared, private statements may not, and a forgotten rule
+//! must be gone from here as well.
 
 use super::Part;
 use crate::base::digest::Digest;
@@ -15,9 +15,9 @@ use crate::base::digest::Digest;
 /// The name of the part.
 pub(super) const PART: &str = "rules";
 
-/// So many rules are kept one by one: they fit into a part.
+/// Most rules that are listed one by one: they fit into a part.
 const MOST: usize = 700;
-/// As many digits of a rule's digest as tell it from others.
+/// Digits of a rule's digest, enough to tell it from others.
 const DIGITS: usize = 8;
 /// Ends a list that is not whole.
 const MORE: char = '…';
@@ -25,13 +25,13 @@ const MORE: char = '…';
 /// The rules that hold for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// Of what an agent is told.
+    /// Digest of all that the agent is told.
     pub digest: Digest,
     /// Each of them, the more important first.
     pub rules: Vec<Rule>,
 }
 
-/// A rule, without its words.
+/// A rule without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// The beginning of its text's digest.
@@ -55,7 +55,7 @@ impl Rule {
 }
 
 impl Rules {
-    /// What is kept of them.
+    /// The part, with a line for each rule.
     pub(super) fn part(&self) -> Part {
         let lines = self.rules.iter().take(MOST).map(|rule| format!("{} {}\n", rule.hash, rule.id));
         let mut preview: String = lines.collect();
@@ -64,7 +64,7 @@ impl Rules {
     }
 }
 
-/// The rules in what is kept of a part, and whether those are all.
+/// Parses the rules in a part's preview; true if they are complete.
 pub fn rules_in(preview: &str) -> (Vec<Rule>, bool) {
     (preview.lines().filter_map(Rule::read).collect(), !preview.ends_with(MORE))
 }

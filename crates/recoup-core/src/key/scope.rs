@@ -1,4 +1,4 @@
-//! Who shares an entry: everyone, one project, one tenant or one session.
+//! Sharing of entries: by everyone, one project, one tenant or one session.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use crate::base::name::Name;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
 
-/// The circle within which a key means one thing. Its text is what stores keep:
-/// `global`, `project:ID`, `tenant:NAME`, `session:NAME`.
+/// The set of callers that share an entry. Its text is what stores keep: `global`, `project:ID`,
+/// `tenant:NAME`, `session:NAME`.
 ///
 /// Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,7 @@ impl Scope {
         Self(format!("project:{id}").into())
     }
 
-    /// Shared by whoever uses that tenant's name.
+    /// Shared by all users of a tenant's name.
     pub fn tenant(name: &Name) -> Self {
         Self(format!("tenant:{name}").into())
     }

@@ -1,9 +1,8 @@
-//! Following what is noted, by whichever process, as it comes.
+//! Following the events of all processes as they are recorded.
 //!
-//! A log is known by its file, not by its name: it is open, then closed, then told,
-//! under another name each time. It is held open while it has a name, so that no
-//! other file can have its number. While somebody follows, a log that was told
-//! keeps a name for a while (`watchers.rs`), so that its last lines are seen too.
+//! A log is identified by its inode, because its name changes: open, closed, handed over. It is
+//! kept open while it has a name, so that its inode is not reused. While there are followers, a log
+//! that was handed over is kept for a while (`watchers.rs`), so that its last lines are seen too.
 
 use std::collections::HashMap;
 use std::fs::{self, DirEntry, File};
@@ -16,27 +15,27 @@ use crate::base::fsx;
 use crate::entry::Event;
 use crate::error::{IoContext as _, Result};
 
-/// The most that is taken from a log in one go.
+/// Maximum number of bytes read from a log at once.
 const STEP: usize = 1 << 20;
 
-/// Follows all ledgers in a directory, those included that are made later.
+/// Follows all ledgers in a directory, including later ones.
 #[derive(Debug)]
 pub struct Follow {
     dir: PathBuf,
     logs: HashMap<(u64, u64), Log>,
-    /// Kept for as long as we follow: others see that we do.
+    /// Shared lock that tells other processes about this follower.
     _watching: File,
 }
 
 #[derive(Debug)]
 struct Log {
     file: File,
-    /// How far it has been read.
+    /// Offset up to which it has been read.
     read: u64,
 }
 
 impl Follow {
-    /// Follows what is noted from now on in the ledgers under `dir`.
+    /// Follows the events recorded from now on in the ledgers under `dir`.
     pub fn all_in(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
         fsx::ensure_dir(&dir)?;
@@ -50,15 +49,14 @@ impl Follow {
         Ok(follow)
     }
 
-    /// What was noted since the last time, in order of time. Lines that can't be read
-    /// are passed over.
+    /// The events since the last call, in order of time. Unreadable lines are skipped.
     pub fn news(&mut self) -> Result<Vec<Event>> {
         self.look()?;
         let mut events = Vec::new();
         let mut gone = Vec::new();
         for (id, log) in &mut self.logs {
-            // Asked first: nobody appends to what has no name, so that it is read to its end.
-            // That a listing did not have it says nothing: it may have been renamed meanwhile.
+            // Checked before the read: nobody appends to a file without a name, so that it is read
+            // to its end. A listing would not do: the file may have been renamed meanwhile.
             let is_gone = log.file.metadata().is_ok_and(|found| found.nlink() == 0);
             log.take(&mut events)?;
             gone.extend(is_gone.then_some(*id));
@@ -68,7 +66,7 @@ impl Follow {
         Ok(events)
     }
 
-    /// Finds the logs that there are.
+    /// Finds new logs.
     fn look(&mut self) -> Result<()> {
         for ledger in entries_of(&self.dir)? {
             if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -81,14 +79,14 @@ impl Follow {
     }
 
     fn meet(&mut self, path: &Path) -> Result<()> {
-        // Gone meanwhile, or no file: then there is nothing to read.
+        // Gone meanwhile, or not a file: nothing to read.
         let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
         let id = (there.dev(), there.ino());
         if self.logs.contains_key(&id) || !there.is_file() {
             return Ok(());
         }
         let Ok(file) = File::open(path) else { return Ok(()) };
-        // It may have been renamed between the two looks.
+        // It may have been renamed between the two calls.
         let held = file.metadata().doing(|| format!("looking at {}", path.display()))?;
         let id = (held.dev(), held.ino());
         self.logs.entry(id).or_insert(Log { file, read: 0 });
@@ -97,7 +95,7 @@ impl Follow {
 }
 
 impl Log {
-    /// Takes whole lines; half of one is left until its end is there.
+    /// Reads complete lines; a partial one is left until its end is there.
     fn take(&mut self, events: &mut Vec<Event>) -> Result<()> {
         let reading = || "reading a log of the ledger".to_owned();
         let end = self.file.metadata().doing(reading)?.len();

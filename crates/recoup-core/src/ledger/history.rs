@@ -1,13 +1,13 @@
-//! What became of entries, after it was counted: stored, refused, evicted, and
-//! why. Bounded: the oldest goes first. Hits and look-ups for what never was
-//! there are left out, so that a few megabytes reach back far.
+//! History of entries: stored, refused, evicted, and why, after the events were counted. Bounded:
+//! the oldest part goes first. Hits and misses of unknown entries are left out, so that a few
+//! megabytes reach back far.
 //!
 //! ```text
-//! DIR/history/current.log   lines are added here, batch by batch, each behind its name: `# NAME`
+//! DIR/history/current.log   lines are added here, batch by batch, each after its name: `# NAME`
 //! DIR/history/NAME.log      closed; NAME is that of the first batch after it
 //! ```
-//! Only who holds the fold's lock writes. A batch that was added before its
-//! folder died is known by its name, and not added again.
+//! Written only under the fold lock. A batch that was added before a crash is recognized by its
+//! name, and not added again.
 
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ use crate::entry::Event;
 use crate::error::{ErrorKind, Result};
 use crate::key::Id;
 
-/// A log is closed when it has grown to this.
+/// A log of this length is closed.
 const PART_LEN: u64 = 1 << 20;
-/// How many closed ones are kept.
+/// Number of closed logs to keep.
 const PARTS: usize = 3;
 const CURRENT: &str = "current.log";
 
-/// The events of a ledger that outlive their counting.
+/// The events of a ledger that are kept after they were counted.
 #[derive(Debug)]
 pub(super) struct History {
     dir: PathBuf,
@@ -38,8 +38,8 @@ impl History {
         Self { dir: ledger.join("history") }
     }
 
-    /// Adds what a batch says about the fate of entries. One that is `left` over
-    /// from another process may have been added by that.
+    /// Adds the fates of entries in a batch. One that is `left` over from another process may have
+    /// been added by that.
     pub(super) fn add(&self, name: &Name, events: &[Event], left: bool) -> Result<()> {
         let fates = events.iter().filter(|event| event.what.is_fate());
         let lines: Vec<String> = fates.map(line::write).collect();
@@ -50,7 +50,7 @@ impl History {
         if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
             self.close(name)?;
         }
-        // What was cut off before it may look whole, but not with a space at its end.
+        // A truncated previous line may look complete, but not with a space at its end.
         let mut text = format!(" \n# {name}\n");
         text.extend(newest(&lines).iter().map(String::as_str));
         fsx::append_shared(&current, text.as_bytes(), u64::MAX).map(drop)
@@ -75,14 +75,13 @@ impl History {
         Ok(())
     }
 
-    /// All of them, the oldest first: names begin with a digit, and so come before
-    /// `current.log`.
+    /// All logs, the oldest first: names begin with a digit, and so sort before `current.log`.
     pub(super) fn logs(&self) -> Result<Vec<PathBuf>> {
         files_of(&self.dir, "log")
     }
 }
 
-/// So many of the last lines as fit into one part.
+/// The last lines that fit into one log.
 fn newest(lines: &[String]) -> &[String] {
     let mut room = usize::try_from(PART_LEN).unwrap_or(usize::MAX);
     let fits = |line: &&String| {
@@ -94,13 +93,13 @@ fn newest(lines: &[String]) -> &[String] {
     &lines[lines.len() - count..]
 }
 
-/// The events of `id` in one log, in its order. Only lines that name it are parsed.
+/// The events of `id` in one log, in its order. Only lines that contain it are parsed.
 pub(super) fn events_in(log: &Path, id: &Id) -> Result<Vec<Event>> {
     let text = contents(log)?;
     let mark = line::mark_of(id);
     let (mut events, mut seen) = (Vec::new(), 0);
     for at in memmem::find_iter(&text, mark.as_bytes()) {
-        // A key may be part of another, or of what is said about one.
+        // The key may be part of another one, or of a detail.
         if at < seen {
             continue;
         }
@@ -114,7 +113,7 @@ pub(super) fn events_in(log: &Path, id: &Id) -> Result<Vec<Event>> {
     Ok(events)
 }
 
-/// What somebody folded away meanwhile is further on.
+/// The contents of a log; empty if it was folded meanwhile and its lines have moved on.
 fn contents(log: &Path) -> Result<Vec<u8>> {
     match fsx::read_start(log, super::segment::MAX_LEN) {
         Err(error) if error.kind() == ErrorKind::Io && !log.exists() => Ok(Vec::new()),

@@ -1,5 +1,5 @@
-//! The hit log: one JSON object for each hit, for people and their tools. Names
-//! and numbers, never bodies.
+//! The hit log: one JSON object per hit, for people and their tools. Names and numbers, never
+//! bodies.
 
 use std::path::PathBuf;
 
@@ -11,30 +11,30 @@ use crate::entry::{Cost, Identity};
 use crate::error::Result;
 use crate::key::{Id, Kind};
 
-/// How large a file gets, and how many there are.
+/// Maximum size of a file, and number of files.
 const MAX_LEN: u64 = 10 << 20;
 const FILES: usize = 5;
 
-/// Where hits are written down.
+/// The hit log.
 #[derive(Debug, Clone)]
 pub struct HitLog(Rolling);
 
-/// One hit, as it is written down.
+/// A hit, as it is logged.
 #[derive(Debug, Clone)]
 pub struct Hit<'a> {
-    /// When.
+    /// Time of the hit.
     pub at: Timestamp,
-    /// Of which kind.
+    /// Kind of the entry.
     pub kind: Kind,
-    /// Which entry.
+    /// Identity of the entry.
     pub id: &'a Id,
-    /// How old it was, in milliseconds.
+    /// Age of the entry, in milliseconds.
     pub age: u64,
-    /// Who asked, as far as is known.
+    /// The caller, as far as it is known.
     pub current: Option<&'a Identity>,
-    /// Who made it.
+    /// The producer of the entry.
     pub stored: &'a Identity,
-    /// What was saved.
+    /// The saved cost.
     pub saved: Cost,
 }
 
@@ -51,29 +51,29 @@ struct Line<'a> {
 }
 
 impl HitLog {
-    /// The log in `dir`, which is made when there is something to write down.
+    /// The log in `dir`, which is created with the first hit.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
         Self(Rolling::new(dir, "hits", "jsonl", MAX_LEN, FILES))
     }
 
-    /// The same with files of about that length.
+    /// Sets the approximate size of its files.
     #[must_use]
     pub fn with_max_len(self, max_len: u64) -> Self {
         Self(self.0.with_max_len(max_len))
     }
 
-    /// Where the latest are.
+    /// Path of the latest file.
     pub fn path(&self) -> PathBuf {
         self.0.path()
     }
 
-    /// Appends whole lines.
+    /// Appends complete lines.
     pub(super) fn append(&self, lines: &[u8]) -> Result<()> {
         self.0.append(lines)
     }
 }
 
-/// The line, with its end.
+/// The log line, with its line break.
 pub(super) fn line(hit: &Hit<'_>) -> Vec<u8> {
     let Hit { at, kind, id, age, current, stored, saved } = hit;
     let line = Line {

@@ -1,4 +1,4 @@
-//! How a ledger is, seen from outside: what waits to be told, and whether it can be read.
+//! Condition of a ledger for diagnostics: pending events and readability.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,24 +9,24 @@ use crate::base::clock::Timestamp;
 use crate::base::fsx;
 use crate::error::Result;
 
-/// What is in a ledger.
+/// Condition of a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Lines that no store was told yet.
+    /// Number of events that have not been handed to a store.
     pub waiting: u64,
-    /// What is no line of ours, or was cut off.
+    /// Number of lines that are not ours or were cut off.
     pub unreadable: u64,
-    /// Closed logs that were not told: somebody died, or the store can't be reached.
+    /// Closed logs that were not handed over, after a crash or because the store is unavailable.
     pub batches: u64,
-    /// When the oldest of these was written.
+    /// Modification time of the oldest of these.
     pub oldest: Option<Timestamp>,
-    /// The open log is as long as it may be: what comes now is dropped.
+    /// True if the open log has its maximum length: further events are dropped.
     pub is_full: bool,
-    /// What all of it takes, history included.
+    /// Total size, history included.
     pub bytes: u64,
 }
 
-/// Looks at the ledger in `dir`. Nothing is told, moved or removed.
+/// Inspects the ledger in `dir`, without changing anything.
 pub fn inspect(dir: &Path) -> Result<Condition> {
     let open = dir.join(OPEN);
     let mut found = Condition { bytes: bytes_in(dir), ..Condition::default() };

@@ -1,6 +1,6 @@
-//! One event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`, and where more is
-//! known, a JSON object after that. None of the first fields can hold a space or
-//! a line break, and JSON without white space has no line break: nothing is quoted.
+//! An event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`, followed by a JSON object if there are
+//! details. None of the first fields can contain a space or a line break, and compact JSON has no
+//! line break, so nothing is quoted.
 
 use crate::base::clock::Timestamp;
 use crate::entry::{Detail, Event, Happening};
@@ -17,8 +17,8 @@ pub(super) fn write(event: &Event) -> String {
     line
 }
 
-/// `None` for what is no such line. What a later version adds to the object is
-/// passed over; what is no object was cut off, or is somebody else's.
+/// `None` if the line is not an event. Unknown fields of a later version are ignored; anything but
+/// an object was cut off or is not ours.
 pub(super) fn read(line: &str) -> Option<Event> {
     let mut fields = line.splitn(7, ' ');
     let at = Timestamp::from_millis(fields.next()?.parse().ok()?);
@@ -35,14 +35,14 @@ pub(super) fn read(line: &str) -> Option<Event> {
     Some(Event { at, id: Id::new(scope, key), kind, what, count, detail })
 }
 
-/// All whole lines of a log that can be read.
+/// All complete and readable lines of a log.
 pub(super) fn read_all(text: &[u8]) -> impl Iterator<Item = Event> + '_ {
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
     whole.filter_map(read)
 }
 
-/// What stands in the lines of `id`, and nearly only there.
+/// A text that occurs in the lines of `id`, and hardly anywhere else.
 pub(super) fn mark_of(id: &Id) -> String {
     format!(" {} {}", id.scope, id.key)
 }

@@ -1,4 +1,4 @@
-//! What is in the directories of a ledger.
+//! Directory listings of a ledger.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{IoContext as _, Result};
 
-/// Everything in `dir`; nothing where there is no such directory.
+/// Everything in `dir`; nothing if it does not exist.
 pub(super) fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
     match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -16,7 +16,7 @@ pub(super) fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-/// The files in `dir` whose names end so, in order of name.
+/// The files in `dir` with that extension, in order of name.
 pub(super) fn files_of(dir: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let paths = entries_of(dir)?.into_iter().map(|entry| entry.path());
     let has_ending = |path: &PathBuf| path.extension().is_some_and(|end| end == ending);

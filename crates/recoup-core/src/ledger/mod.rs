@@ -1,20 +1,19 @@
-//! What readers and writers have to say: a hit, a miss and why, what was kept and
-//! what gave way. Each appends a line; the next write hands all lines to the
-//! store, each exactly once.
+//! Log of cache events: hits, misses and their reasons, stored and evicted entries. Each event is
+//! appended as a line; the next write hands all lines to the store, each exactly once.
 //!
 //! ```text
 //! DIR/open.log        lines are appended here
 //! DIR/NAME.batch      closed; on its way into the store
-//! DIR/NAME-AT.batch   the same; everything before that byte is in the store
-//! DIR/NAME.told       told; left for those who watch, and soon removed
+//! DIR/NAME-AT.batch   likewise; everything before that byte is in the store
+//! DIR/NAME.told       handed over; left for followers, and soon removed
 //! DIR/fold.lock       held by the one process that folds
-//! DIR/history/        what became of entries, for as long as there is room
+//! DIR/history/        fates of entries, bounded in size
 //! DIR/verified.log    source files that were read again and are unchanged
-//! DIR/../watch.lock   shared by those who watch
+//! DIR/../watch.lock   shared by followers
 //! ```
-//! A long batch is handed over slice by slice, under the name that its file has at that
-//! moment, and is renamed after each. One that was handed over goes. If we die in between,
-//! the store is told again and passes over it, because it knows the name; so does the history.
+//! A long batch is handed over slice by slice, each under the name that its file has at that
+//! moment; the file is renamed after each slice and removed at the end. After a crash in between, a
+//! slice is handed over again and ignored by the store, which knows its name; so does the history.
 
 mod follow;
 mod history;
@@ -59,11 +58,10 @@ const TOLD: &str = "told";
 /// An open log of this length is folded at the next write, whatever is in it.
 const LONG: usize = 32 << 10;
 
-/// The store is told so much at once: about a thousand events.
+/// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
 
-/// A directory of events that a store has not been told yet. Clones share what
-/// waits to be appended.
+/// A directory of events that have not been handed to a store. Clones share pending lines.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     inner: Arc<Inner>,
@@ -72,10 +70,10 @@ pub struct Ledger {
 /// When lines are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appends {
-    /// Each at once: for a command, which may end any moment.
+    /// Each at once: for a command, which may end at any moment.
     AtOnce,
-    /// Some together: for a process that lives long. Those that wait are appended
-    /// within a second, at a fold, at [`Ledger::flush`], and when the last clone goes.
+    /// Several together: for a long-lived process. Pending lines are appended within a second, at a
+    /// fold, at [`Ledger::flush`], and when the last clone is dropped.
     Together,
 }
 
@@ -88,12 +86,12 @@ struct Inner {
 }
 
 impl Ledger {
-    /// The ledger in `dir`, which is created when there is something to note.
+    /// The ledger in `dir`, which is created with the first event.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self::open(dir, None, Appends::AtOnce)
     }
 
-    /// The same, with a log of hits and another way to append.
+    /// A ledger with an optional hit log and another append mode.
     pub fn open(dir: impl Into<PathBuf>, hits: Option<HitLog>, appends: Appends) -> Self {
         let outbox = (appends == Appends::Together).then(Outbox::default);
         let dir = dir.into();
@@ -106,7 +104,7 @@ impl Ledger {
         self.note_all(std::slice::from_ref(event))
     }
 
-    /// Appends events in one piece.
+    /// Appends several events at once.
     pub fn note_all(&self, events: &[Event]) -> Result<()> {
         if events.is_empty() {
             return Ok(());
@@ -121,12 +119,12 @@ impl Ledger {
         }
     }
 
-    /// Whether hits are written down one by one.
+    /// True if hits are logged one by one.
     pub fn logs_hits(&self) -> bool {
         self.inner.hits.is_some()
     }
 
-    /// Writes a hit down, where that is wanted.
+    /// Appends a hit to the hit log, if there is one.
     pub fn log_hit(&self, hit: &Hit<'_>) -> Result<()> {
         match (&self.inner.hits, &self.inner.outbox) {
             (None, _) => Ok(()),
@@ -142,8 +140,8 @@ impl Ledger {
         if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
     }
 
-    /// True if a source file of this size is better read than looked up among those that are
-    /// known to be unchanged.
+    /// True if reading a source file of this size is cheaper than looking it up among the verified
+    /// ones.
     pub fn is_cheaper_to_read(&self, size: u64) -> bool {
         self.inner.verified.is_cheaper_to_read(size)
     }
@@ -153,30 +151,30 @@ impl Ledger {
         self.inner.verified.contains(state)
     }
 
-    /// Remembers that a source file in that state is unchanged; other processes know it after
+    /// Records that a source file in that state is unchanged; visible to other processes after
     /// [`Ledger::save_verified`].
     pub fn mark_verified(&self, state: Digest) {
         self.inner.verified.add(state);
     }
 
-    /// Appends what was marked since the last time.
+    /// Appends the states marked since the last call.
     pub fn save_verified(&self) -> Result<()> {
         self.inner.verified.save()
     }
 
-    /// Appends what waits.
+    /// Appends pending lines.
     pub fn flush(&self) -> Result<()> {
         self.inner.flush()
     }
 
-    /// Hands everything that was noted to `tell`, batch by batch; says how many
-    /// events that were. When another process is at it, it is left to that one.
+    /// Hands all events to `tell`, batch by batch, and returns their number. Does nothing while
+    /// another process folds.
     pub fn fold(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
         self.fold_bytes(usize::MAX, tell)
     }
 
-    /// The same with the oldest slice alone, for those who have something else to do. The open
-    /// log waits until all that was closed before it has been handed over.
+    /// Hands over the oldest slice only, to bound the time. The open log is not touched before all
+    /// closed ones have been handed over.
     pub fn fold_slice(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
         self.fold_bytes(SLICE, tell)
     }
@@ -197,14 +195,14 @@ impl Ledger {
         let (mut events, mut bytes) = (0, 0);
         for (mut name, mut path) in self.inner.named(CLOSED)? {
             loop {
-                // A slice ends with a line, and so may be a little shorter.
+                // Slices end with a line, so they may be a little shorter.
                 if bytes >= most / 2 {
                     return Ok(events);
                 }
                 let slice = LedgerSlice::read(&path, &name)?;
                 let batch = Batch { name: name.clone(), events: slice.events };
                 tell(&batch)?;
-                // Counts are what matters: a history that can't be written ends here.
+                // Best effort: the counts matter, the history does not.
                 let is_left = name.as_str() != fresh;
                 let _ = History::of(dir).add(&name, &batch.events, is_left);
                 events += batch.events.len();
@@ -222,8 +220,8 @@ impl Ledger {
         Ok(events)
     }
 
-    /// Whether a store should be told before it decides what goes: something was
-    /// served or found damaged, much has been noted, or a batch is not in the store yet.
+    /// True if the store should get the events before it evicts: there were hits or damaged
+    /// entries, the log is long, or a batch is pending.
     pub fn is_due(&self) -> bool {
         let _ = self.flush();
         let text = fsx::read_start(&self.inner.open_log(), LONG as u64).unwrap_or_default();
@@ -234,12 +232,12 @@ impl Ledger {
             || self.inner.named(CLOSED).is_ok_and(|left| !left.is_empty())
     }
 
-    /// What became of an entry, the latest first: when it was stored, refused,
-    /// evicted, found changed or removed, as far back as there was room. Hits are
-    /// in the entry itself and in the hit log.
+    /// The events of an entry, latest first: stored, refused, evicted, found changed or removed, as
+    /// far back as the history reaches. Hits are in the entry itself and in the hit log.
     pub fn history(&self, id: &Id) -> Result<Vec<Event>> {
         self.flush()?;
-        // Against the way that lines go: one that moves on meanwhile is seen twice.
+        // Against the direction in which lines move: one that moves meanwhile is seen twice, not
+        // missed.
         let mut logs = vec![self.inner.open_log()];
         logs.extend(self.inner.named(CLOSED)?.into_iter().rev().map(|(_, path)| path));
         logs.extend(History::of(&self.inner.dir).logs()?.into_iter().rev());
@@ -286,15 +284,15 @@ impl Inner {
         done
     }
 
-    /// The closed logs in one state, also those that a process left behind when it
-    /// died; the oldest first. What has no name of ours is somebody else's.
+    /// The closed logs in one state, oldest first, including those of dead processes. Files with
+    /// other names are ignored.
     fn named(&self, state: &str) -> Result<Vec<(Name, PathBuf)>> {
         let files = listing::files_of(&self.dir, state)?.into_iter();
         Ok(files.filter_map(|path| Some((name_of(&path)?, path))).collect())
     }
 }
 
-/// The end of a process that lives long: nothing is lost.
+/// Flushes pending lines at the end of a long-lived process.
 impl Drop for Inner {
     fn drop(&mut self) {
         let _ = self.flush();
@@ -305,18 +303,18 @@ fn name_of(path: &Path) -> Option<Name> {
     Name::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
-/// A part of a closed log, from where its name says to the end of a line.
+/// A part of a closed log, from the offset in its name to the end of a line.
 struct LedgerSlice {
     events: Vec<Event>,
-    /// In bytes.
+    /// Length in bytes.
     len: usize,
-    /// The name that the log has when this part is in the store; none at its end.
+    /// The name of the log after this part is in the store; `None` at its end.
     rest: Option<Name>,
 }
 
 impl LedgerSlice {
-    /// A line that can't be read is passed over: it was cut off by a full disk, or
-    /// somebody else wrote it. One without its end may look whole, and is not.
+    /// Skips unreadable lines: they were cut off by a full disk, or are not ours. A line without
+    /// its end may look complete, and is not.
     fn read(path: &Path, name: &Name) -> Result<Self> {
         let reading = || format!("reading {}", path.display());
         let (batch, start) = match name.as_str().rsplit_once('-') {
@@ -324,7 +322,7 @@ impl LedgerSlice {
             None => (name.as_str(), 0),
         };
         let file = File::open(path).doing(reading)?;
-        // Two who append at once may go a little over the limit, each by a line.
+        // Concurrent appends may exceed the limit by a line each.
         let end = file.metadata().doing(reading)?.len().min(segment::MAX_LEN);
         let mut text =
             vec![0; SLICE.min(usize::try_from(end.saturating_sub(start)).unwrap_or(SLICE))];

@@ -1,5 +1,5 @@
-//! Lines that wait to be appended together, in a process that lives long: until
-//! there are enough of them, or the first has waited long enough.
+//! Pending lines of a long-lived process, appended together when there are enough or the first has
+//! waited long enough.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,18 +9,18 @@ use std::time::Duration;
 use super::Inner;
 use crate::base::clock::Deadline;
 
-/// So many lines are appended at once.
+/// Number of lines that are appended at once.
 const ENOUGH: usize = 64;
-/// So long the first of them waits.
+/// How long the first line waits.
 const LONG: Duration = Duration::from_secs(1);
-/// So many wait when they can't be written; then they go.
+/// Maximum number of pending lines if they cannot be written; beyond it they are dropped.
 const MOST: usize = 64 * ENOUGH;
 
-/// What waits.
+/// Pending lines, and the thread that writes them.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: Mutex<Lines>,
-    /// Wakes the thread that empties it; there is one from the first line on.
+    /// Wakes the thread, which is started with the first line.
     bell: Mutex<Option<Sender<()>>>,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Lines {
 }
 
 impl Outbox {
-    /// Puts lines in; says whether it is time to take them out.
+    /// Adds lines. Returns true if it is time to write them.
     pub(super) fn put(&self, inner: &Arc<Inner>, add: impl FnOnce(&mut Lines) -> usize) -> bool {
         let mut waiting = lock(&self.waiting);
         let was_empty = waiting.count == 0;
         waiting.count += add(&mut waiting);
         let is_full = waiting.count >= ENOUGH;
         drop(waiting);
-        // Without a thread nobody comes later.
+        // Without a thread, nobody would write them later.
         is_full || (was_empty && !self.ring(inner))
     }
 
@@ -48,7 +48,7 @@ impl Outbox {
         std::mem::take(&mut *lock(&self.waiting))
     }
 
-    /// Puts back what could not be written, before what came since.
+    /// Puts back lines that could not be written, before later ones.
     pub(super) fn put_back(&self, mut lines: Lines) {
         let mut waiting = lock(&self.waiting);
         if lines.count + waiting.count <= MOST {
@@ -59,7 +59,7 @@ impl Outbox {
         }
     }
 
-    /// Whether somebody hears it.
+    /// Wakes the thread. Returns false if there is none.
     fn ring(&self, inner: &Arc<Inner>) -> bool {
         let mut bell = lock(&self.bell);
         if bell.is_none() {
@@ -74,7 +74,7 @@ impl Outbox {
     }
 }
 
-/// Ends with the ledger, which empties it by itself then.
+/// Ends with the ledger, which then flushes by itself.
 fn empty_when_due(inner: &Weak<Inner>, rings: &Receiver<()>) {
     while rings.recv().is_ok() {
         let due = Deadline::after(LONG);
@@ -85,14 +85,14 @@ fn empty_when_due(inner: &Weak<Inner>, rings: &Receiver<()>) {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-        // What can't be written now is put back, and tried with the next.
+        // After an error the lines are put back, and tried with the next.
         if let Some(inner) = inner.upgrade() {
             let _ = inner.flush();
         }
     }
 }
 
-/// Lines are put in whole; no panic leaves half of one.
+/// Lines are added whole; no panic leaves half of one.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

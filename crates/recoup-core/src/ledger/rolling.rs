@@ -1,9 +1,9 @@
-//! A log of lines in a few files of limited length, that many processes append to.
+//! A log in a few files of limited length, to which many processes append.
 //!
 //! ```text
 //! DIR/NAME.EXT      lines are appended here
-//! DIR/NAME.1.EXT    the one before, and so on; the last goes when another comes
-//! DIR/NAME.lock     held by the one process that moves them on
+//! DIR/NAME.1.EXT    the previous one, and so on; the last is dropped at a rotation
+//! DIR/NAME.lock     held by the one process that rotates
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::base::clock::Deadline;
 use crate::base::fsx::{self, FileLock};
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often an appender may find that the file was moved under its hands.
+/// How often an append is repeated because the file was rotated meanwhile.
 const TRIES: usize = 10;
-/// How long to wait for those who are just appending.
+/// How long to wait for running appends.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Where lines are written down.
+/// A log with rotation.
 #[derive(Debug, Clone)]
 pub struct Rolling {
     dir: PathBuf,
@@ -29,8 +29,8 @@ pub struct Rolling {
 }
 
 impl Rolling {
-    /// The log of that name in `dir`, which is made when there is something to write down:
-    /// so many files of about that length.
+    /// The log of that name in `dir`, with this number of files of about that length. The directory
+    /// is created with the first line.
     pub fn new(
         dir: impl Into<PathBuf>,
         name: &'static str,
@@ -41,18 +41,18 @@ impl Rolling {
         Self { dir: dir.into(), name, extension, max_len, files }
     }
 
-    /// The same with files of about that length.
+    /// Sets the approximate size of its files.
     #[must_use]
     pub fn with_max_len(self, max_len: u64) -> Self {
         Self { max_len, ..self }
     }
 
-    /// Where the latest are.
+    /// Path of the latest file.
     pub fn path(&self) -> PathBuf {
         self.dir.join(format!("{}.{}", self.name, self.extension))
     }
 
-    /// All that there may be, the oldest first.
+    /// Paths of all possible files, the oldest first.
     pub fn paths(&self) -> Vec<PathBuf> {
         let older = (1..self.files).rev().map(|number| self.older(number));
         older.chain([self.path()]).collect()
@@ -62,7 +62,7 @@ impl Rolling {
         self.dir.join(format!("{}.{number}.{}", self.name, self.extension))
     }
 
-    /// Appends whole lines.
+    /// Appends complete lines.
     pub fn append(&self, lines: &[u8]) -> Result<()> {
         let path = self.path();
         if len(&path) >= self.max_len {
@@ -76,8 +76,8 @@ impl Rolling {
         Err(Error::new(ErrorKind::Locked, format!("{} is moved all the time", path.display())))
     }
 
-    /// Looks again once it is alone: another may just have done it. While that one
-    /// is at it, the file may become a little longer.
+    /// Checks again under the lock, because another process may just have rotated. While it does,
+    /// the file may grow a little longer.
     fn move_on(&self) -> Result<()> {
         let lock = self.dir.join(format!("{}.lock", self.name));
         let Some(_lock) = FileLock::try_acquire(&lock)? else { return Ok(()) };

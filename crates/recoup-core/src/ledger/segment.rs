@@ -1,8 +1,7 @@
-//! The file that lines are appended to, and how it is closed without losing one.
+//! The file that lines are appended to, and closing it without losing a line.
 //!
-//! Whoever appends holds a shared lock, and checks after taking it that the file
-//! is still the open one. Whoever closes renames it first and then waits for
-//! those who were already appending.
+//! An appender holds a shared lock, and checks after taking it that the file is still the open one.
+//! A closer renames the file first and then waits for the running appends.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,10 +10,10 @@ use crate::base::clock::Deadline;
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
-/// No segment is read beyond this; one that nobody folds stops growing there.
+/// Maximum length of a segment; one that is not folded stops growing there.
 pub(super) const MAX_LEN: u64 = 16 << 20;
 
-/// How often an appender may find that the file was closed under its hands.
+/// How often an append is repeated because the file was closed meanwhile.
 const TRIES: usize = 10;
 
 /// How long a closer waits for appenders, each of which needs microseconds.

@@ -1,9 +1,9 @@
 //! Source files that were read and found unchanged although their times had changed. They are
-//! noted here, so that each is read once, and not at every look-up: entries stay as they are.
+//! recorded here, so that each is read once and not at every look-up: entries are not rewritten.
 //!
 //! ```text
 //! DIR/verified.log     a line for each: the digest of path, times and contents
-//! DIR/verified.1.log   the ones before; older ones go, and are only read again
+//! DIR/verified.1.log   the previous ones; older ones are dropped, and their files read again
 //! ```
 
 use std::collections::HashSet;
@@ -19,14 +19,14 @@ use crate::error::Result;
 const MAX_LEN: u64 = 4 << 20;
 /// The number of logs.
 const FILES: usize = 2;
-/// The most states that a process holds in memory.
+/// Maximum number of states in memory.
 const MOST_KNOWN: usize = 200_000;
-/// A full log takes as long to load as a few hundred small files take to read. So this many
-/// files, up to this size, are simply read before it is loaded.
+/// A full log takes as long to load as a few hundred small files take to read. So this many files,
+/// up to this size, are simply read before it is loaded.
 const DIRECT_READS: u32 = 100;
 const DIRECT_SIZE: u64 = 64 << 10;
 
-/// File states that are known to have the contents that they name.
+/// File states whose contents have been verified.
 #[derive(Debug)]
 pub(super) struct VerifiedFiles {
     log: Rolling,
@@ -35,7 +35,7 @@ pub(super) struct VerifiedFiles {
 
 #[derive(Debug, Default)]
 struct States {
-    /// None until somebody asks.
+    /// `None` until it is loaded.
     known: Option<HashSet<Digest>>,
     unsaved: Vec<Digest>,
     direct_reads: u32,
@@ -47,7 +47,7 @@ impl VerifiedFiles {
         Self { log, states: Mutex::default() }
     }
 
-    /// True if a file of this size is better read than looked up here.
+    /// True if reading a file of this size is cheaper than loading the log.
     pub(super) fn is_cheaper_to_read(&self, size: u64) -> bool {
         let mut states = self.states();
         if states.known.is_some() || size > DIRECT_SIZE {
@@ -61,7 +61,7 @@ impl VerifiedFiles {
         self.states().known.get_or_insert_with(|| self.load()).contains(state)
     }
 
-    /// Adds one for this process alone; others see it once it is saved.
+    /// Adds a state, for this process only until it is saved.
     pub(super) fn add(&self, state: Digest) {
         let mut states = self.states();
         let known = states.known.get_or_insert_with(|| self.load());
@@ -82,7 +82,7 @@ impl VerifiedFiles {
         self.log.append(format!("{lines}\n").as_bytes())
     }
 
-    /// What can't be read is not known.
+    /// Unreadable logs are empty.
     fn load(&self) -> HashSet<Digest> {
         let logs = self.log.paths().into_iter();
         let texts = logs.map(|log| fsx::read_start(&log, 2 * MAX_LEN).unwrap_or_default());

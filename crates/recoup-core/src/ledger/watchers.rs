@@ -1,5 +1,5 @@
-//! Those who watch follow the open logs. While there are any, a log that was told
-//! stays for a while, so that they read it to its end; else it goes at once.
+//! Followers of the logs. While there are any, a log that was handed over is kept for a while, so
+//! that they can read it to its end; otherwise it is removed at once.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
@@ -10,21 +10,21 @@ use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::fsx;
 use crate::error::Result;
 
-/// How long a log stays for them, in milliseconds. They look several times a second.
+/// How long a log is kept for followers, in milliseconds. They poll several times a second.
 const STAY: u64 = 10_000;
 
-/// Beside all ledgers, so that it covers those that are made while one watches.
+/// Beside all ledgers, so that it covers later ones too.
 pub(super) fn lock_in(ledgers: &Path) -> PathBuf {
     ledgers.join("watch.lock")
 }
 
-/// Whoever holds the file shared is watching. Without a file there never was one.
+/// True if another process holds the file shared. Without a file there never was a follower.
 fn is_watched(ledger: &Path) -> bool {
     let Ok(file) = File::open(lock_in(fsx::parent(ledger))) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Done with a batch.
+/// Removes a batch that was handed over, or keeps it for followers.
 pub(super) fn put_away(batch: &Path) -> Result<()> {
     if is_watched(fsx::parent(batch)) {
         fsx::rename_unsynced(batch, &batch.with_extension(TOLD))
@@ -34,7 +34,7 @@ pub(super) fn put_away(batch: &Path) -> Result<()> {
 }
 
 pub(super) fn remove_if_old(told: &Path) -> Result<()> {
-    // Its inode changed when it got this name.
+    // The rename to this name changed the ctime.
     let renamed = std::fs::symlink_metadata(told).map(|log| Timestamp::from_seconds(log.ctime()));
     if renamed.is_ok_and(|at| SystemClock.now().millis_since(at) > STAY) {
         fsx::remove(told)?;

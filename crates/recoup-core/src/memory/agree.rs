@@ -1,10 +1,10 @@
-//! What an agent suggests, and what the user agrees to.
+//! Suggestions of agents, and the user's agreement to them.
 //!
-//! Nobody can tell an agent that heard the user from one that read the same words on a web
-//! page. So a suggestion changes nothing that counts, however often it comes. Only the user's
-//! word does, and that is given to a [`Suggestion`]: to these words, and to what gives way. A user
-//! may also allow a client's agents to record rules: what these note counts at once in the project at
-//! hand, but takes the place of nothing that the user or the team said.
+//! An agent that heard the user cannot be told from one that read the same words on a web page. So
+//! a suggestion never becomes a rule by itself, however often it is made. Only the user's agreement
+//! to a [`Suggestion`] makes it one: to its text, and to the notes that it replaces. A user may
+//! also allow a client's agents to record rules: these are active at once in the current project,
+//! but never replace a rule of the user or the team.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -23,7 +23,7 @@ use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many notes of agents are looked at in each scope.
+/// Most notes of agents that are read per scope.
 const MOST_NOTED: usize = 100;
 
 /// Evidence that an agent recorded a note for the user; its detail is the client.
@@ -32,27 +32,27 @@ const RECORDED: &str = "recorded";
 /// Evidence that an agent noted something; it counts once for each session.
 const NOTED: &str = "noted";
 
-/// A note that the user may agree to, and what no longer counts once they do.
+/// A note that the user may agree to, and the notes that it then replaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What it says.
+    /// The suggested note.
     pub note: Note,
-    /// What gives way to it.
+    /// Active notes that it would replace.
     pub instead_of: Vec<Note>,
 }
 
-/// What became of a suggestion.
+/// Outcome of a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggested {
-    /// What is remembered, and what the user would agree to if it only waits.
+    /// The note as stored, and the notes that it replaces once the user agrees.
     pub suggestion: Suggestion,
-    /// Whether it was known before.
+    /// True if the note was known before.
     pub known: bool,
 }
 
 impl Memory {
-    /// Writes down what an agent says in a project (`at`), as something that waits for the
-    /// user. What is known already stays as it is: its rank is no agent's to change.
+    /// Stores an agent's statement, made in the project `at`, as a candidate that waits for the
+    /// user. A known note keeps its status: agents cannot change it.
     pub fn suggest(&self, statement: &Statement, at: &NoteScope) -> Result<Suggested> {
         let names_topic = statement.topic.is_some();
         let statement = &Statement { tentative: true, ..checked(statement)? };
@@ -75,10 +75,10 @@ impl Memory {
         })
     }
 
-    /// Records a suggestion of an agent that works in `project`, whose client the user allows that:
-    /// it counts, marked with the client, and what such agents recorded before on its topic gives
-    /// way. None if it waits on: it is for elsewhere, the user has retired it, or the user or the
-    /// team may have said something else.
+    /// Activates the suggestion of an agent in `project` whose client may record rules for the
+    /// user. The note is marked with the client, and replaces what such agents recorded before on
+    /// its topic. None if it stays a candidate: it is for another scope, the user has retired it,
+    /// or it may contradict the user or the team.
     pub fn record_for_user(
         &self,
         suggestion: &Suggestion,
@@ -119,7 +119,7 @@ impl Memory {
         Ok(found.flatten().flatten())
     }
 
-    /// Notes of agents that hold in a scope or everywhere and wait for the user: those that were
+    /// Notes of agents that apply in a scope or everywhere and wait for the user: those that were
     /// noted in several sessions first, then the latest.
     pub fn noted_by_agents(&self, scope: &NoteScope) -> Result<Vec<Note>> {
         let wanted = format!(
@@ -139,7 +139,7 @@ impl Memory {
         Ok(noted)
     }
 
-    /// A note, and what would give way to it.
+    /// Returns a note with the active notes that it would replace.
     pub fn suggestion(&self, id: &NoteId) -> Result<Suggestion> {
         let found = self.read(|connection| {
             let kept = keep::demand(connection, id)?;
@@ -149,8 +149,8 @@ impl Memory {
         found.ok_or_else(|| keep::absent(id))
     }
 
-    /// The user agrees: from now on it is their own statement, and counts. Says what gave
-    /// way. Nothing happens where it is not any more what they were shown.
+    /// Activates a suggestion as the user's own statement; returns it and the notes that it
+    /// replaced. Fails if the note has changed since it was shown.
     pub fn agree(&self, to: &Suggestion) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("agreeing to a memory", |connection| {
@@ -163,7 +163,7 @@ impl Memory {
                 let changed = format!("{} has changed meanwhile: look at it again", to.note.id);
                 return Err(Error::new(ErrorKind::Invalid, changed));
             }
-            // What has a better origin keeps it.
+            // A more trusted source is kept.
             if matches!(kept.note.trust(), Trust::Inferred | Trust::Recorded) {
                 set_source(connection, &kept, Source::User)?;
             }
@@ -172,7 +172,7 @@ impl Memory {
     }
 }
 
-/// What somebody is shown of notes, in whatever order.
+/// Id and text of each note, independent of their order.
 fn in_words(notes: &[Note]) -> BTreeSet<(&str, &str)> {
     notes.iter().map(|it| (it.id.as_str(), it.text.as_str())).collect()
 }
@@ -195,7 +195,7 @@ fn insert(connection: &Connection, statement: &Statement, now: Timestamp) -> Res
     Ok(kept)
 }
 
-/// True if the user retired a note with the same words, wherever that held.
+/// True if the user retired a note with the same words, in any scope.
 fn is_retired(connection: &Connection, note: &Note) -> Result<bool> {
     let (words, meant) = (said(&note.text), by_words(&note.text));
     let is_same = |other: &Kept| {
@@ -204,8 +204,8 @@ fn is_retired(connection: &Connection, note: &Note) -> Result<bool> {
     Ok(rows::many(connection, "status = 'retired'", [])?.iter().any(is_same))
 }
 
-/// True if an agent's note may say something else than the user or the team, here or everywhere.
-/// Its own words decide, so that no topic gets it past a rule; in doubt it may.
+/// True if an agent's note may contradict a rule of the user or the team, here or everywhere. Its
+/// words are compared too, so that a false topic gets it past no rule; in doubt true.
 fn may_contradict_rule(connection: &Connection, note: &Note) -> Result<bool> {
     let topics: Vec<String> = around(&note.text).into_iter().chain(note.topic.clone()).collect();
     let may_contradict = |rule: &Note| {
@@ -238,8 +238,8 @@ fn shares_words(one: &str, other: &str) -> bool {
     shared > 0 && 2 * shared >= one.len().min(other.len())
 }
 
-/// What still waits may be filed under what it is about, and waits on: another session is evidence
-/// that makes it worth a question, and no more. All else stays as it is.
+/// Adds evidence (once per session) and the given topic to a candidate; any other note stays as it
+/// is. It remains a candidate: more evidence only makes it worth asking the user.
 fn heard_again(
     connection: &Connection,
     kept: Kept,

@@ -1,5 +1,5 @@
-//! When notes came here that are older than that: an import keeps their times, and whoever
-//! wants to know what is new since then would not find them.
+//! Import times of notes. An import keeps the notes' own times, so a query for notes newer than
+//! some time would miss them.
 
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,12 @@ use super::privacy;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
-/// The setting that holds them.
+/// Setting that holds the batches, as JSON.
 const NAME: &str = "arrivals";
-/// So many are known, the latest; for sessions that are resumed after more, the first of these
-/// is as if it were all.
+/// Most batches that are kept; older ones are merged into the oldest of these.
 const MOST: usize = 16;
 
-/// Notes that came together: theirs are the rows from the first to the last.
+/// A batch of notes that were imported together, in the rows `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Arrival {
     pub(super) at: Timestamp,
@@ -22,13 +21,13 @@ pub(super) struct Arrival {
     pub(super) last: i64,
 }
 
-/// Within one transaction: writes down that notes have come.
+/// Records a batch, within the caller's transaction.
 pub(super) fn note(connection: &Connection, arrival: Arrival) -> Result<()> {
     let mut all = all(connection)?;
     all.push(arrival);
     let surplus = all.len().saturating_sub(MOST);
     if surplus > 0 {
-        // Two that are next to each other become one.
+        // The surplus is merged into the oldest batch that is kept.
         let (old, kept) = all.split_at_mut(surplus);
         for old in old {
             kept[0].first = kept[0].first.min(old.first);
@@ -39,7 +38,7 @@ pub(super) fn note(connection: &Connection, arrival: Arrival) -> Result<()> {
     privacy::set(connection, NAME, &json)
 }
 
-/// What came after `then`.
+/// Batches that were imported after `then`.
 pub(super) fn since(connection: &Connection, then: Timestamp) -> Result<Vec<Arrival>> {
     Ok(all(connection)?.into_iter().filter(|arrival| arrival.at > then).collect())
 }

@@ -1,6 +1,6 @@
-//! Where work stands: one for each project, replaced by the next. It ends with the work: when the
-//! next one says that nothing remains. Nobody may say so, so it is removed after a week, and given
-//! to three sessions only.
+//! Checkpoints: the state of the work in a project, one per project, replaced by the next. One that
+//! says that nothing remains removes it. Since that may never come, a checkpoint also expires after
+//! a week, and is delivered to three sessions at most.
 
 use std::fmt;
 
@@ -15,31 +15,31 @@ use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
-/// What is done, what remains, and what is in the way.
+/// State of the work in a project: finished, remaining and blocked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What is done.
+    /// Finished items.
     #[serde(default)]
     pub completed: Vec<String>,
-    /// What remains.
+    /// Items still to do.
     #[serde(default)]
     pub remaining: Vec<String>,
-    /// What is in the way.
+    /// Obstacles.
     #[serde(default)]
     pub blockers: Vec<String>,
-    /// What else the next one should know.
+    /// Anything else that the next session should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
 impl Checkpoint {
-    /// Whether it says nothing.
+    /// True if there is nothing in it.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// True if it says that something is done, or in words that nothing is left, and leaves nothing
-    /// to do or to know.
+    /// True if the work is finished: some item says so, and none names anything left to do or to
+    /// know.
     fn is_done(&self) -> bool {
         let Self { completed, remaining, blockers, notes } = self;
         let left = || remaining.iter().chain(blockers).chain(notes);
@@ -47,8 +47,8 @@ impl Checkpoint {
         says_something && left().all(|text| says_nothing(text))
     }
 
-    /// The same without what is private and without secrets; and what can't be kept at
-    /// all, because nobody could read it or it speaks about the agent's instructions.
+    /// Returns a copy without private text and secrets, and the items that are left out because
+    /// they are unreadable or speak about the agent's instructions.
     fn clean(&self) -> (Self, Vec<LeftOut>) {
         let mut left_out = Vec::new();
         let mut one = |text: &String, place: String| {
@@ -74,7 +74,7 @@ impl Checkpoint {
         (clean, left_out)
     }
 
-    /// The same without whatever has these words in it.
+    /// Removes every item that contains these words.
     fn without(self, words: &str) -> Self {
         let all = |texts: Vec<String>| texts.into_iter().filter(|it| !it.contains(words)).collect();
         let Self { completed, remaining, blockers, notes } = self;
@@ -87,20 +87,20 @@ impl Checkpoint {
     }
 }
 
-/// True if an item stands for there being none: blank, a dash, or a word for it.
+/// True if an item means "none": blank, a dash, or a word for it.
 fn says_nothing(item: &str) -> bool {
     let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     matches!(words.as_str(), "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left")
 }
 
-/// What became of a checkpoint.
+/// Outcome of saving a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
-    /// It is kept, without these.
+    /// Saved, without these items.
     Without(Vec<LeftOut>),
-    /// It says that nothing remains: none is kept any more.
+    /// Nothing remains to be done: the checkpoint was removed.
     Done,
-    /// Nothing is kept at the moment.
+    /// Not saved: memory is paused, or ignores the project.
     Silent(Silence),
 }
 
@@ -109,7 +109,7 @@ pub enum Saved {
 struct StoredCheckpoint {
     #[serde(flatten)]
     checkpoint: Checkpoint,
-    /// The sessions that began with it, or loaded it.
+    /// Sessions that began with it, or loaded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     given_to: Vec<String>,
 }
@@ -119,24 +119,24 @@ impl StoredCheckpoint {
         serde_json::to_string(self).expect("strings always serialize")
     }
 
-    /// True if this session may have it: it had before, or not too many others have.
+    /// True if the session may have it: it had it before, or fewer than [`MOST_SESSIONS`] did.
     fn is_for(&self, session: &str) -> bool {
         self.given_to.len() < MOST_SESSIONS || self.given_to.iter().any(|it| it == session)
     }
 }
 
-/// How many sessions are given a checkpoint.
+/// Most sessions that are given a checkpoint.
 const MOST_SESSIONS: usize = 3;
 
 /// How long a checkpoint lasts, in milliseconds.
 const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// A part of a checkpoint that is not kept.
+/// An item of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Which: `remaining 2`, `notes`.
+    /// Position of the item: `remaining 2`, `notes`.
     pub place: String,
-    /// Why.
+    /// Reason for leaving it out.
     pub why: Refusal,
 }
 
@@ -147,7 +147,7 @@ impl fmt::Display for LeftOut {
 }
 
 impl Memory {
-    /// Where work in a scope stands now.
+    /// Saves the checkpoint of a scope.
     pub fn save_checkpoint(&self, scope: &NoteScope, checkpoint: &Checkpoint) -> Result<Saved> {
         let now = self.now();
         let is_done = checkpoint.is_done();
@@ -175,20 +175,20 @@ impl Memory {
         })
     }
 
-    /// Where work in a scope stood when that was last said, and when that was.
+    /// Returns the checkpoint of a scope, and when it was saved.
     pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(Checkpoint, Timestamp)>> {
         let now = self.now();
         let found = self.read(|connection| stored(connection, scope, now))?.flatten();
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
-    /// Checkpoint for a session that begins; none where too many were given it.
+    /// Checkpoint for a session that begins; none if too many sessions had it.
     pub fn checkpoint_for(&self, scope: &NoteScope, session: &str) -> Result<Option<Checkpoint>> {
         Ok(self.open_checkpoint(scope, session)?.map(|(stored, _)| stored.checkpoint))
     }
 
-    /// Checkpoint for a session that asks for it, which counts as one that was given it, and when
-    /// it was saved; none where too many were.
+    /// Checkpoint for a session that asks for it, and when it was saved; none if too many sessions
+    /// had it. The session counts as one of them.
     pub fn load_checkpoint(
         &self,
         scope: &NoteScope,
@@ -216,22 +216,22 @@ impl Memory {
         Ok(found.filter(|(stored, _)| stored.is_for(session)))
     }
 
-    /// Removes it; says whether there was one.
+    /// Removes the checkpoint of a scope; true if there was one.
     pub fn drop_checkpoint(&self, scope: &NoteScope) -> Result<bool> {
         self.change("removing a checkpoint", |connection| remove(connection, scope))
     }
 }
 
 impl Turn<'_> {
-    /// This session begins with the checkpoint.
+    /// Records that this session begins with the checkpoint.
     pub fn give_checkpoint(&self) -> Result<()> {
         let Occasion { scope, session, .. } = self.occasion;
         give(self.connection, scope, session, self.now).map(drop)
     }
 }
 
-/// Counts a session that is given the checkpoint; false if it may not have it. One that is too old
-/// is removed; one that enough sessions have stays for these.
+/// Counts a session as one that has the checkpoint; false if it may not have it. An expired
+/// checkpoint is removed.
 fn give(connection: &Connection, scope: &NoteScope, session: &str, now: Timestamp) -> Result<bool> {
     let Some((mut stored, _)) = stored(connection, scope, now)? else {
         return remove(connection, scope).map(|_| false);
@@ -246,7 +246,7 @@ fn give(connection: &Connection, scope: &NoteScope, session: &str, now: Timestam
     update(connection, &scope.to_string(), &stored).map(|()| true)
 }
 
-/// The checkpoint of a scope, unless it is too old.
+/// The checkpoint of a scope, unless it has expired.
 fn stored(
     connection: &Connection,
     scope: &NoteScope,
@@ -281,8 +281,8 @@ fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Re
         .map_err(|error| fault::explain(error, "keeping a checkpoint"))
 }
 
-/// Within one transaction: takes out what has these words in it. A checkpoint of which nothing
-/// is left goes, and so does one that can't be read: nobody knows what is in it.
+/// Removes every item that contains these words, within the caller's transaction. A checkpoint that
+/// becomes empty is removed, and so is an unreadable one, which may contain them.
 pub(super) fn forget(connection: &Connection, words: &str) -> Result<()> {
     let forgetting = |error| fault::explain(error, "forgetting what a checkpoint says");
     let mut select =

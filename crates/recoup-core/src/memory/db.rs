@@ -1,5 +1,5 @@
-//! `memory.db`: one file that hooks, commands and servers share. What is in it can't be
-//! had again, so a damaged one is set aside, and what can still be read is taken over.
+//! `memory.db`: one file that hooks, commands and servers share. Its content cannot be regenerated,
+//! so a damaged file is set aside, and its readable rows are taken over.
 
 use super::migrate::migrate;
 use super::salvage::salvage;
@@ -7,8 +7,8 @@ use super::schema::{APPLICATION_ID, FIRST, RANK, SECOND, TABLES, VERSION};
 use super::search;
 use crate::database::Layout;
 
-/// What memory's database is. What is deleted there is overwritten: `forget` means it. Readers
-/// keep half a megabyte of pages: a hook reads few of them twice.
+/// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
+/// cache half a megabyte of pages: a hook reads few of them twice.
 pub(super) static LAYOUT: Layout = Layout {
     name: "memory",
     elsewhere: "set RECOUP_HOME to another directory",

@@ -1,4 +1,4 @@
-//! Forgetting for good: in the tables, in the log, and in the copies that we made.
+//! Forgetting notes for good: in the tables, in the log, and in the copies that we made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,22 +14,22 @@ use crate::base::fsx;
 use crate::database::{Beside, connection, fault, lock, version_of};
 use crate::error::{Error, Result};
 
-/// How long it is waited for somebody who copies or repairs the database.
+/// How long to wait for a process that copies or repairs the database.
 const FOR_OTHERS: Duration = Duration::from_secs(2);
 
-/// What was forgotten, and where.
+/// Forgotten notes, and the files that they were removed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgotten {
-    /// What is no longer there.
+    /// The removed notes.
     pub notes: Vec<Note>,
-    /// Copies of the database from which it was removed as well.
+    /// Copies of the database from which they were removed as well.
     pub copies: Vec<PathBuf>,
-    /// What may still have it: damaged databases that were set aside, and copies that
+    /// Files that may still contain them: damaged databases that were set aside, and copies that
     /// could not be changed.
     pub unreached: Vec<PathBuf>,
 }
 
-/// Within one transaction: removes notes, and what was written down about them.
+/// Removes notes and the records about them, within the caller's transaction.
 pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     for id in ids {
@@ -40,8 +40,7 @@ pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note
     Ok(notes)
 }
 
-/// Removes a note, and everything that has its words: what clients told us, what it was
-/// learned from, what people are to be told, where work stands.
+/// Removes a note, and everything that contains its words: events, lessons, notices, checkpoints.
 fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
     connection
         .execute(
@@ -51,7 +50,7 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
         .map_err(forgetting)?;
     remove_kept(connection, kept)?;
     let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
-    // What was said in private is not kept, and an empty quote would be in everything.
+    // The quote of a private statement is empty, and would match everything.
     for words in words.filter(|words| !words.trim().is_empty()) {
         for sql in [
             "DELETE FROM events WHERE instr(detail, ?1) > 0",
@@ -61,7 +60,7 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
             connection.execute(sql, [words]).map_err(forgetting)?;
         }
         checkpoint::forget(connection, words)?;
-        // An agent's list of what is to be done is kept there, as JSON.
+        // An agent's to-do list is stored there, as JSON.
         let json = serde_json::to_string(words).expect("text always serializes");
         connection
             .execute("DELETE FROM sweeps WHERE instr(mark, ?1) > 0", [json.trim_matches('"')])
@@ -70,10 +69,10 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
     Ok(())
 }
 
-/// Within one transaction: removes one note, from search too.
+/// Removes one note, from search too, within the caller's transaction.
 pub(super) fn remove_kept(connection: &Connection, kept: &Kept) -> Result<()> {
     search::remove(connection, kept.row)?;
-    // A copy of an older version has rows for it, which go with the note.
+    // In a copy of an older version, delivery rows are deleted with the note.
     if version_of(connection)? >= LISTS {
         givings::forget(connection, &kept.note.id)?;
     }
@@ -83,23 +82,23 @@ pub(super) fn remove_kept(connection: &Connection, kept: &Kept) -> Result<()> {
 fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
     let id = params![id.as_str()];
     connection.execute("UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1", id)?;
-    // What it was learned from has the same words.
+    // A lesson has the same words.
     connection.execute("DELETE FROM lessons WHERE note = ?1", id)?;
     connection.execute("DELETE FROM notes WHERE id = ?1", id)?;
     Ok(())
 }
 
-/// What was deleted is overwritten in the file; the log has it until it is empty.
+/// Empties the write-ahead log, which still has what was overwritten in the file.
 pub(super) fn empty_log(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(forgetting)
 }
 
-/// The same in everything that has the database's name and a suffix of ours, and in snapshots.
+/// Removes notes from snapshots and from copies with the database's name and a suffix of ours.
 pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
     let database = name_of(path);
-    // Listed only when nobody makes a copy: what is unfinished now would be renamed meanwhile.
-    // Without the lock, unfinished copies are somebody else's, and may keep the words.
+    // Listed under the lock: a copy in progress would be renamed meanwhile. Without the lock,
+    // unfinished copies belong to another process, and may keep the words.
     let alone = lock(path, FOR_OTHERS);
     let remove_unfinished = |file: &Path| match &alone {
         Ok(_) => fsx::remove(file).is_ok(),
@@ -127,7 +126,7 @@ pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgot
             }
             continue;
         }
-        // A snapshot that can't be changed is given up: there will be another.
+        // A snapshot that can't be changed is deleted: there will be another.
         match in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
             Ok(()) => copies.push(file),
             Err(_) => unreached.push(file),

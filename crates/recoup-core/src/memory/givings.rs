@@ -1,5 +1,5 @@
-//! What contexts were given: a row for each time, which lists the notes. A session begins
-//! with very many at once, and a row for each of them would be most of what its hook costs.
+//! Deliveries of notes to contexts: one row per delivery, which lists the notes. A session begins
+//! with very many at once, and a row for each note would be most of what its hook costs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,21 +10,21 @@ use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
 
-/// Stands between the ids of a list.
+/// Separator of the ids in a list.
 const BETWEEN: &str = " ";
 
-/// What one context has been given.
+/// Notes that one context has been given.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// What it still has.
+    /// Notes that it still has.
     pub notes: HashSet<NoteId>,
-    /// When it was last given all that it did not have, if it has not lost that.
+    /// Last time that it was given all that it lacked, unless that is lost.
     pub last_whole: Option<Timestamp>,
-    /// How often it was given something, lost or not.
+    /// Number of deliveries, lost or not.
     times: i64,
 }
 
-/// One time that a context was given something.
+/// One delivery of notes to a context.
 #[derive(Debug)]
 pub(super) struct Giving {
     pub(super) context: String,
@@ -58,8 +58,8 @@ impl Given {
         Ok(())
     }
 
-    /// Adds those that are new to it, and says how many they are. `whole` says that with
-    /// them it has all there are.
+    /// Records the delivery of those notes that are new to the context, and returns their number.
+    /// `whole`: with them it has all there are.
     pub(super) fn add<'n>(
         self,
         connection: &Connection,
@@ -88,7 +88,7 @@ impl Given {
     }
 }
 
-/// A context has lost what it was given. That it was given stays known.
+/// Marks the deliveries to a context as lost; they stay on record.
 pub(super) fn lose(connection: &Connection, context: &str) -> Result<()> {
     connection
         .prepare_cached("UPDATE givings SET lost = 1 WHERE context = ?1")
@@ -97,7 +97,7 @@ pub(super) fn lose(connection: &Connection, context: &str) -> Result<()> {
         .map_err(giving)
 }
 
-/// What contexts have been given, lost or not.
+/// Notes that contexts were ever given, lost or not.
 pub(super) fn ever_to(connection: &Connection, contexts: &[&str]) -> Result<HashSet<NoteId>> {
     const SQL: &str = "SELECT notes FROM givings WHERE context = ?1";
     let mut notes = HashSet::new();
@@ -111,7 +111,7 @@ pub(super) fn ever_to(connection: &Connection, contexts: &[&str]) -> Result<Hash
     Ok(notes)
 }
 
-/// Nobody has been given this note: it is gone, or has other words.
+/// Removes a note from all deliveries: it is gone, or its text has changed.
 pub(super) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
     const SQL: &str = "UPDATE givings
                        SET notes = trim(replace(' ' || notes || ' ', ' ' || ?1 || ' ', ' '))
@@ -123,8 +123,8 @@ pub(super) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
         .map_err(giving)
 }
 
-/// A note counts again. Contexts that were told of another in its place have that as the last
-/// word: they may be given it once more. That they were given it before stays known.
+/// Lets a reactivated note be delivered again to contexts that were given one of its `rivals`
+/// since. The earlier delivery stays on record.
 pub(super) fn regain(connection: &Connection, note: &NoteId, rivals: &[NoteId]) -> Result<()> {
     const SQL: &str = "SELECT context, nth FROM givings WHERE lost = 0 AND instr(notes, ?1) > 0";
     let mut select = connection.prepare_cached(SQL).map_err(giving)?;
@@ -138,7 +138,7 @@ pub(super) fn regain(connection: &Connection, note: &NoteId, rivals: &[NoteId]) 
     Ok(())
 }
 
-/// Whether a context was given one of `notes` with its nth giving, or after it.
+/// True if a context was given one of `notes` in its nth delivery or later.
 fn was_told_since(
     connection: &Connection,
     context: &str,
@@ -157,7 +157,7 @@ fn was_told_since(
     Ok(false)
 }
 
-/// One note of a giving is lost: it becomes a giving of its own.
+/// Splits one note off a delivery, as a lost delivery of its own.
 fn lose_one(connection: &Connection, context: &str, nth: i64, note: &NoteId) -> Result<()> {
     const TAKE: &str = "UPDATE givings
                         SET notes = trim(replace(' ' || notes || ' ', ' ' || ?3 || ' ', ' '))
@@ -174,8 +174,8 @@ fn lose_one(connection: &Connection, context: &str, nth: i64, note: &NoteId) -> 
     Ok(())
 }
 
-/// Something is said or changed now. What was given in the future was given before that: the
-/// clock was wrong then, and whoever asks what is new since would not find it.
+/// Moves deliveries from the future to just before `now`. They were recorded while the clock was
+/// wrong, and a query for notes newer than them would miss what changes now.
 pub(super) fn none_from_the_future(connection: &Connection, now: Timestamp) -> Result<()> {
     connection
         .prepare_cached("UPDATE givings SET at = ?1 - 1 WHERE at > ?1")
@@ -184,7 +184,7 @@ pub(super) fn none_from_the_future(connection: &Connection, now: Timestamp) -> R
         .map_err(giving)
 }
 
-/// Everything that anybody was given, context by context, in the order of time.
+/// All deliveries, by context, then by time.
 pub(super) fn all(connection: &Connection) -> Result<Vec<Giving>> {
     const SQL: &str = "SELECT context, at, notes FROM givings ORDER BY context, nth";
     let mut select = connection.prepare_cached(SQL).map_err(giving)?;
@@ -199,7 +199,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<Giving>> {
     rows.collect::<rusqlite::Result<_>>().map_err(giving)
 }
 
-/// How often each note was given.
+/// Number of deliveries of each note.
 pub(super) fn counts(connection: &Connection) -> Result<HashMap<NoteId, u64>> {
     let mut counts = HashMap::new();
     for note in all(connection)?.into_iter().flat_map(|giving| giving.notes) {
@@ -208,7 +208,7 @@ pub(super) fn counts(connection: &Connection) -> Result<HashMap<NoteId, u64>> {
     Ok(counts)
 }
 
-/// What can't be read as an id is none.
+/// Ids in a stored list; invalid ones are skipped.
 fn listed(notes: &str) -> impl Iterator<Item = NoteId> {
     notes.split(BETWEEN).filter_map(|id| NoteId::parse(id).ok())
 }

@@ -1,12 +1,12 @@
-//! What the user asks not to be remembered: "don't remember this: …", "off the record, …".
-//! It is silent like what stands in `<private>` tags, and so is all that follows it. Where
-//! nothing follows, it was about what stands before it.
+//! Opt-outs: requests not to remember something, as in "don't remember this: …" or "off the record,
+//! …". The request and all that follows it count as private, like text in `<private>` tags. If
+//! nothing follows, the request is about the text before it.
 
 use super::refuse::phrase::{begins, is_word};
 use super::spoken::{self, Clause};
 
-/// Written as in `refuse::phrase`, in plain letters. In most languages to keep, to store and to
-/// note are also what code does: there they count with "this" behind, and nothing behind that.
+/// Opt-out phrases, as in `refuse::phrase`, in plain letters. Verbs for keep, store and note are
+/// also said of code: they count only with "this" behind them, and nothing behind that.
 const PHRASES: &[&str] = &[
     "please? dont|never remember|memorize|memorise this|that|these|those|any|anything",
     "please? do not remember|memorize|memorise this|that|it|these|those|any|anything",
@@ -87,8 +87,8 @@ const PHRASES: &[&str] = &[
     "questo e confidenziale",
 ];
 
-/// The same where words are not parted by spaces. What code does, too, needs "this" before it, or
-/// nothing behind it.
+/// Opt-out phrases in scripts without spaces. Verbs that are also said of code need "this" before
+/// them, or nothing behind them.
 const RUNS: &[&str] = &[
     "不要记住",
     "别记住",
@@ -117,10 +117,10 @@ const RUNS_OF_THIS: &[(&str, &[&str])] = &[
 const RUNS_ALONE: &[&str] =
     &["不要保存", "别保存", "不要记录", "别记录", "保存しないで", "記録しないで", "メモしないで"];
 
-/// Of longer texts the beginning and the end are looked at: what lies between was pasted.
+/// Bytes that are searched at either end of a longer text: what lies between was pasted.
 const EDGE: usize = 6_000;
 
-/// What remains of a text; it may be empty.
+/// Returns the text without an opt-out and what it covers; may be empty.
 pub(super) fn without_hushed(text: &str) -> &str {
     if text.len() <= 2 * EDGE {
         return cut(text, text);
@@ -132,7 +132,7 @@ pub(super) fn without_hushed(text: &str) -> &str {
     cut(text, &text[text.floor_char_boundary(text.len() - EDGE)..])
 }
 
-/// `text` up to what is hushed in `part` of it.
+/// Returns `text` up to the opt-out in `part` of it.
 fn cut<'a>(text: &'a str, part: &str) -> &'a str {
     let clauses = spoken::clauses(part);
     let Some(at) = clauses.iter().position(hushes) else { return text };
@@ -147,7 +147,7 @@ fn cut<'a>(text: &'a str, part: &str) -> &'a str {
     text[..before + said.from].trim_end()
 }
 
-/// More words have what is not to be remembered among them: "don't remember that we …".
+/// Most words of a bare opt-out; a longer clause has its subject in it: "don't remember that we …".
 const LONGEST: usize = 6;
 
 fn is_head(text: &str, part: &str) -> bool {
@@ -160,8 +160,7 @@ fn hushes(clause: &Clause) -> bool {
     without_leads(&words).any(is_phrase) || hushes_in_run(&words.concat())
 }
 
-/// True if these words, a whole prompt, are an opt-out and nothing else: then it is about what
-/// was said before.
+/// True if a whole prompt is an opt-out and nothing else: then it is about what was said before.
 pub(super) fn is_opt_out(words: &[&str]) -> bool {
     let is_phrase = |rest: &[&str]| {
         let ending = rest.iter().rev().take_while(|word| is_word(ENDINGS, word)).count();
@@ -181,18 +180,18 @@ pub(super) fn is_opt_out(words: &[&str]) -> bool {
     without_leads(words).any(is_phrase) || RUNS.iter().chain(RUNS_ALONE).any(is_alone)
 }
 
-/// The words that may stand before a phrase.
+/// Words that may stand before a phrase.
 const LEADS: &str = "and|but|so|ok|okay|hey|btw|also|no|oh|oops|sorry|wait|actually|please|hmm|und|\
                      aber|nein|bitte|mais|non|pardon|pero|perdon|mas|ma|scusa";
 
-/// The words that may stand behind a whole opt-out: "don't remember any _of that please_".
+/// Words that may stand behind a whole opt-out: "don't remember any _of that please_".
 const ENDINGS: &str = "please|thanks|of|this|that|it|i|just|said|bitte|danke|merci|gracias|grazie";
 
-/// The same in Chinese and Japanese, on either side.
+/// Particles in Chinese and Japanese that may stand on either side.
 const RUN_PARTICLES: &str = "请請这這那个個些它们吧了哦これそのをはもねくださいよ";
 
-/// Returns what remains of a clause without its leads, for each number of them: the first word
-/// of a phrase may be one, too.
+/// Returns the rest of a clause for each number of leads removed: the first word of a phrase may be
+/// a lead, too.
 pub(super) fn without_leads<'a>(words: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     let leads = words.iter().take_while(|word| is_word(LEADS, word)).count();
     (0..=leads).map(|count| &words[count..])

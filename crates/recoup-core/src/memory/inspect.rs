@@ -1,4 +1,4 @@
-//! How memory is, seen from outside: nothing is changed, mended or set aside.
+//! Read-only inspection of a memory: nothing is changed, mended or set aside.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::error::Result;
 /// Counts and dates of the notes in a memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotesFound {
-    /// How many in each state.
+    /// Number of notes by status.
     pub counts: Vec<(Status, u64)>,
-    /// When the first of them was made.
+    /// Creation time of the oldest note.
     pub first: Option<Timestamp>,
-    /// When one was changed last.
+    /// Time of the last change.
     pub last: Option<Timestamp>,
 }
 
-/// The version of the tables that this program writes.
+/// Schema version that this program writes.
 pub const VERSION: i64 = schema::VERSION;
 
-/// How the database at `path` is; none where there is nothing yet. Its pages are looked at for
-/// as long as `limit`.
+/// Inspects the database at `path`; none if there is none yet. Its pages are checked for up to
+/// `limit`.
 pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, NotesFound)>> {
     database::inspect(path, &LAYOUT, limit, notes)
 }
@@ -36,7 +36,7 @@ fn notes(connection: &Connection) -> rusqlite::Result<NotesFound> {
         connection.prepare("SELECT status, count(*) FROM notes GROUP BY status ORDER BY status")?;
     let rows = counts.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
     let counts = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    // A word that this version does not know is a newer version's.
+    // A status that this version does not know is a newer version's.
     let known = counts.into_iter().filter_map(|(word, count)| {
         Some((Status::parse(&word).ok()?, count.max(0).cast_unsigned()))
     });

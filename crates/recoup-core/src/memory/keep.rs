@@ -1,5 +1,5 @@
-//! Keeping what is said, and changes of mind: the same again is confirmation, and of
-//! two on one topic the newer counts.
+//! Recording of statements, and changes of mind: a repeated statement is a confirmation, and of two
+//! on one topic the newer counts.
 
 use rusqlite::{Connection, params};
 
@@ -13,37 +13,37 @@ use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What became of a statement.
+/// Outcome of recording a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
-    /// It is new; these gave way to it.
+    /// Stored as a new note.
     Stored {
-        /// What is remembered now.
+        /// The note as stored.
         note: Note,
-        /// What was on its topic, and no longer counts.
+        /// Notes on its topic that it replaced.
         instead_of: Vec<Note>,
     },
-    /// It was known, and is so again: more evidence, no second row. It may count now where
-    /// it did not before, and then these gave way to it.
+    /// Known before: more evidence, no second row. It may become active again, and then replaces
+    /// other notes.
     Confirmed {
-        /// What is remembered.
+        /// The known note, as stored now.
         note: Note,
-        /// What was on its topic, and no longer counts.
+        /// Notes on its topic that it replaced.
         instead_of: Vec<Note>,
-        /// True if it did not count before, and does now.
+        /// True if it was inactive before, and is active now.
         revived: bool,
     },
 }
 
 impl Recorded {
-    /// What is remembered now.
+    /// Returns the recorded note.
     pub fn note(&self) -> &Note {
         match self {
             Self::Stored { note, .. } | Self::Confirmed { note, .. } => note,
         }
     }
 
-    /// What no longer counts since.
+    /// Returns the notes that it replaced.
     pub fn instead_of(&self) -> &[Note] {
         match self {
             Self::Stored { instead_of, .. } | Self::Confirmed { instead_of, .. } => instead_of,
@@ -51,13 +51,13 @@ impl Recorded {
     }
 }
 
-/// What is written down of a statement beside its own words.
+/// Attributes that are stored with a statement, beside its own fields.
 #[derive(Debug)]
 pub(super) struct Details {
     pub(super) topic: Option<String>,
     pub(super) tokens: u32,
     pub(super) now: Timestamp,
-    /// Whether it was said before it is told: what was said since then is newer.
+    /// True if the statement is reported late: what was said since then is newer.
     pub(super) late: bool,
 }
 
@@ -68,7 +68,7 @@ impl Details {
     }
 }
 
-/// Within one transaction: keeps a statement that may be kept.
+/// Records a statement that has passed the checks, within the caller's transaction.
 pub(super) fn record(
     connection: &Connection,
     statement: &Statement,
@@ -86,7 +86,7 @@ pub(super) fn record(
     }
 }
 
-/// Where two statements meet.
+/// Scope and paths of a note: notes compete only if both are equal.
 struct Place {
     scope: String,
     paths: String,
@@ -138,7 +138,7 @@ fn insert(connection: &Connection, statement: &Statement, details: &Details) -> 
     Ok(Recorded::Stored { note: demand(connection, &id)?.note, instead_of })
 }
 
-/// What only others infer brings nothing back that does not count any more.
+/// Adds evidence to a known note. A statement that was only inferred reactivates nothing.
 fn confirm(
     connection: &Connection,
     known: &Kept,
@@ -148,7 +148,7 @@ fn confirm(
     const SQL: &str = "UPDATE notes SET evidence = evidence + 1, updated = ?2, status = ?3,
                        source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
                        THEN NULL ELSE superseded_by END WHERE row = ?1";
-    // Whoever is trusted less brings nothing back that somebody gave up.
+    // A less trusted source reactivates nothing that a more trusted one gave up.
     let counts =
         statement.first_status() == Status::Active || is_said_again(connection, known, statement)?;
     let revived = counts && statement.source.trust() >= known.note.trust();
@@ -177,12 +177,12 @@ fn confirm(
     Ok(Recorded::Confirmed { note: demand(connection, &known.note.id)?.note, instead_of, revived })
 }
 
-/// How the evidence calls it: only what a person said confirms what a person said.
+/// Evidence label of a statement: only what a person said confirms what a person said.
 fn heard_as(statement: &Statement) -> &'static str {
     if statement.tentative { "unattended" } else { "said" }
 }
 
-/// True if a person said something in another session that waits since, and now says it again.
+/// True if a person repeats a candidate that a person said in another session.
 fn is_said_again(connection: &Connection, known: &Kept, statement: &Statement) -> Result<bool> {
     if statement.tentative || known.note.status != Status::Candidate {
         return Ok(false);
@@ -195,8 +195,8 @@ fn is_said_again(connection: &Connection, known: &Kept, statement: &Statement) -
         .map_err(keeping)
 }
 
-/// A note that counts takes its topic: others there give way, unless they are trusted
-/// more; then it gives way itself.
+/// Lets an active note take its topic: other notes there are superseded, unless they are more
+/// trusted; then the note itself is.
 pub(super) fn take_the_topic(
     connection: &Connection,
     kept: &Kept,
@@ -206,8 +206,8 @@ pub(super) fn take_the_topic(
     take_unless(connection, kept, now, &trusted_more)
 }
 
-/// The same for what was just said. It also gives way to what was said since, where it is
-/// told late.
+/// Lets a recorded statement take its topic. One that is reported late also yields to what was said
+/// since.
 fn take_its_topic(connection: &Connection, kept: &Kept, details: &Details) -> Result<Vec<Note>> {
     let stronger = |other: &Note| {
         other.trust() > kept.note.trust() || (details.late && other.updated > details.now)
@@ -236,8 +236,8 @@ fn take_unless(
     Ok(others.into_iter().map(|other| other.note).collect())
 }
 
-/// What counts beside a note, and can't both be meant: on the same topic, or the very
-/// opposite where their words alone say what they are about.
+/// Active notes that contradict a note: on the same topic, or its very opposite if both topics were
+/// derived from the text.
 pub(super) fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> {
     let place = Place::of_note(&kept.note);
     let said = by_its_words(&kept.note);
@@ -259,7 +259,7 @@ pub(super) fn rivals(connection: &Connection, kept: &Kept) -> Result<Vec<Kept>> 
     Ok(rivals)
 }
 
-/// Whether nobody has said what it is about.
+/// True if the topic was derived from the text, not given explicitly.
 pub(super) fn by_its_words(note: &Note) -> bool {
     note.topic == topic(&note.text)
 }
@@ -280,7 +280,7 @@ pub(super) fn supersede(
         .map_err(keeping)
 }
 
-/// The user's word on one note: it counts, or no longer does.
+/// Sets the status of a note on the user's word; returns it and the notes that it replaced.
 pub(super) fn set_status(
     connection: &Connection,
     id: &NoteId,
@@ -312,7 +312,7 @@ pub(super) fn set_status(
     Ok((demand(connection, id)?.note, instead_of))
 }
 
-/// Evidence makes a note count, unless somebody who is trusted more said otherwise.
+/// Activates a note on evidence, unless a more trusted one has its topic.
 pub(super) fn promote(connection: &Connection, id: &NoteId, now: Timestamp) -> Result<()> {
     connection
         .prepare_cached("UPDATE notes SET status = 'active', updated = ?2 WHERE id = ?1")
@@ -323,7 +323,7 @@ pub(super) fn promote(connection: &Connection, id: &NoteId, now: Timestamp) -> R
     take_the_topic(connection, &kept, now).map(drop)
 }
 
-/// What the user brings back takes its topic, whoever has it.
+/// Supersedes all rivals of a note that the user brings back, however trusted.
 fn give_way(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<Vec<Note>> {
     let others = rivals(connection, kept)?;
     for other in &others {
@@ -332,7 +332,7 @@ fn give_way(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<Vec<
     Ok(others.into_iter().map(|other| other.note).collect())
 }
 
-/// What counts again is new to those who were told of what had taken its place.
+/// Makes a reactivated note new to contexts that were given its replacement.
 fn give_again(connection: &Connection, before: &Kept, instead_of: &[Note]) -> Result<()> {
     if before.note.status == Status::Active {
         return Ok(());
@@ -342,7 +342,7 @@ fn give_again(connection: &Connection, before: &Kept, instead_of: &[Note]) -> Re
     givings::regain(connection, &before.note.id, &rivals)
 }
 
-/// Writes down what happened to a note.
+/// Adds an event to the history of a note.
 pub(super) fn testify(
     connection: &Connection,
     kept: &Kept,
@@ -357,7 +357,7 @@ pub(super) fn testify(
         .map_err(keeping)
 }
 
-/// The note of that id, which must be there.
+/// Loads the note with this id, or fails.
 pub(super) fn demand(connection: &Connection, id: &NoteId) -> Result<Kept> {
     rows::by_id(connection, id)?.ok_or_else(|| absent(id))
 }

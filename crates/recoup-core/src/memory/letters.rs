@@ -1,8 +1,8 @@
-//! Which letters the words of a list begin with. Most words are in no list, and most of those
-//! are told by that, without a look at the list.
+//! Sets of first letters of word lists. Most words are in no list, and most of those are ruled out
+//! by their first letter, without a search of the list.
 
-/// A set of first letters, or rather of bytes: two that share a bit are taken for one, so that
-/// a list may be looked through in vain and never passed over.
+/// Set of first bytes, as 64 bits. Bytes that share a bit are not told apart, so a list may be
+/// searched in vain, but is never skipped wrongly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Letters(u64);
 
@@ -10,7 +10,7 @@ impl Letters {
     pub(super) const NONE: Self = Self(0);
     pub(super) const ALL: Self = Self(u64::MAX);
 
-    /// Of the words in `text` that stand between such marks.
+    /// First letters of the words in `text`, which are separated by `mark`.
     pub(super) const fn of(text: &str, mark: u8) -> Self {
         let (text, mut letters, mut at) = (text.as_bytes(), 0, 0);
         while at < text.len() {
@@ -26,7 +26,7 @@ impl Letters {
         Self(self.0 | other.0)
     }
 
-    /// Whether `word` begins with one of them.
+    /// True if `word` may begin with one of these letters.
     pub(super) fn begin(self, word: &str) -> bool {
         word.bytes().next().is_some_and(|first| self.0 & bit(first) != 0)
     }

@@ -16,12 +16,12 @@ use crate::base::fsx;
 use crate::database::mark_of;
 use crate::error::Result;
 
-/// The setting that counts changes.
+/// Setting that counts changes.
 const CHANGES: &str = "changes";
-/// No count is longer.
+/// Most digits of a count.
 const LONGEST: u64 = 20;
 
-/// A change that was counted, and where its number is to be noted once it is committed.
+/// A counted change, and the file to note its number in once it is committed.
 #[derive(Debug)]
 pub(super) struct CountedChange {
     number: u64,
@@ -29,8 +29,8 @@ pub(super) struct CountedChange {
 }
 
 impl CountedChange {
-    /// Within a transaction: counts a change. Where the mark says that there were more changes
-    /// than the database knows, the user is to be told.
+    /// Counts a change, within the caller's transaction. If the mark has more changes than the
+    /// database, leaves a notice for the user.
     pub(super) fn count(connection: &Connection, path: &Path, now: Timestamp) -> Result<Self> {
         let mark = mark_of(path);
         let marked = read(&mark).unwrap_or(0);

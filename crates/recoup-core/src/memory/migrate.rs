@@ -1,4 +1,4 @@
-//! Bringing older tables to this version.
+//! Migration of older tables to this version.
 
 use rusqlite::Connection;
 
@@ -6,7 +6,7 @@ use super::schema::{LISTS, SECOND};
 use crate::database::fault;
 use crate::error::Result;
 
-/// Within one transaction.
+/// Migrates the tables from version `from`, within the caller's transaction.
 pub(super) fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from < LISTS {
         let script = [CLEAR, SECOND, TAKE_OVER].concat();
@@ -27,8 +27,8 @@ DROP INDEX IF EXISTS episodes_began;
 ALTER TABLE episodes RENAME TO earlier;
 ";
 
-/// A note that was given several times is in as many lists, and only the last may not be
-/// lost. That a context was given all was an event.
+/// Converts deliveries from a row per note with a count to lists: a note that was delivered several
+/// times is in as many lists, and only the last may not be lost. A complete delivery was an event.
 const TAKE_OVER: &str = "
 INSERT OR IGNORE INTO episodes SELECT * FROM earlier;
 DROP TABLE earlier;

@@ -1,8 +1,8 @@
-//! What the user said and what went wrong, kept and given back at the right
+//! Memory: what the user said and what went wrong, kept as notes and given back at the right
 //! moment.
 //!
-//! A [`Note`] is one statement. Where it came from decides how far it is trusted,
-//! and trust decides whether it becomes a rule by itself.
+//! A [`Note`] is one statement. Its source decides how far it is trusted, and trust decides whether
+//! it becomes a rule by itself.
 
 mod agree;
 mod arrivals;

@@ -1,5 +1,5 @@
-//! A project that goes by another name: a folder has become a repository, or a repository has
-//! got a remote. What was remembered under the old name comes along.
+//! Projects whose id changes: a folder has become a repository, or a repository has got a remote.
+//! Everything that was remembered under the old id is moved.
 
 use rusqlite::{Connection, params};
 
@@ -12,12 +12,12 @@ use crate::base::clock::Timestamp;
 use crate::base::project::{Origin, Project, ProjectId, ProjectRegistry};
 use crate::error::Result;
 
-/// What else is kept for a project. Where there is one under the new name, that stays.
+/// Other tables with rows per project. A row that exists under the new id stays.
 const TABLES: [&str; 5] = ["lessons", "checkpoints", "notices", "events", "episodes"];
 
 impl Memory {
-    /// What is known under the names that a project had before is from now on known under
-    /// the one that it has. Says how many memories that were.
+    /// Moves everything from a project's former ids to its current one; returns the number of
+    /// notes.
     pub fn bring_along(&self, project: &Project) -> Result<usize> {
         let to = NoteScope::Project(project.id().clone());
         let mut moved = 0;
@@ -61,7 +61,7 @@ fn is_known(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     Ok(is_known || privacy::is_ignored(connection, scope)?)
 }
 
-/// A person is told at the next occasion: the same path may be another project's by now.
+/// Leaves a notice for the user: the same path may be another project's by now.
 fn announce(
     connection: &Connection,
     project: &Project,
@@ -93,7 +93,7 @@ fn rename(
             None => put_into(connection, kept, to)?,
         }
     }
-    // What two clones were told of the same thing: the newest counts.
+    // Two clones may disagree on a topic: the newest note counts.
     for kept in &notes {
         if let Some(kept) = rows::by_id(connection, &kept.note.id)? {
             settle(connection, &kept, now)?;
@@ -119,7 +119,7 @@ fn same_words(connection: &Connection, kept: &Kept, to: &NoteScope) -> Result<Op
     )
 }
 
-/// One that says the same takes its place; whatever pointed to it points there.
+/// Merges a note into one with the same words; references to it follow.
 fn add_to(connection: &Connection, kept: &Kept, same: &Kept) -> Result<()> {
     let (old, new) = (kept.note.id.as_str(), same.note.id.as_str());
     let evidence = kept.note.evidence.cast_signed();
@@ -145,7 +145,7 @@ fn put_into(connection: &Connection, kept: &Kept, to: &NoteScope) -> Result<()> 
     search::put(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())
 }
 
-/// Gives way to what was said later on the same topic, else takes it.
+/// Supersedes the note by a later one on its topic, or lets it take the topic.
 fn settle(connection: &Connection, kept: &Kept, now: Timestamp) -> Result<()> {
     if kept.note.status != Status::Active {
         return Ok(());

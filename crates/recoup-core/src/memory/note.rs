@@ -1,4 +1,4 @@
-//! One thing that is remembered, and the words for what it is.
+//! Notes, and the enums that describe them.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use crate::error::{Error, Result};
 /// One thing that is remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What people call it by.
+    /// Short id, as people use it.
     pub id: NoteId,
-    /// What sort of thing it is.
+    /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative, with its negation.
     pub text: String,
     /// The user's own words, where they differ.
     pub quote: Option<String>,
-    /// Where it came from.
+    /// Origin, which decides the trust.
     pub source: Source,
-    /// For whom it holds.
+    /// Projects in which it applies.
     pub scope: NoteScope,
-    /// For which files it holds, as a glob from the project's root; all where there is none.
+    /// Files to which it applies, as a glob from the project's root; all if none.
     pub paths: Option<String>,
-    /// What it is about: of two on one topic the newer counts.
+    /// Subject: of two notes on one topic the newer counts.
     pub topic: Option<String>,
-    /// Whether it counts.
+    /// State: only active notes are rules.
     pub status: Status,
-    /// How often it was said, seen or confirmed.
+    /// Number of times that it was said, seen or confirmed.
     pub evidence: u64,
     /// A high estimate of its length in tokens, made when it was written.
     pub tokens: u32,
@@ -36,9 +36,9 @@ pub struct Note {
     pub created: Timestamp,
     /// When it was last said, or changed.
     pub updated: Timestamp,
-    /// The one that took its place.
+    /// The note that replaced it.
     pub superseded_by: Option<NoteId>,
-    /// Whether it was given to agents often, and nobody ever used it.
+    /// True if it was delivered often, and no agent ever used it.
     pub idle: bool,
 }
 
@@ -54,23 +54,23 @@ impl Note {
     }
 }
 
-/// What people call a note by: short, and the same for ever.
+/// Short, permanent id of a note.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoteId(String);
 
 impl NoteId {
-    /// The letters that an id has.
+    /// Characters in an id.
     const LENGTH: usize = 8;
-    /// None that reads like another.
+    /// Characters that cannot be mistaken for each other.
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-    /// One that nobody has, most likely; whoever stores it finds out.
+    /// Makes a random id; the caller checks that it is unused.
     pub fn fresh() -> Self {
         let letter = |_| char::from(Self::ALPHABET[fastrand::usize(..Self::ALPHABET.len())]);
         Self((0..Self::LENGTH).map(letter).collect())
     }
 
-    /// Checks what somebody typed.
+    /// Parses an id that somebody typed.
     pub fn parse(text: &str) -> Result<Self> {
         let valid =
             text.len() == Self::LENGTH && text.bytes().all(|byte| Self::ALPHABET.contains(&byte));
@@ -95,7 +95,7 @@ impl fmt::Display for NoteId {
 }
 
 words! {
-    /// What sort of thing is remembered.
+    /// Kind of a note's content.
     NoteKind: "kind of memory" {
         /// The user corrected the agent.
         Correction = "correction",
@@ -111,7 +111,7 @@ words! {
 }
 
 words! {
-    /// Where a note came from.
+    /// Origin of a note.
     Source: "source of a memory" {
         /// The user said it to an agent.
         User = "user",
@@ -127,7 +127,7 @@ words! {
         Agent = "agent",
         /// A model, or we ourselves, found it in a conversation.
         Extraction = "extraction",
-        /// It came out of a tool, a file or a web page.
+        /// Output of a tool, a file or a web page.
         Tool = "tool",
     }
 }
@@ -138,7 +138,7 @@ words! {
     Trust: "level of trust" {
         /// Nobody vouches for it: it never becomes a rule, whatever it says.
         Untrusted = "untrusted",
-        /// It was inferred: evidence, or the user, makes it a rule.
+        /// Inferred: evidence, or the user, makes it a rule.
         Inferred = "inferred",
         /// An agent that the user allows to record rules says that they said it.
         Recorded = "recorded",
@@ -150,21 +150,21 @@ words! {
 }
 
 words! {
-    /// Whether a note counts.
+    /// State of a note.
     Status: "status of a memory" {
-        /// Not yet: it waits for evidence.
+        /// Waits for evidence, or for the user.
         Candidate = "candidate",
-        /// It does.
+        /// Counts as a rule.
         Active = "active",
-        /// A newer one on its topic took its place.
+        /// Replaced by a newer note on its topic.
         Superseded = "superseded",
-        /// No longer.
+        /// Given up; no longer counts.
         Retired = "retired",
     }
 }
 
 impl Source {
-    /// How far what comes from there is trusted.
+    /// Trust in statements from this source.
     pub fn trust(self) -> Trust {
         match self {
             Self::User | Self::Manual => Trust::Stated,
@@ -175,7 +175,7 @@ impl Source {
         }
     }
 
-    /// What a statement from there is at first.
+    /// Initial status of a statement from this source.
     pub fn first_status(self) -> Status {
         match self.trust() {
             Trust::Stated | Trust::Agreed | Trust::Recorded => Status::Active,
@@ -184,7 +184,7 @@ impl Source {
     }
 }
 
-/// For whom a note holds. Its text is what is stored: `universal`, `project:ID`.
+/// Projects in which a note applies; stored as `universal` or `project:ID`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteScope {
     /// Everywhere: only when the user says so.

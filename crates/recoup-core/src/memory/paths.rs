@@ -1,10 +1,10 @@
-//! For which files a note holds: a glob from the project's root.
+//! Path globs of notes, from the project's root.
 
 use std::error::Error as _;
 
 use crate::base::glob::{self, Slash};
 
-/// Whether a glob can be one; else what is wrong with it.
+/// Checks that a glob is valid; the error says what is wrong with it.
 pub(super) fn check(glob: &str) -> Result<(), String> {
     if glob.trim().is_empty() {
         return Err("a glob for files can't be empty: leave it out for all files".to_owned());

@@ -1,4 +1,4 @@
-//! What the user has said about memory itself: paused, or not in this project.
+//! Pauses and ignored projects, and the table of settings that holds them.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
 
-/// Until when everything is paused, in milliseconds; empty for until further notice.
+/// Setting with the end of a pause, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
-/// When memory was settled last.
+/// Setting with the time at which memory was last settled.
 const SETTLED: &str = "settled";
-/// The scope of a pause that holds everywhere.
+/// Scope of a pause that holds everywhere.
 const EVERYWHERE: &str = "";
-/// Begins the names of settings for scopes in which nothing is kept.
+/// Prefix of the settings for ignored scopes.
 const IGNORED: &str = "ignored ";
 
-/// Why nothing is kept at the moment.
+/// Reason why nothing is recorded at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silence {
-    /// Everything is paused, until then if that was said.
+    /// Everything is paused, until this time if one was given.
     Paused(Option<Timestamp>),
     /// This project is ignored.
     Ignored,
@@ -57,7 +57,7 @@ pub(super) fn ignore(connection: &Connection, scope: &NoteScope, now: Timestamp)
     set(connection, &format!("{IGNORED}{scope}"), "")
 }
 
-/// Whether there was anything to take back.
+/// Ends a pause; true if there was one.
 pub(super) fn resume(connection: &Connection, now: Timestamp) -> Result<bool> {
     end(connection, EVERYWHERE, now)?;
     unset(connection, PAUSED)
@@ -68,7 +68,7 @@ pub(super) fn heed(connection: &Connection, scope: &NoteScope, now: Timestamp) -
     unset(connection, &format!("{IGNORED}{scope}"))
 }
 
-/// One pause at a time: a new one takes the place of what was left of the last.
+/// Records the begin of a pause. One at a time: it replaces what was left of the last.
 fn begin(
     connection: &Connection,
     scope: &str,
@@ -93,12 +93,12 @@ fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
         .map_err(setting)
 }
 
-/// Whether the user wants nothing kept there.
+/// True if the user wants nothing recorded in the scope.
 pub(super) fn is_ignored(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     get(connection, &format!("{IGNORED}{scope}")).map(|found| found.is_some())
 }
 
-/// What was said about one scope holds for another from now on.
+/// Moves the settings and pauses of one scope to another.
 pub(super) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) -> Result<()> {
     if unset(connection, &format!("{IGNORED}{from}"))? {
         set(connection, &format!("{IGNORED}{to}"), "")?;
@@ -112,7 +112,7 @@ pub(super) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) 
         .map_err(setting)
 }
 
-/// Whether nothing was to be kept in `scope` then.
+/// True if nothing was to be recorded in `scope` at the time `then`.
 pub(super) fn was_silent(
     connection: &Connection,
     scope: &NoteScope,
@@ -129,7 +129,7 @@ pub(super) fn was_silent(
         .map_err(setting)
 }
 
-/// Why nothing is kept in `scope` now.
+/// Reason why nothing is recorded in `scope` now.
 pub(super) fn silence(
     connection: &Connection,
     scope: &NoteScope,
@@ -144,16 +144,16 @@ pub(super) fn silence(
     Ok(is_ignored(connection, scope)?.then_some(Silence::Ignored))
 }
 
-/// Whether memory was not settled for so long; from now on it is not.
+/// True if memory was last settled longer than `pause` ago.
 pub(super) fn is_due(connection: &Connection, pause: Duration, now: Timestamp) -> Result<bool> {
     let last = get(connection, SETTLED)?.and_then(|last| last.parse::<i64>().ok());
     let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-    // A time in the future is a clock that was wrong.
+    // A time in the future comes from a clock that was wrong.
     let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
     Ok(!last.is_some_and(fresh))
 }
 
-/// The same, and from now on it is not due.
+/// Returns true if settling is due, and records it as done now.
 pub(super) fn take_due(connection: &Connection, pause: Duration, now: Timestamp) -> Result<bool> {
     let due = is_due(connection, pause, now)?;
     if due {

@@ -1,4 +1,4 @@
-//! What the user put in `<private>` tags: it is cut out before anything is kept.
+//! Text in `<private>` tags, which is cut out before anything is recorded.
 //!
 //! In doubt a text is private. A tag that is never closed reaches to the end, and
 //! one that was never opened reaches back to the beginning.
@@ -16,7 +16,7 @@ enum Tag {
     Closes(usize),
 }
 
-/// What remains of a text without its private parts; it may be empty.
+/// Returns a text without its private parts; may be empty.
 pub fn without_private(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let (mut depth, mut from, mut at) = (0_usize, 0, 0);
@@ -48,8 +48,8 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// What remains of what a person said: without what is private, and without what they asked not
-/// to be remembered.
+/// Returns what a person said without private parts, and without what they asked not to be
+/// remembered.
 pub fn spoken_openly(text: &str) -> Cow<'_, str> {
     match without_private(text) {
         Cow::Borrowed(open) => Cow::Borrowed(without_hushed(open)),
@@ -57,7 +57,7 @@ pub fn spoken_openly(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds a piece, so that two words that had something between them stay two.
+/// Appends a piece; words on both sides of a cut stay separate.
 fn join(kept: &mut String, piece: &str) {
     let runs_on = |text: &str, last: bool| {
         let edge = if last { text.chars().next_back() } else { text.chars().next() };
@@ -90,7 +90,7 @@ fn tag_at(text: &[u8], at: usize) -> Option<Tag> {
     let bracket = text.get(after) == Some(&b'>');
     match (closes, bracket) {
         (_, false) if alone => None,
-        // Whatever else stands in it goes with the text behind it.
+        // Anything else in the tag is cut with the text behind it.
         (false, _) => Some(Tag::Opens(if bracket { after + 1 } else { end })),
         (true, _) => {
             let close = memchr::memchr(b'>', &text[end..]).map_or(text.len(), |gap| end + gap + 1);

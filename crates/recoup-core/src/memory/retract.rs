@@ -30,8 +30,7 @@ impl Retraction {
     }
 }
 
-/// Written as in `refuse::phrase`, in plain letters. What asks not to be remembered is in
-/// `hush`.
+/// Retraction phrases, written as in `refuse::phrase`, in plain letters. Opt-outs are in `opt_out`.
 const FORGET: &[&str] = &[
     "please? forget about? that|this|it rule|memory? again? please? $",
     "please? forget the last? rule|memory please? $",
@@ -63,7 +62,7 @@ const UNDO: &[&str] = &[
     "annulla $",
 ];
 
-/// The same where words are not parted by spaces.
+/// Retraction phrases in scripts without spaces.
 const FORGET_RUNS: &[&str] =
     &["忘掉这个", "忘了这个", "忘记这个", "それは忘れて", "それは忘れてください"];
 const UNDO_RUNS: &[&str] = &["撤销", "撤銷", "取り消し", "取り消して"];
@@ -91,8 +90,8 @@ pub fn retraction(prompt: &str) -> Option<Retraction> {
 
 impl Turn<'_> {
     /// Retires what was last remembered in this session, if that was few enough prompts ago, and
-    /// restores what had given way to it. The prompt that says so has been noted already. Returns
-    /// what was retired.
+    /// restores what it had replaced. The prompt that says so has been recorded already. Returns
+    /// the retired notes.
     pub fn retract(&self, how: Retraction) -> Result<Vec<Note>> {
         const FIRST_PROMPT: &str = "SELECT at FROM events WHERE session = ?1 AND what = 'prompted'
                                     ORDER BY row DESC LIMIT 1 OFFSET ?2";
@@ -118,7 +117,7 @@ impl Turn<'_> {
         latest.into_iter().map(retire).collect()
     }
 
-    /// Retires a note; what has given way to it since then counts again.
+    /// Retires a note, and reactivates those that it has replaced since then.
     pub(super) fn retire_and_restore(&self, id: &NoteId, since: i64) -> Result<Note> {
         let (note, _) =
             keep::set_status(self.connection, id, Status::Retired, "taken back", self.now)?;

@@ -1,4 +1,4 @@
-//! Notes as their rows have them.
+//! Rows of the table `notes`.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -19,7 +19,7 @@ pub(super) struct Kept {
     pub(super) note: Note,
 }
 
-/// A row as it is: nothing in it has been believed yet.
+/// Reads a row; the inner error is for values that cannot be parsed.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
     let text = |at: usize| row.get::<_, String>(at);
     let some = |at: usize| row.get::<_, Option<String>>(at);
@@ -57,7 +57,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Kept>> {
     }))
 }
 
-/// The one note that a condition finds.
+/// Finds the one note that meets a condition.
 pub(super) fn one(
     connection: &Connection,
     condition: &str,
@@ -71,8 +71,8 @@ pub(super) fn one(
         .transpose()
 }
 
-/// All that a condition finds, in its order. One that can't be read (a word that only a
-/// later version knows, a flipped bit) takes no other along.
+/// Finds all notes that meet a condition, in its order. Unreadable ones (a word that only a later
+/// version knows, a flipped bit) are skipped.
 pub(super) fn many(
     connection: &Connection,
     condition: &str,
@@ -88,7 +88,7 @@ pub(super) fn many(
     Ok(all)
 }
 
-/// The rows of the latest notes that a condition finds, the latest first.
+/// Row numbers of the latest notes that meet a condition, the latest first.
 pub(super) fn latest(
     connection: &Connection,
     condition: &str,
@@ -104,7 +104,7 @@ pub(super) fn latest(
     rows.collect::<rusqlite::Result<_>>().map_err(reading)
 }
 
-/// How many notes a condition finds.
+/// Number of notes that meet a condition.
 pub(super) fn count(connection: &Connection, condition: &str, values: &[String]) -> Result<u64> {
     connection
         .query_row(

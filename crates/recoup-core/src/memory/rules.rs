@@ -1,4 +1,4 @@
-//! The rules that hold somewhere, without looking at all there are.
+//! Selection of the rules that apply somewhere, without reading all notes.
 
 use std::collections::HashSet;
 
@@ -15,15 +15,15 @@ use crate::base::project::{Project, ProjectId};
 use crate::database::fault;
 use crate::error::{Error, Result};
 
-/// How many notes that fit are looked at for those that a context does not have yet.
+/// Most related notes that are searched for those that a context does not have yet.
 const FITTING: usize = 12;
 
-/// How many that are new are looked at; more would not go into one context.
+/// Most new notes that are read; more would not fit into one context.
 const LATEST: usize = 200;
 
 impl Memory {
-    /// The rules of a scope and of everywhere, the more important first: all that there is
-    /// room for, and at least one more where there are more.
+    /// The rules of a scope and of everywhere, the most important first: as many as the budget has
+    /// room for, and at least one more if there are more.
     pub fn rules(&self, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
         let found = self.read(|connection| {
             let mut rules = Vec::new();
@@ -38,21 +38,21 @@ impl Memory {
         Ok(rules)
     }
 
-    /// The same as a session in `project` begins with them; none where there are none.
+    /// Block of rules with which a session in `project` begins; none if there are no rules.
     pub fn block(&self, project: &Project, budget: Budget) -> Result<Option<Block>> {
         let rules = self.rules(&NoteScope::Project(project.id().clone()), budget)?;
         Ok(Block::in_project(&rules, project, &HashSet::new(), budget))
     }
 
-    /// The same for another project than the one at hand, of whose files nothing is known.
+    /// Block of rules for a project other than the current one, whose files are unknown.
     pub fn block_elsewhere(&self, id: &ProjectId, budget: Budget) -> Result<Option<Block>> {
         let rules = self.rules(&NoteScope::Project(id.clone()), budget)?;
         let context = Context { project: Some(id), given: &HashSet::new(), budget };
         Ok(Block::of(&rules, &context, |_| None))
     }
 
-    /// The rules of a scope and of everywhere that were said or changed after `then`, or came
-    /// here after it, the more important first.
+    /// The rules of a scope and of everywhere that were said, changed or imported after `then`, the
+    /// most important first.
     pub fn rules_since(&self, then: Timestamp, scope: &NoteScope) -> Result<Vec<Note>> {
         let wanted = format!(
             "scope = ?1 AND status = 'active' AND updated > ?2
@@ -99,13 +99,13 @@ impl Memory {
     }
 }
 
-/// How many notes with the name of a deed are looked at, and how well one fits that is about
-/// it: enough, but less than what has more of a call's words.
+/// Most notes with the name of an action that are looked at, and the score of one about it: enough,
+/// but less than one that shares more words with a call.
 const ABOUT: usize = 48;
 const FITS: f64 = 0.55;
 
 impl Memory {
-    /// Rules about what a call does, by the names of its deeds.
+    /// Rules about what a call does, by the names of its actions.
     pub fn for_deeds(&self, deeds: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
         if deeds.is_empty() {
             return Ok(Vec::new());
@@ -132,8 +132,8 @@ impl Memory {
 const FOR_FILES: usize = 256;
 
 impl Memory {
-    /// Rules for certain files that hold for one of `touched`, paths from the project's
-    /// root: they concern whoever touches it, whatever their words.
+    /// Rules for certain files that apply to one of `touched`, paths from the project's root:
+    /// whoever touches such a file needs them, whatever their words.
     pub fn for_files(&self, touched: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
         if touched.is_empty() {
             return Ok(Vec::new());
@@ -156,8 +156,8 @@ impl Memory {
     }
 }
 
-/// On one topic, what was said about this project counts, and not what holds everywhere. What an
-/// agent recorded for the user hides nothing.
+/// Drops universal rules whose topic has a rule of the project. A rule that an agent recorded for
+/// the user hides nothing.
 fn nearer_wins(rules: &mut Vec<Note>) {
     let here: HashSet<String> = rules
         .iter()
@@ -171,7 +171,7 @@ fn nearer_wins(rules: &mut Vec<Note>) {
     });
 }
 
-/// Reads until the budget is spent: a rule takes more room than its own tokens.
+/// Reads rules until the budget is spent: a rule takes more room than its own tokens.
 fn most_important(connection: &Connection, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
     let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", rows::COLUMNS);
     let mut statement = connection.prepare_cached(&sql).map_err(reading)?;

@@ -13,7 +13,7 @@ use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::{DamagedPages, fault};
 use crate::error::{Error, Result};
 
-/// Tables that are worth it.
+/// Tables that are worth recovering.
 const TABLES: [&str; 12] = [
     "notes",
     "evidence",
@@ -29,8 +29,8 @@ const TABLES: [&str; 12] = [
     "givings",
 ];
 
-/// Columns that hold milliseconds since 1970. A number that small is none: an index has the
-/// number of a row in that place.
+/// Columns that hold milliseconds since 1970. A smaller number is none: an index has a row number
+/// in that place.
 const TIMES: [&str; 5] = ["at", "created", "updated", "began", "ended"];
 const EARLIEST: i64 = 100_000_000_000;
 
@@ -50,7 +50,7 @@ pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
         )
         .map_err(salvaging)?;
     log_mark::begin_anew(fresh)?;
-    // Search is made anew: it says nothing that the notes do not say.
+    // Search is rebuilt: it has nothing that the notes do not have.
     for kept in rows::many(fresh, "1", [])? {
         search::put(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     }
@@ -144,7 +144,7 @@ fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
         by_width.entry(shape.columns.len()).or_default().push(shape);
     }
     let mut copied = 0;
-    // What can't be read at all leaves an empty one.
+    // A file that can't be read at all yields an empty memory.
     let Ok(pages) = DamagedPages::read(damaged) else { return Ok(0) };
     pages.each_row(&mut |row| {
         let candidates = by_width.get(&row.values.len()).into_iter().flatten();
@@ -162,7 +162,7 @@ fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
     Ok(copied)
 }
 
-/// Rows of notes that are none would be in everybody's way.
+/// Removes recovered rows that are not valid notes.
 fn drop_nonsense(fresh: &Connection) -> Result<u64> {
     let mut select = fresh.prepare("SELECT row FROM notes").map_err(salvaging)?;
     let all = select.query_map([], |row| row.get(0)).map_err(salvaging)?;

@@ -1,35 +1,34 @@
 //! The tables of `memory.db`, and the version that says which code may use them.
 //!
 //! ```text
-//! notes        what is remembered, one row for each statement
+//! notes        notes, one row for each statement
 //! words        the words of each note, split and stemmed, for search
 //! evidence     what happened to notes: said again, cited, contradicted, injected
-//! events       what clients told us, for as long as it may be kept
+//! events       reports of clients, for as long as they may be kept
 //! episodes     sessions: when, where, how they ended
 //! lessons      failures and what fixed them, on their way to becoming notes
 //! sightings    each time that a failure or its fix was seen, once
-//! givings      which notes a context was given, so that none comes twice
-//! checkpoints  where work stands, one for each project
+//! givings      deliveries of notes to contexts, so that none comes twice
+//! checkpoints  state of the work, one for each project
 //! sweeps       how far each transcript has been read
-//! notices      what was done in the background, until a person is told
-//! pauses       when nothing was to be kept, so that nobody catches up on it later
-//! settings     what the user has said about all of it: paused, ignored projects
+//! notices      messages about background work, until the user is shown them
+//! pauses       times in which nothing is recorded, not even by a later catch-up
+//! settings     names and values: pauses, ignored projects, counters
 //! ```
 
 /// The version of these tables. A newer one is refused.
 pub(super) const VERSION: i64 = 2;
 
-/// From this version on, what a context was given is a list; before, it was a row for each
-/// note.
+/// First version with a list of notes per delivery; before, there was a row for each note.
 pub(super) const LISTS: i64 = 2;
 
 /// The first version.
 pub(super) const FIRST: i64 = 1;
 
-/// "Rcom": says that the file is ours.
+/// "Rcom": marks the file as ours.
 pub(super) const APPLICATION_ID: u32 = 0x5263_6f6d;
 
-/// How important a note is, the least first: what `inject::by_importance` says, but for
+/// Order of notes by importance, the most important first: that of `inject::by_importance`, but for
 /// the scope, and for notes that are equal in all of this.
 macro_rules! importance {
     () => {
@@ -43,7 +42,7 @@ macro_rules! importance {
     };
 }
 
-/// Finds the most important notes of a scope, whatever their number.
+/// Condition that finds the active notes of a scope, the most important first.
 pub(super) const BY_IMPORTANCE: &str =
     concat!("scope = ?1 AND status = 'active' ORDER BY ", importance!());
 
@@ -159,9 +158,9 @@ CREATE TABLE pauses (
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
-/// What the second version has otherwise than the first. A giving has the ids of its notes
-/// in one text; it is `whole` where the context had all rules with it, and `lost` when they
-/// may be given again.
+/// Differences of the second version from the first. A delivery (`givings`) has the ids of its
+/// notes in one text; it is `whole` if the context had all rules with it, and `lost` if they may be
+/// delivered again.
 pub(super) const SECOND: &str = "
 CREATE INDEX events_edited ON events (session, subject, at) WHERE what = 'edited';
 CREATE INDEX events_denied ON events (scope, subject) WHERE what = 'denied';

@@ -6,8 +6,8 @@
 //! snapshots/memory-2026-11-15.db        a whole memory, readable by its owner alone
 //! snapshots/memory-2026-11-15.db.part   one that is being made
 //! ```
-//! A snapshot has the notes and what belongs to them. What clients reported is left out: it may
-//! be kept for a limited time only.
+//! A snapshot has the notes and what belongs to them. Reports of clients are left out: they may be
+//! kept for a limited time only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ use crate::error::{Error, Result};
 
 const DIRECTORY: &str = "snapshots";
 const PART: &str = ".part";
-/// So many are kept.
+/// Number of snapshots that are kept.
 const KEPT: usize = 3;
-/// How long somebody else is waited for who copies or repairs the database.
+/// How long to wait for a process that copies or repairs the database.
 const FOR_OTHERS: Duration = Duration::from_secs(2);
 
 /// Removes from a snapshot the clients' reports, and rows that matter only during a session.
@@ -45,14 +45,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The moment at which its day began.
+    /// Beginning of its day.
     pub fn day(&self) -> Timestamp {
         Timestamp::from_seconds(date_to_day(&self.date).unwrap_or(0) * 86_400)
     }
 }
 
-/// The date in the name of a snapshot, or of one that is being made, or of SQLite's journal of
-/// either; none for other names.
+/// Date in the name of a snapshot, of an unfinished one, or of SQLite's journal of either; none for
+/// other names.
 pub fn date_of_snapshot(name: &str) -> Option<&str> {
     let name = name.strip_suffix("-journal").unwrap_or(name);
     let name = name.strip_suffix(PART).unwrap_or(name);
@@ -74,7 +74,7 @@ pub fn snapshots_of(path: &Path) -> Vec<Snapshot> {
     found
 }
 
-/// Everything that making snapshots of the memory at `path` has left there.
+/// All files of snapshots of the memory at `path`, unfinished ones too.
 pub(super) fn files_beside(path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(fsx::parent(path).join(DIRECTORY)).into_iter().flatten().flatten();
     let is_ours = |it: &fs::DirEntry| it.file_name().to_str().and_then(date_of_snapshot).is_some();
@@ -82,8 +82,8 @@ pub(super) fn files_beside(path: &Path) -> Vec<PathBuf> {
 }
 
 impl Memory {
-    /// Makes today's snapshot if there is none yet, and removes those beyond the newest three.
-    /// Where nothing is remembered, nothing is made.
+    /// Makes today's snapshot if there is none yet, and removes all but the newest three. Does
+    /// nothing for an empty memory.
     pub fn snapshot_daily(&self) -> Result<Option<PathBuf>> {
         let date = self.now().date();
         let dir = fsx::parent(self.path()).join(DIRECTORY);
@@ -97,7 +97,7 @@ impl Memory {
         }
         fsx::ensure_private_dir(&dir)?;
         let part = fsx::with_suffix(&snapshot, PART);
-        // What earlier ones have left that were ended meanwhile, on any day.
+        // Left by earlier attempts that were interrupted, on any day.
         let is_left = |file: &PathBuf| file.extension().is_none_or(|it| it != "db");
         for left in files_beside(self.path()).iter().filter(|file| is_left(file)) {
             fsx::remove(left)?;
@@ -120,7 +120,7 @@ impl Memory {
     }
 }
 
-/// The notes that a snapshot gave back: its date, and how many.
+/// Date of a snapshot, and the number of notes restored from it.
 #[derive(Debug)]
 pub(super) struct SnapshotRestore {
     pub(super) date: String,
@@ -129,9 +129,9 @@ pub(super) struct SnapshotRestore {
 
 /// Adds to `fresh` the notes that only the newest sound snapshot of the memory at `path` has.
 ///
-/// What was forgotten is in no snapshot. A note that was retired or replaced since is told by
-/// what happened to it, as far as that can still be read. Tables of which anything could be read
-/// are left as they are: a row that is missing there may have been removed on purpose.
+/// Forgotten notes are in no snapshot. A note that was retired or replaced since is recognized by
+/// its history, as far as that can still be read. Tables of which anything could be read are left
+/// as they are: a missing row may have been removed on purpose.
 pub(super) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<SnapshotRestore> {
     snapshots_of(path).into_iter().find_map(|Snapshot { date, path }| {
         let snapshot = open_sound(&path)?;
@@ -182,7 +182,7 @@ fn fill(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
     Ok(added.len())
 }
 
-/// Copies the rows that are not there; `added` is told the first value of each.
+/// Copies the rows that are missing; calls `added` with the first value of each.
 fn copy_table(
     from: &Connection,
     to: &Connection,

@@ -1,21 +1,21 @@
-//! A text as clauses of plain words, each with its place: what people say is looked for in
-//! these with the phrases of [`super::refuse::phrase`].
+//! Split of a text into clauses of plain words, each with its position, in which the phrases of
+//! [`super::refuse::phrase`] are looked for.
 
 use super::refuse::plain;
 
-/// What stands between two signs that part clauses.
+/// Words between two marks that separate clauses.
 #[derive(Debug)]
 pub(super) struct Clause {
-    /// Its words in small letters, without marks and apostrophes: `dont`, `nao`.
+    /// Words in small letters, without accents and apostrophes: `dont`, `nao`.
     pub(super) words: Vec<String>,
-    /// Where its first word begins.
+    /// Offset of its first word.
     pub(super) from: usize,
-    /// A sentence begins with it: there is none before it, or that had its end.
+    /// True if a sentence begins with it.
     pub(super) begins: bool,
 }
 
 impl Clause {
-    /// Its words as phrases want them.
+    /// Words as phrases take them.
     pub(super) fn words(&self) -> Vec<&str> {
         self.words.iter().map(String::as_str).collect()
     }
@@ -39,7 +39,7 @@ pub(super) fn clauses(text: &str) -> Vec<Clause> {
     all
 }
 
-/// Whether a sign ends a clause.
+/// True if a character ends a clause.
 fn parts(c: char, behind: &str) -> bool {
     let stands_apart = || behind.chars().next().is_none_or(char::is_whitespace);
     match c {

@@ -1,36 +1,36 @@
-//! Something that is to be remembered, before it is known whether it is new.
+//! Statements: what is to be remembered, before it is known whether it is new.
 
 use super::{NoteKind, NoteScope, Source, Status};
 
-/// Something that is to be remembered.
+/// A statement that is to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What sort of thing it is.
+    /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative, with its negation.
     pub text: String,
     /// The user's own words, where they differ.
     pub quote: Option<String>,
-    /// Where it comes from.
+    /// Origin, which decides the trust.
     pub source: Source,
-    /// For whom it holds.
+    /// Projects in which it applies.
     pub scope: NoteScope,
-    /// For which files, as a glob from the project's root.
+    /// Files to which it applies, as a glob from the project's root.
     pub paths: Option<String>,
-    /// What it is about, where the caller knows better than its words.
+    /// Subject, if the caller knows better than the text tells.
     pub topic: Option<String>,
     /// The session in which it was said.
     pub session: Option<String>,
-    /// Whether nobody was there to say it: a script may have. Then it only waits for
+    /// True if a script may have said it, not a person. Such a statement waits as a candidate for
     /// evidence, or for the user.
     pub tentative: bool,
-    /// True if it is to last, as far as anybody can tell. What the user may have meant for one
-    /// task only waits, until it is said again in another session.
+    /// True if it is meant to last, as far as can be told. What may be meant for one task only is a
+    /// candidate until it is said again in another session.
     pub lasting: bool,
 }
 
 impl Statement {
-    /// What the user said about everything, and nothing more.
+    /// Makes a lasting statement for all files, without a quote or a topic.
     pub fn new(kind: NoteKind, text: impl Into<String>, source: Source, scope: NoteScope) -> Self {
         Self {
             kind,
@@ -46,14 +46,14 @@ impl Statement {
         }
     }
 
-    /// What it is at first.
+    /// Initial status of its note.
     pub fn first_status(&self) -> Status {
         if self.tentative || !self.lasting { Status::Candidate } else { self.source.first_status() }
     }
 }
 
-/// A text as it is compared with others: case, spaces and the punctuation around it do
-/// not make another statement.
+/// Normalizes a text for comparison: case, spaces and surrounding punctuation do not make another
+/// statement.
 pub(super) fn said(text: &str) -> String {
     let plain: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! Memory itself: everything that is asked of it, each time one transaction.
+//! [`Memory`], the facade of all operations on notes; each is one transaction.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -28,30 +28,30 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 use crate::store::{FaultLog, Info};
 
-/// Notes that are read or written in one transaction, of very many.
+/// Notes that are read or written in one transaction, if there are many.
 const AT_ONCE: usize = 1_000;
 
-/// What is longer is no topic, in characters.
+/// Longest topic, in characters.
 const MOST_TOPIC: usize = 200;
 
-/// What is remembered, in one file.
+/// Notes in one file, and everything that is done with them.
 #[derive(Debug)]
 pub struct Memory {
     pool: Pool,
     clock: Arc<dyn Clock>,
 }
 
-/// Which notes are meant. Empty means all.
+/// Filter for notes. An empty list means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Only for these.
+    /// Scopes to include.
     pub scopes: Vec<NoteScope>,
-    /// Only in one of these states.
+    /// Statuses to include.
     pub statuses: Vec<Status>,
 }
 
 impl Wanted {
-    /// What counts for those who work in `scope`: their own, and what holds everywhere.
+    /// Active notes that apply in `scope`: its own, and universal ones.
     pub fn active_in(scope: &NoteScope) -> Self {
         let mut scopes = vec![NoteScope::Universal, scope.clone()];
         scopes.dedup();
@@ -63,7 +63,7 @@ impl Wanted {
             && (self.statuses.is_empty() || self.statuses.contains(&note.status))
     }
 
-    /// The same as a condition on rows of `notes`, and its values.
+    /// Makes an SQL condition on rows of `notes`, and its values.
     fn condition(&self) -> (String, Vec<String>) {
         let one_of = |column: &str, count: usize| match count {
             0 => "1".to_owned(),
@@ -77,8 +77,8 @@ impl Wanted {
 }
 
 impl Memory {
-    /// The memory at `path`. Opened at its first use, created at its first write. What it
-    /// survived is told to `faults`.
+    /// The memory at `path`: opened at its first use, created at its first write. Faults that it
+    /// recovers from are reported to `faults`.
     pub fn at(
         path: impl Into<PathBuf>,
         waits: Waits,
@@ -90,12 +90,12 @@ impl Memory {
         Self { pool: Pool::new(path, &LAYOUT, waits, told), clock }
     }
 
-    /// Where the file is.
+    /// Path of the database.
     pub fn path(&self) -> &Path {
         self.pool.path()
     }
 
-    /// Remembers a statement; an error says why it must not be kept.
+    /// Records a statement; an error says why it must not be kept.
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let statement = &checked(statement)?;
         let details = Details::of(statement, self.now());
@@ -108,19 +108,19 @@ impl Memory {
         })
     }
 
-    /// From now on nothing is kept, until then if that is said.
+    /// Pauses recording everywhere, until a time if one is given.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
         let now = self.now();
         self.change_durably("pausing memory", |connection| privacy::pause(connection, until, now))
     }
 
-    /// Takes a pause back; says whether there was one.
+    /// Ends a pause; true if there was one.
     pub fn resume(&self) -> Result<bool> {
         let now = self.now();
         self.change_durably("resuming memory", |connection| privacy::resume(connection, now))
     }
 
-    /// From now on nothing is kept in that scope.
+    /// Stops recording in a scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
         let now = self.now();
         self.change_durably("ignoring a project", |connection| {
@@ -128,35 +128,34 @@ impl Memory {
         })
     }
 
-    /// Takes that back; says whether it was so.
+    /// Resumes recording in an ignored scope; true if it was ignored.
     pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
         let now = self.now();
         self.change_durably("heeding a project", |connection| privacy::heed(connection, scope, now))
     }
 
-    /// Why nothing is kept in `scope` at the moment.
+    /// Reason why nothing is recorded in `scope` at the moment.
     pub fn silence(&self, scope: &NoteScope) -> Result<Option<Silence>> {
         let now = self.now();
         let found = self.read(|connection| privacy::silence(connection, scope, now))?;
         Ok(found.flatten())
     }
 
-    /// Whether nothing was to be kept in `scope` then: whoever catches up later leaves it
-    /// out.
+    /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
     pub fn was_silent(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
         let found = self.read(|connection| privacy::was_silent(connection, scope, then))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// Takes in what another export has, and is not known here.
+    /// Imports the notes of an export that are not known here.
     pub fn import(&self, notes: &[Note]) -> Result<Imported> {
         let now = self.now();
         let mut imported = Imported::default();
-        // Some at a time, so that hooks can write meanwhile. Whoever is interrupted begins again:
-        // what is here already is known then.
+        // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
+        // it added is known then.
         for some in notes.chunks(AT_ONCE) {
             let part = self.change_durably("importing memories", |connection| {
-                // Paused means everything, whatever it is about.
+                // A pause covers imports, whatever their scope.
                 if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
                     return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
                 }
@@ -171,7 +170,7 @@ impl Memory {
         Ok(imported)
     }
 
-    /// The user has accepted `rules` of the team in `scope`, after `before`.
+    /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
     pub fn accept_team(
         &self,
         scope: &NoteScope,
@@ -188,7 +187,7 @@ impl Memory {
         })
     }
 
-    /// The user no longer trusts the team's file: its rules do not count any more.
+    /// Retires the team's rules, because the user no longer trusts their file.
     pub fn retire_team(&self, scope: &NoteScope) -> Result<Vec<Note>> {
         let now = self.clock.now();
         self.pool.write_existing(|connection| {
@@ -198,13 +197,13 @@ impl Memory {
         })
     }
 
-    /// Whether any of these rules of the team is known in `scope`, whatever became of it.
+    /// True if any of these rules of the team is known in `scope`, whatever its status.
     pub fn knows_team(&self, scope: &NoteScope, rules: &[Rule]) -> Result<bool> {
         let found = self.read(|connection| team::knows_any(connection, scope, rules))?;
         Ok(found.unwrap_or(false))
     }
 
-    /// Makes one of those that say the same in these scopes, or in all; says which.
+    /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
     pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<Duplicates>> {
         let now = self.clock.now();
         self.pool.write_existing(|connection| {
@@ -214,25 +213,25 @@ impl Memory {
         })
     }
 
-    /// One note.
+    /// Returns one note.
     pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
         let found = self.read(|connection| rows::by_id(connection, id))?.flatten();
         Ok(found.map(|kept| kept.note))
     }
 
-    /// The notes that are meant, the latest first.
+    /// Notes that pass the filter, the latest first.
     pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
         let (condition, values) = wanted.condition();
         let all =
             self.read(|connection| rows::many(connection, &condition, params_from_iter(&values)))?;
         let mut all = all.unwrap_or_default();
-        // SQLite would sort large ones in a file, with all their words.
+        // SQLite would sort many in a file, with all their text.
         all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
         Ok(all.into_iter().map(|kept| kept.note).collect())
     }
 
-    /// Shows the latest of the notes that are meant, at most so many, as they are read. One that
-    /// goes meanwhile is not shown.
+    /// Calls `show` with the latest notes that pass the filter, at most `most`, as they are read.
+    /// One that is removed meanwhile is skipped.
     pub fn each_note<E: From<Error>>(
         &self,
         wanted: &Wanted,
@@ -259,14 +258,14 @@ impl Memory {
         Ok(())
     }
 
-    /// How many notes are meant.
+    /// Number of notes that pass the filter.
     pub fn count_notes(&self, wanted: &Wanted) -> Result<u64> {
         let (condition, values) = wanted.condition();
         let found = self.read(|connection| rows::count(connection, &condition, &values))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// The notes that answer a query, the best first, and how good an answer each is.
+    /// Notes that match a query, the best first, each with its score.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<(Note, f32)>> {
         let found = self.read(|connection| {
             let hits = search::find(connection, query)?;
@@ -279,7 +278,7 @@ impl Memory {
         Ok(found.unwrap_or_default())
     }
 
-    /// Makes a note count that did not, or no longer did; says what gave way to it.
+    /// Activates a note; returns it and the notes that it replaced.
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("bringing a memory back", |connection| {
@@ -288,7 +287,7 @@ impl Memory {
         })
     }
 
-    /// Makes a note count no longer.
+    /// Retires a note.
     pub fn retire(&self, id: &NoteId) -> Result<Note> {
         let now = self.now();
         self.change_durably("retiring a memory", |connection| {
@@ -296,17 +295,17 @@ impl Memory {
         })
     }
 
-    /// Other words for a note; says what gave way to it, because it is about the same now.
+    /// Changes the text of a note; returns it and the notes on its new topic that it replaced.
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("changing a memory", |connection| {
             givings::none_from_the_future(connection, now)?;
             let kept = keep::demand(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
-            // Other words than the team's, or than what was learned, are the user's own.
+            // A changed rule of the team, or a changed lesson, is the user's own.
             let source = if source.trust() < Trust::Stated { Source::Manual } else { source };
             let mut statement = checked(&Statement::new(kind, text, source, scope))?;
-            // A topic that was given stays; one that the words said is that of the new ones.
+            // A given topic stays; a derived one is derived anew.
             if !keep::by_its_words(&kept.note) {
                 statement.topic.clone_from(&kept.note.topic);
             }
@@ -317,8 +316,8 @@ impl Memory {
         })
     }
 
-    /// Removes notes for good, here and in the copies that we made; says what was reached
-    /// and what was not.
+    /// Removes notes for good, here and in the copies that we made; reports what was reached and
+    /// what was not.
     pub fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
         let notes = self
             .change_durably("forgetting memories", |connection| forget::forget(connection, ids))?;
@@ -326,14 +325,14 @@ impl Memory {
         Ok(forget::in_copies(self.path(), notes, ids))
     }
 
-    /// Looks at all of the file. A damaged one is mended, or set aside and taken over; true if it
-    /// was damaged.
+    /// Checks the whole file. A damaged one is mended, or set aside and recovered; true if it was
+    /// damaged.
     pub fn repair(&self) -> Result<bool> {
         self.pool.repair()
     }
 
-    /// Waits until the disk has everything that was written before. Tells the user if the log
-    /// was cut off since the last time.
+    /// Waits until everything written before is on the disk. Leaves a notice for the user if the
+    /// log was cut off since the last time.
     pub fn sync(&self) -> Result<()> {
         if self.has_notes()? {
             self.change_durably("syncing memory", |_| Ok(()))?;
@@ -368,13 +367,13 @@ impl Memory {
         let done = self.pool.read(|connection| act(connection))?;
         match done {
             Some(done) => Ok(Some(done)),
-            // It may have been damaged, and what could be read of it is there again.
+            // A damaged file may have been recovered meanwhile.
             None if self.path().exists() => self.pool.read(|connection| act(connection)),
             None => Ok(None),
         }
     }
 
-    /// A change that a person relies on: it is on the disk when this returns, and counted, so
+    /// Makes a change that a person relies on: it is on the disk when this returns, and counted, so
     /// that a log that has lost it is noticed.
     pub(super) fn change_durably<T>(
         &self,
@@ -433,13 +432,13 @@ pub(super) fn reword(
             ],
         )
         .map_err(keep::keeping)?;
-    // Contexts that have the old words do not have these.
+    // Contexts have only the old text.
     givings::forget(connection, &kept.note.id)?;
     search::put(connection, kept.row, text, topic)?;
     keep::testify(connection, kept, "edited", None, now)
 }
 
-/// The same on one line and without what is private, if it may be kept.
+/// Returns a statement on one line and without private text; fails if it must not be kept.
 pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     let text = without_private(&statement.text);
@@ -465,7 +464,7 @@ pub(super) fn checked(statement: &Statement) -> Result<Statement> {
     Ok(Statement { text, quote, topic, ..statement.clone() })
 }
 
-/// A topic that somebody gave is a few words, and no statement of its own.
+/// Checks a given topic: a few words, and no statement of its own.
 fn check_topic(given: &str, text: &str) -> Result<()> {
     if given.trim().is_empty() {
         return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
@@ -485,7 +484,7 @@ fn check_topic(given: &str, text: &str) -> Result<()> {
     }
 }
 
-/// Tells a fault log what the database survived.
+/// Reports faults that the database recovered from to a fault log.
 #[derive(Debug)]
 struct Told {
     faults: Arc<dyn FaultLog>,

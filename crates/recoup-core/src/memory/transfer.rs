@@ -1,5 +1,4 @@
-//! Memories as lines of JSON, to take along and to bring back: a line that says what it
-//! is, then one for each note.
+//! Export and import of notes as lines of JSON: a header, then one line per note.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -20,13 +19,13 @@ use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
-/// The form that this code writes. Newer ones are refused.
+/// Format version that this code writes. Newer ones are refused.
 const VERSION: u32 = 1;
 
-/// So few lines are not worth a thread.
+/// Fewer lines than this are not worth a thread.
 const FEW_LINES: usize = 500;
 
-/// More than anybody says anything; and what is counted up further must still fit.
+/// Most evidence that is imported, so that the count can still grow.
 const MOST_EVIDENCE: u64 = 1_000_000;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,7 +35,7 @@ struct Opening {
     version: u32,
 }
 
-/// A note as a line.
+/// A note as a line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -60,16 +59,16 @@ struct Line {
     superseded_by: Option<String>,
 }
 
-/// What came of an import.
+/// Outcome of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Notes that are new here.
     pub added: usize,
-    /// Notes that were known: ours stay as they are.
+    /// Notes that were known; they stay as they are.
     pub known: usize,
 }
 
-/// The notes as text.
+/// Notes as lines of JSON.
 pub fn export(notes: &[Note]) -> String {
     let opening = Opening { recoup: "memory".to_owned(), version: VERSION };
     let mut notes: Vec<&Note> = notes.iter().collect();
@@ -84,7 +83,7 @@ fn to_json(line: &impl Serialize) -> String {
     line
 }
 
-/// The notes in a text; what is wrong with it is said with its line.
+/// Parses an export; an error names the line.
 pub fn parse(text: &str) -> Result<Vec<Note>> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let invalid =
@@ -104,7 +103,7 @@ pub fn parse(text: &str) -> Result<Vec<Note>> {
         line.into_note().map_err(|error| invalid(*at, error.to_string()))
     };
     let lines: Vec<(usize, &str)> = lines.collect();
-    // Whether each may be kept takes longer than all the rest: on every core some of them.
+    // Checking whether each may be kept dominates: the work is split among all cores.
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = lines.len().div_ceil(threads).max(FEW_LINES);
     let parts: Vec<Result<Vec<Note>>> = thread::scope(|scope| {
@@ -120,7 +119,7 @@ pub fn parse(text: &str) -> Result<Vec<Note>> {
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Within one transaction: takes in what is not known.
+/// Imports the notes that are not known, within the caller's transaction.
 pub(super) fn import(connection: &Connection, notes: &[Note], now: Timestamp) -> Result<Imported> {
     let mut imported = Imported::default();
     let mut rows: Option<(i64, i64)> = None;
@@ -148,7 +147,7 @@ pub(super) fn import(connection: &Connection, notes: &[Note], now: Timestamp) ->
     Ok(imported)
 }
 
-/// What counts here already stays: of two on one topic ours does.
+/// Supersedes an imported note if an active one here has its topic.
 fn give_way(connection: &Connection, note: &Note) -> Result<()> {
     const SQL: &str = "UPDATE notes SET status = 'superseded', superseded_by =
             (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
@@ -212,7 +211,7 @@ impl Line {
         }
     }
 
-    /// A secret beside the text, which is looked at with all else that must not be kept.
+    /// Finds a secret beside the text, which is checked separately.
     fn secret(&self) -> Option<&'static str> {
         let words = [self.quote.as_ref(), self.topic.as_ref()];
         words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
@@ -235,7 +234,7 @@ impl Line {
             return Err(Error::new(ErrorKind::Invalid, wrong));
         }
         let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
-        // What a tool wrote never counts, whoever says that it does.
+        // Output of a tool is never a rule, whatever the export says.
         let counts = self.source.trust() > Trust::Untrusted;
         let status =
             if counts || self.status != Status::Active { self.status } else { Status::Candidate };

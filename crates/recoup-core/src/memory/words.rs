@@ -1,6 +1,6 @@
-//! Enums that are words: stored, shown and read back.
+//! Enums with a fixed word for each variant.
 
-/// Writes an enum's words once: stored, shown and read back.
+/// Defines an enum whose words are stored, shown and parsed.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -11,7 +11,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one there is.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The word that is stored and shown.
@@ -19,7 +19,7 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// The one that a word names.
+            /// Parses a word.
             pub fn parse(word: &str) -> $crate::error::Result<Self> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();

@@ -9,12 +9,12 @@ use super::form::{looks_generated, looks_random};
 use super::name::{self, Name};
 use super::value::{Context, Link, Value};
 
-/// How far a value may be from its name: two lines of deep YAML.
+/// Greatest distance of a value from its name: two lines of deep YAML.
 const GAP: usize = 48;
 
-/// For the literals that names of credentials contain.
+/// Matches at the literals that names of credentials contain.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
-    // Most names have no value: that is seen soonest.
+    // Checked first, because most names have no value.
     let mut range = name::extent(text, at);
     let (link, at) = match method(text, &range) {
         Some((name, value)) => {
@@ -40,7 +40,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     context.is_credential(&value).then_some(value.range)
 }
 
-/// `password.equals("…")`: a call on what has the name, and where its argument begins.
+/// `password.equals("…")`: a call on the named thing, and the start of its argument.
 fn method(text: &[u8], name: &Range<usize>) -> Option<(Range<usize>, usize)> {
     if text.get(name.end) != Some(&b'(') || !matches!(text.get(name.end + 1), Some(b'"' | b'\'')) {
         return None;
@@ -65,7 +65,7 @@ fn wrapped(text: &[u8], value: &Value) -> Option<Value> {
     (value.quote.is_none() && call && quoted).then(|| Value::read(text, start + open + 1))?
 }
 
-/// What connects the name with its value, and where the value begins.
+/// Connection between a name and its value, and the start of the value.
 fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
     let (behind, closed) = skip_quote(text, name.end);
     // `config["password"] = …`
@@ -178,7 +178,7 @@ fn behind_type(text: &[u8], value: &Value, link: Link) -> Option<usize> {
     assigns.then(|| skip_blanks(text, equals + 1))
 }
 
-/// Behind a closing quote, which may be escaped (`\"`) more than once.
+/// Skips a closing quote, which may be escaped (`\"`) more than once.
 fn skip_quote(text: &[u8], at: usize) -> (usize, bool) {
     let escapes = text[at..].iter().take(4).take_while(|&&byte| byte == b'\\').count();
     match text.get(at + escapes) {
@@ -192,7 +192,7 @@ fn skip_blanks(text: &[u8], at: usize) -> usize {
     at + text[at..].iter().take(GAP).take_while(|byte| b" \t".contains(byte)).count()
 }
 
-/// Behind the `|` or `>-` with which YAML announces lines of text.
+/// Skips the `|` or `>-` with which YAML announces lines of text.
 fn skip_block(text: &[u8], at: usize) -> usize {
     let mark = match text[at..] {
         [b'|' | b'>', b'\n', ..] => 1,
@@ -202,7 +202,7 @@ fn skip_block(text: &[u8], at: usize) -> usize {
     skip_gap(text, at + mark)
 }
 
-/// Blanks, and line breaks as they are or as JSON writes them.
+/// Skips blanks, and line breaks as they are or as JSON writes them.
 fn skip_gap(text: &[u8], at: usize) -> usize {
     let mut end = at;
     while end < at + GAP {
@@ -215,7 +215,7 @@ fn skip_gap(text: &[u8], at: usize) -> usize {
     end
 }
 
-/// For the names of services: `ALGOLIA_ADMIN=…`, and a key of theirs on the same line.
+/// Matches at the names of services: `ALGOLIA_ADMIN=…`, and a key of theirs on the same line.
 pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
     let name = name::extent(text, at);
     if let Some((_, start)) = link(text, &name) {
@@ -245,7 +245,7 @@ pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
     })
 }
 
-/// How far from a service's name its key may stand.
+/// Greatest distance of a key from its service's name.
 const NEAR: usize = 160;
 
 /// 32, 40 or 64 hexadecimal digits, perhaps behind the `SK` of Twilio; or three parts as Discord

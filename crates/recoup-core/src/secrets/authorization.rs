@@ -9,7 +9,7 @@ use crate::base::base64;
 
 const LONGEST: usize = 4096;
 
-/// For the literal `bearer`.
+/// Matches at the literal `bearer`.
 pub(super) fn find_bearer(text: &[u8], at: usize) -> Option<Range<usize>> {
     let token = token(text, at, b"bearer".len())?;
     let secret = &text[token.clone()];
@@ -20,19 +20,19 @@ pub(super) fn find_bearer(text: &[u8], at: usize) -> Option<Range<usize>> {
     (real && !placeholder::is_placeholder(secret) && !placeholder::is_dull(secret)).then_some(token)
 }
 
-/// For the literal `basic `: the base64 of a user, a colon and a password.
+/// Matches at the literal `basic `: the base64 of a user, a colon and a password.
 pub(super) fn find_basic(text: &[u8], at: usize) -> Option<Range<usize>> {
     login_in(text, token(text, at, b"basic".len())?)
 }
 
-/// For the literal `_auth =` of an `.npmrc`, with blanks as code has them too.
+/// Matches at the literal `_auth =` of an `.npmrc`, with blanks as in code too.
 pub(super) fn find_registry_login(text: &[u8], at: usize) -> Option<Range<usize>> {
     let start = at + b"_auth =".len();
     let start = start + boundary::run(text, start, 4, |byte| b" \"".contains(&byte));
     login_in(text, start..start + boundary::run(text, start, LONGEST, is_token))
 }
 
-/// `token`, if it is the base64 of a user, a colon and a password.
+/// Returns `token` if it is the base64 of a user, a colon and a password.
 fn login_in(text: &[u8], token: Range<usize>) -> Option<Range<usize>> {
     let secret = &text[token.clone()];
     if secret.len() < 8 {
@@ -47,7 +47,7 @@ fn login_in(text: &[u8], token: Range<usize>) -> Option<Range<usize>> {
     (readable && !stand_in && !placeholder::is_placeholder(password)).then_some(token)
 }
 
-/// For the literal `authorization`: whatever scheme the header has.
+/// Matches at the literal `authorization`, for any scheme of the header.
 pub(super) fn find_header(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = at + b"authorization".len();
     let quotes = boundary::run(text, end, 4, |byte| b"\"'\\])".contains(&byte));
@@ -112,7 +112,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
 }
 
-/// Whether `Authorization` is just before, whatever quotes are between.
+/// True if `Authorization` is just before, whatever quotes are between.
 fn in_header(text: &[u8], at: usize) -> bool {
     let before = &text[at.saturating_sub(24)..at];
     let name = b"authorization";

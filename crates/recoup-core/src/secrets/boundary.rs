@@ -1,17 +1,17 @@
-//! Where a word begins and ends in text that may be escaped: results are
-//! mostly JSON, where a line's first word stands behind the `n` of `\n`.
+//! Word boundaries in text that may be escaped: results are mostly JSON, where a line's first word
+//! stands behind the `n` of `\n`.
 
-/// Letters, digits and the underscore.
+/// True for letters, digits and the underscore.
 pub(super) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// What base64url is made of; other tokens are, too.
+/// True for characters of base64url, which other tokens consist of, too.
 pub(super) const fn is_base64url(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
 }
 
-/// Whether something may begin at `at`: not in the middle of a word.
+/// True if a word may begin at `at`.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
         [] | [.., b'\\', b'n' | b'r' | b't'] => true,
@@ -20,7 +20,7 @@ pub(super) fn begins(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether something may end at `at`.
+/// True if a word may end at `at`.
 pub(super) fn ends(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|&byte| !is_word(byte))
 }
@@ -35,7 +35,7 @@ pub(super) fn closes_string(text: &[u8], at: usize) -> bool {
     text[at] == b'"' && inside && ends
 }
 
-/// How many bytes from `at` on are `wanted`, at most `most`.
+/// Counts the bytes from `at` on that are `wanted`, up to `most`.
 pub(super) fn run(text: &[u8], at: usize, most: usize, wanted: fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     rest.iter().take(most).take_while(|&&byte| wanted(byte)).count()

@@ -9,10 +9,10 @@ use super::form::{self, PasswordLikeness};
 use super::placeholder;
 use super::slot;
 
-/// As much of the arguments as is looked at.
+/// Most bytes of the arguments that are examined.
 const LONGEST: usize = 400;
 
-/// For the names of functions that take a user and a password, with their bracket.
+/// Matches at the names of functions that take a user and a password, with their bracket.
 pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
     let open = at + text[at..].iter().take(48).position(|&byte| byte == b'(')?;
     let strings = string_arguments(text, open + 1);
@@ -56,7 +56,7 @@ fn is_password(value: &[u8]) -> bool {
     (grouped || made) && slot::is_credential(value) && !placeholder::is_prose(value)
 }
 
-/// For the literals `@tcp(` and `@unix(`.
+/// Matches at the literals `@tcp(` and `@unix(`.
 pub(super) fn find_source(text: &[u8], at: usize) -> Option<Range<usize>> {
     let before =
         text[..at].iter().rev().take(128).take_while(|byte| !b" \t\n\"'`=".contains(byte)).count();
@@ -66,8 +66,8 @@ pub(super) fn find_source(text: &[u8], at: usize) -> Option<Range<usize>> {
     slot::is_credential(&text[value.clone()]).then_some(value)
 }
 
-/// For the literals of tokens that nothing but their prefix and length tells: letters, digits
-/// and the signs of base64url, at least twenty of them.
+/// Matches at prefixes of tokens that only their prefix and length identify: letters, digits and
+/// the signs of base64url.
 pub(super) fn find_prefixed(text: &[u8], at: usize) -> Option<Range<usize>> {
     if !boundary::begins(text, at) {
         return None;

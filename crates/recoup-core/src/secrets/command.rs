@@ -16,10 +16,10 @@ use super::shell_word::{ShellWord, script_words};
 use super::slot::{CredentialSlot, SlotForm, SlotPlace, arguments_start};
 use super::values::Values;
 
-/// So deep a command in quotes may stand in another.
+/// Deepest nesting of commands in quotes.
 const DEEPEST: usize = 3;
 
-/// Shorter values are found in any text.
+/// Shortest value that is hidden in output: shorter ones occur in any text.
 const SHORTEST: usize = 4;
 
 /// A shell line whose credentials read `[hidden]`.
@@ -32,8 +32,8 @@ pub struct RedactedCommand {
 }
 
 impl RedactedCommand {
-    /// Hides what the rules know, and then whatever stands where a credential does, even if it
-    /// looks like none: a command that fails may have its password in an odd place.
+    /// Hides what the rules find, and whatever is in the place of a credential, even if it does not
+    /// look like one: a command that fails may have its password in an odd place.
     pub fn new(line: &str) -> Self {
         let found = scan_all(line.as_bytes()).filter_map(|finding| line.get(finding.range));
         let mut hidden: Vec<String> = found.map(str::to_owned).collect();
@@ -57,20 +57,19 @@ impl RedactedCommand {
         Self { line: shown, hidden }
     }
 
-    /// `text` without the values that were taken out of the command: what it prints may repeat
-    /// them.
+    /// Hides the values that were taken out of the command in `text`: its output may repeat them.
     pub fn hide_in<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.hidden.iter().filter(|value| text.contains(value.as_str()));
         found.fold(Cow::Borrowed(text), |text, value| Cow::Owned(text.replace(value, HIDDEN)))
     }
 
-    /// The same without these values.
+    /// Hides these values, too.
     #[must_use]
     pub fn without(&self, values: &Values) -> Self {
         Self { line: values.redact(&self.line).into_owned(), hidden: self.hidden.clone() }
     }
 
-    /// The same, made shorter by `cut`.
+    /// Shortens the line with `cut`.
     #[must_use]
     pub fn cut<'a>(&'a self, cut: impl FnOnce(&'a str) -> Cow<'a, str>) -> Self {
         Self { line: cut(&self.line).into_owned(), hidden: self.hidden.clone() }
@@ -156,7 +155,7 @@ fn slots_of(text: &[u8], word: &ShellWord) -> Vec<(&'static [CredentialSlot], us
     known.collect()
 }
 
-/// All values of a slot, and what may be meant as one.
+/// All values of a slot, and arguments that may be meant as one.
 fn all_values(
     slot: &CredentialSlot,
     text: &[u8],
@@ -220,7 +219,7 @@ fn named_value(
     (!value.is_flag(text)).then_some(value.raw.start..end)
 }
 
-/// True for what is neither hidden already nor the name of a variable.
+/// False for a value that is hidden already, and for the name of a variable.
 fn should_hide(text: &[u8], range: &Range<usize>) -> bool {
     let value = &text[range.clone()];
     let inner = value.strip_prefix(b"\"").unwrap_or(value);

@@ -8,10 +8,10 @@ use super::form::looks_random;
 use super::placeholder;
 use super::words;
 
-/// As much of a header as is looked at.
+/// Most bytes of a header that are examined.
 const LONGEST: usize = 1024;
 
-/// For the literals `cookie` and ` -b `.
+/// Matches at the literals `cookie` and ` -b `.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let flag = text[at..].starts_with(b" -b ");
     let start = if flag {
@@ -41,7 +41,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Behind the colon, or behind the flag's blank.
+/// Start of the value: behind the colon, or behind the flag's blank.
 fn value_start(text: &[u8], end: usize) -> Option<usize> {
     let quotes = boundary::run(text, end, 4, |byte| b"\"'\\".contains(&byte));
     let at = end + quotes + boundary::run(text, end + quotes, 4, |byte| byte == b' ');
@@ -52,7 +52,7 @@ fn value_start(text: &[u8], end: usize) -> Option<usize> {
     }
 }
 
-/// A value that a server made, or any that stands for a session.
+/// True for a value that a server made, and for any that stands for a session.
 fn is_login(name: &[u8], value: &[u8]) -> bool {
     if value.len() < 8 || placeholder::is_placeholder(value) || placeholder::is_dull(value) {
         return false;

@@ -1,11 +1,11 @@
-//! What stands behind a credential's name and is no literal: expressions,
-//! types, and places where the secret is rather than the secret itself.
+//! Non-literals behind a credential's name: expressions, types, and the place of a secret rather
+//! than the secret itself.
 
 use super::boundary::is_word;
 use super::form::looks_random;
 use super::words;
 
-/// Paths, addresses and places in a vault: where a secret is, not what it is.
+/// True for paths, addresses and places in a vault: the place of a secret, not the secret.
 pub(super) fn is_place(literal: &[u8]) -> bool {
     let path = literal.starts_with(b"/")
         && literal.iter().all(|&byte| is_word(byte) || b"/.-".contains(&byte));
@@ -18,7 +18,7 @@ pub(super) fn is_place(literal: &[u8]) -> bool {
         || path && !literal.split(|&byte| byte == b'/').any(looks_random)
 }
 
-/// Calls, members, generics, references: what only code has.
+/// True for calls, members, generics and references, which only code has.
 pub(super) fn is_code(literal: &[u8], behind: &[u8]) -> bool {
     let starts = literal.first().is_some_and(|byte| b"([{&*$<@!#%:=|/^~".contains(byte));
     let identifier = literal.iter().take_while(|&&byte| is_word(byte)).count();

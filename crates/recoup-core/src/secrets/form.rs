@@ -1,11 +1,11 @@
-//! The forms of words: what a generator makes, what people choose as a password, and what only
-//! looks like either (versions, identifiers, hashes, addresses).
+//! Forms of words: generated ones, chosen passwords, and those that only look like either
+//! (versions, identifiers, hashes, addresses).
 
 use super::boundary::is_word;
 use super::placeholder;
 use super::words;
 
-/// How much a word looks like a password that somebody chose.
+/// Likeness of a word to a password that somebody chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PasswordLikeness {
     /// A plain word, a path, an address, code.
@@ -28,7 +28,7 @@ pub fn looks_like_credential(word: &str) -> bool {
         || bytes.split(|byte| *byte == b'/').any(|part| is_mark(part) || has_form(part))
 }
 
-/// At least 16 characters of two kinds, and varied: what generators make.
+/// True for at least 16 varied characters of two kinds, as generators make them.
 pub(super) fn looks_random(literal: &[u8]) -> bool {
     let count = |is: fn(&u8) -> bool| literal.iter().filter(|byte| is(byte)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
@@ -36,7 +36,7 @@ pub(super) fn looks_random(literal: &[u8]) -> bool {
     token && literal.len() >= 16 && digits >= 2 && letters >= 4 && !placeholder::is_dull(literal)
 }
 
-/// Random, and neither words joined by signs, nor a digest, a UUID, a date or a path.
+/// True for random words that are not words joined by signs, a digest, a UUID, a date or a path.
 pub(super) fn looks_generated(literal: &[u8]) -> bool {
     looks_random(literal) && !is_hex(literal) && longest_mixed_part(literal) >= 10
 }
@@ -54,7 +54,7 @@ fn longest_mixed_part(literal: &[u8]) -> usize {
     parts(literal).filter(mixed).map(<[u8]>::len).max().unwrap_or(0)
 }
 
-/// How much `word` looks like a chosen password.
+/// Rates the likeness of `word` to a chosen password.
 pub(super) fn chosen(word: &[u8]) -> PasswordLikeness {
     let count = |is: fn(&u8) -> bool| word.iter().filter(|byte| is(byte)).count();
     let letters = count(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
@@ -82,7 +82,7 @@ pub(super) fn chosen(word: &[u8]) -> PasswordLikeness {
     if clearly { PasswordLikeness::Clearly } else { PasswordLikeness::Perhaps }
 }
 
-/// Signs that stand in passwords, and hardly in names.
+/// Signs that are common in passwords and rare in names.
 const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
 
 /// Addresses, paths, calls, templates, and pairs of names and values.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::boundary;
 use crate::base::base64;
 
-/// A header is short; a longer one is cut, which hurts nobody.
+/// Longest part that is read: headers are short, and cutting a longer one does no harm.
 const LONGEST_PART: usize = 1 << 14;
 
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {

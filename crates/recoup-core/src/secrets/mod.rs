@@ -1,10 +1,9 @@
-//! What must not be kept: texts with secrets in them. [`scan`] says whether
-//! and where there is one, [`redact`] takes them out, and a [`RedactedCommand`]
-//! is a command line without them.
+//! Secrets, which must not be kept. [`scan`] finds one in a text, [`redact`] takes them out, and a
+//! [`RedactedCommand`] is a command line without them.
 //!
-//! A pre-filter made at compile time passes over the text once; only where it
-//! sees a rule's literal is that rule looked at, and only there. So clean text
-//! costs about a pass through memory, and a short command nothing to set up.
+//! A pre-filter made at compile time passes over the text once; a rule is tried only where the
+//! pre-filter sees one of its literals. Clean text costs about a pass through memory, and a short
+//! command has nothing to set up.
 
 mod assignment;
 mod authorization;

@@ -1,16 +1,15 @@
-//! Which names belong to credentials: `dbPassword`, `AWS_SECRET_ACCESS_KEY`,
-//! `client-secret`. The end of a name says what it holds: `password_reset` is
-//! no password, and `secret_scanning` no secret.
+//! Names of credentials: `dbPassword`, `AWS_SECRET_ACCESS_KEY`, `client-secret`. The end of a name
+//! tells what it holds: `password_reset` is no password, and `secret_scanning` no secret.
 
 use std::ops::Range;
 
 use super::boundary::is_word;
 use super::words;
 
-/// Names are shorter; what is longer is something else, or hostile.
+/// Longest name; a longer one is something else, or hostile.
 const LONGEST: usize = 64;
 
-/// How much a name says about its value.
+/// Certainty that the value of a name is a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
     /// A credential: any literal behind it is one.
@@ -58,8 +57,8 @@ impl Name {
         Some(Self { range, strength, plain })
     }
 
-    /// Whether the value is only the name again, as in `password: password`; a
-    /// variable may say more (`password: new_password`).
+    /// True if the value only repeats the name, as in `password: password`; a variable may say more
+    /// (`password: new_password`).
     pub(super) fn is_said_by(&self, value: &[u8], variable: bool) -> bool {
         let value = letters(value);
         let longer = variable && value.ends_with(&self.plain);
@@ -67,7 +66,7 @@ impl Name {
     }
 }
 
-/// Two letters are found in any noise, and at the end of other words.
+/// Two letters occur in any noise, and at the end of other words.
 const SHORTEST: &[u8] = b"pw";
 
 /// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
@@ -82,7 +81,7 @@ fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
     is_last && (before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
 }
 
-/// Where the name around `at` begins and ends.
+/// Range of the name around `at`.
 pub(super) fn extent(text: &[u8], at: usize) -> Range<usize> {
     let part = |&&byte: &&u8| is_word(byte) || byte == b'-' || byte == b'.';
     let before = text[..at].iter().rev().take(LONGEST).take_while(part).count();

@@ -9,7 +9,7 @@ const LONGEST: usize = 1 << 15;
 const BEGIN: &[u8] = b"BEGIN";
 const END: &[u8] = b"-----END";
 
-/// For the literal `-----BEGIN`.
+/// Matches at the literal `-----BEGIN`.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let label = at + b"-----BEGIN ".len();
     let line = text.get(label..text.len().min(label + 64))?;
@@ -26,7 +26,7 @@ fn is_private(label: &[u8]) -> bool {
     plain && label.windows(name.len()).any(|window| window == name)
 }
 
-/// Behind the closing line; without one, where the key's characters end.
+/// End of the closing line; without one, of the key's characters.
 fn body_end(text: &[u8], body: usize) -> usize {
     let rest = &text[body..text.len().min(body + LONGEST)];
     let dashes = rest.windows(END.len()).position(|window| window.starts_with(b"-----"));
@@ -43,8 +43,8 @@ fn is_body(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=\r\n\\".contains(&byte)
 }
 
-/// For the words of the armour without its dashes. In capitals they belong to
-/// a key or to part of one, and prose does not write them so.
+/// Matches at the words of the armour without its dashes. In capitals they belong to a key or to
+/// part of one: prose does not write them so.
 pub(super) fn find_words(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let words: [&[u8]; 4] = [b"PRIVATE KEY", b"PRIVATE.KEY", b"BEGIN RSA", b"BEGIN EC PRIVATE"];

@@ -1,20 +1,20 @@
-//! What stands where a secret would: `<your-api-key>`, `${VAR}`, `xxxx`,
-//! `changeme`, `null`. And sentences, which only talk about secrets.
+//! Placeholders for secrets: `<your-api-key>`, `${VAR}`, `xxxx`, `changeme`, `null`. And sentences,
+//! which only talk about secrets.
 
 use super::words;
 
 /// The start of a redacted secret; its rule and a `]` follow.
 pub(crate) const REDACTED: &str = "[redacted: ";
 
-/// A redacted secret in a command: one word, whatever rule it broke.
+/// A redacted secret in a command: one word for all rules.
 pub(super) const HIDDEN: &str = "[hidden]";
 
-/// True for what begins with a mark of ours.
+/// True for a value that begins with one of our marks.
 pub(super) fn is_marked(value: &[u8]) -> bool {
     value.starts_with(b"[redacted") || value.starts_with(HIDDEN.as_bytes())
 }
 
-/// Whether `value` stands for something else, or for nothing.
+/// True if `value` stands for something else, or for nothing.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     is_masked(value) || is_template(value) || is_keyword(value) || asks_to_be_replaced(value)
 }
@@ -30,17 +30,17 @@ fn is_masked(value: &[u8]) -> bool {
         || has_mask(value)
 }
 
-/// What documentation writes in place of a password.
+/// True for what documentation writes in place of a password.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     words::has(words::STAND_INS, value) || value.ends_with(b"EXAMPLE")
 }
 
-/// How a credential is called, rather than one.
+/// True for a word for credentials, rather than a credential.
 pub(super) fn is_label(word: &[u8]) -> bool {
     words::has(words::CREDENTIALS, word)
 }
 
-/// Something that a shell, a template or a format fills in.
+/// True for something that a shell, a template or a format fills in.
 fn is_template(value: &[u8]) -> bool {
     let wrapped = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
     let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
@@ -70,7 +70,7 @@ fn is_constant(value: &[u8]) -> bool {
     value.contains(&b'_') && value.iter().all(upper) && value[0].is_ascii_uppercase()
 }
 
-/// Words that are values of their own kind in some language or format.
+/// True for words that are values of their own kind in some language or format.
 fn is_keyword(value: &[u8]) -> bool {
     words::has(words::KEYWORDS, value.trim_ascii())
 }
@@ -87,12 +87,12 @@ fn asks_to_be_replaced(value: &[u8]) -> bool {
     parts(value).any(|word| words::has(words::REQUESTS, word)) || is_constant(value) || change()
 }
 
-/// A word that holds sentences together.
+/// True for a word that holds sentences together.
 pub(super) fn is_glue(word: &[u8]) -> bool {
     words::has(words::GLUE, word)
 }
 
-/// A text for people rather than a secret with blanks in it.
+/// True for a text for people, rather than a secret with blanks in it.
 pub(super) fn is_prose(value: &[u8]) -> bool {
     let many = value.trim_ascii().contains(&b' ');
     let foreign =
@@ -100,7 +100,7 @@ pub(super) fn is_prose(value: &[u8]) -> bool {
     many && (foreign || parts(value).any(|word| words::has(words::GLUE, word) || is_label(word)))
 }
 
-/// An unquoted word that more words follow: `password: hashed with argon2`.
+/// True for an unquoted word that more words follow: `password: hashed with argon2`.
 pub(super) fn is_sentence(word: &[u8], behind: &[u8]) -> bool {
     let plain = word
         .iter()
@@ -113,8 +113,8 @@ pub(super) fn is_sentence(word: &[u8], behind: &[u8]) -> bool {
     plain && (goes_on || ends)
 }
 
-/// Too little variety to have come from a generator: a row of the same letter,
-/// or a mask behind a real prefix.
+/// True for too little variety to be generated: a row of the same letter, or a mask behind a real
+/// prefix.
 pub(super) fn is_dull(secret: &[u8]) -> bool {
     let mut seen = [false; 256];
     for &byte in secret {
@@ -124,7 +124,7 @@ pub(super) fn is_dull(secret: &[u8]) -> bool {
     kinds < 6 || has_mask(secret)
 }
 
-/// Five or more of what people type where they do not want to show anything.
+/// True for five or more of the characters that people type to hide a value.
 fn has_mask(value: &[u8]) -> bool {
     value.windows(5).any(|five| five.iter().all(|byte| b"xX*.".contains(byte)))
 }

@@ -1,11 +1,11 @@
-//! A text as a person would see it: JSON's escapes read, a terminal's colours
-//! dropped. A secret hides behind either without meaning to.
+//! Text as a person would see it: JSON's escapes decoded, a terminal's colours dropped. A secret
+//! may hide behind either.
 
 use std::borrow::Cow;
 
 use super::scan::scan;
 
-/// The rule that `text` breaks as it stands, or once it is plain.
+/// Name of the rule that `text` breaks, as it is or once it is plain.
 pub fn detect(text: &[u8]) -> Option<&'static str> {
     let found = scan(text).or_else(|| match plain(text) {
         Cow::Borrowed(_) => None,
@@ -14,7 +14,7 @@ pub fn detect(text: &[u8]) -> Option<&'static str> {
     found.map(|found| found.rule)
 }
 
-/// Borrowed where nothing has to change.
+/// Returns borrowed text where nothing has to change.
 fn plain(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\\', ESCAPE, text).is_none() {
         return Cow::Borrowed(text);
@@ -85,7 +85,7 @@ fn code(hex: &[u8]) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(hex).ok()?, 16).ok()
 }
 
-/// Behind `[31;1m` and its like, of a sane length.
+/// Skips `[31;1m` and the like, of a sane length.
 fn behind_colour(text: &[u8]) -> &[u8] {
     let Some(codes) = text.strip_prefix(b"[") else { return text };
     let end = codes.iter().take(16).position(u8::is_ascii_alphabetic);

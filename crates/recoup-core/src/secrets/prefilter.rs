@@ -2,10 +2,9 @@
 //! either case. The tables are made at compile time: an automaton would take
 //! 0.4 ms to build, a third of what a whole command may take.
 //!
-//! Only every second place is looked at. Each literal has at least four bytes,
-//! so one of its first two groups of three begins at an even place; a bitmap
-//! knows them all. What passes it is compared in full. A literal of three bytes
-//! stands for itself and a fourth that [`follows`] it.
+//! Only every second position is examined. Each literal has at least four bytes, so one of its
+//! first two groups of three begins at an even position; a bitmap knows them all. What passes it is
+//! compared in full. A literal of three bytes needs a fourth that [`follows`] it.
 
 use super::rules::FAMILIES;
 
@@ -20,24 +19,24 @@ const COUNT: usize = count();
 const BITS: u32 = 16;
 const WORDS: usize = 1 << (BITS - 6);
 
-/// All literals, those of a bucket side by side.
+/// All literals, sorted by bucket.
 static LITERALS: [Literal; COUNT] = sorted();
-/// Where each bucket begins in them, and where the last one ends.
+/// Start of each bucket in [`LITERALS`], and the end of the last one.
 static BUCKETS: [u16; WORDS + 1] = buckets();
 /// The groups of three bytes with which a literal begins.
 static FIRST: [u64; WORDS] = bitmap(false);
-/// Those, and the groups one byte further on.
+/// The groups of [`FIRST`], and those one byte further on.
 static EITHER: [u64; WORDS] = bitmap(true);
 
-/// The first place from `from` on where a literal stands.
+/// The first position of a literal from `from` on.
 pub(super) fn next(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from + (from & 1);
-    // The place before the first even one has its own look.
+    // The position before the first even one is checked on its own.
     if at != from && is_literal(text, from) {
         return Some(from);
     }
     while let Some(groups) = three_groups(text, at) {
-        // One branch for three places: it is hardly ever taken.
+        // One branch for three positions: it is hardly ever taken.
         if groups.into_iter().fold(false, |any, group| any | has(&EITHER, group)) {
             let found = [at, at + 2, at + 4].into_iter().find_map(|at| near(text, at, from));
             if found.is_some() {
@@ -49,7 +48,7 @@ pub(super) fn next(text: &[u8], from: usize) -> Option<usize> {
     (at..text.len()).step_by(2).find_map(|at| near(text, at, from))
 }
 
-/// Where a literal stands, of the even place `at` and the one before it.
+/// Position of a literal, of the even position `at` and the one before it.
 fn near(text: &[u8], at: usize, from: usize) -> Option<usize> {
     if !has(&EITHER, group(text, at)?) {
         return None;
@@ -58,8 +57,8 @@ fn near(text: &[u8], at: usize, from: usize) -> Option<usize> {
     before.or_else(|| is_literal(text, at).then_some(at))
 }
 
-/// The rules whose literals stand at `at`, by their number in the table, each with the length
-/// of its literal.
+/// The rules with a literal at `at`, by their number in the table, each with the length of that
+/// literal.
 pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = (usize, usize)> {
     let bucket = group(text, at).map_or(0, bucket);
     let range = usize::from(BUCKETS[bucket])..usize::from(BUCKETS[bucket + 1]);
@@ -80,7 +79,7 @@ fn stands(literal: &Literal, text: &[u8], at: usize) -> bool {
     same && (longer || text.get(at + 3).is_some_and(|&byte| follows(fold(byte))))
 }
 
-/// The groups at `at` and at the next two even places.
+/// The groups at `at` and at the next two even positions.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "three bytes of eight are taken at a time")]
 fn three_groups(text: &[u8], at: usize) -> Option<[u32; 3]> {
@@ -112,14 +111,13 @@ const fn bucket(group: u32) -> usize {
     hash(group) >> 6
 }
 
-/// One bit makes letters equal in both cases; what else it makes equal, the
-/// rules tell apart.
+/// Makes letters equal in both cases with one bit; what else it makes equal, the rules tell apart.
 const fn fold(byte: u8) -> u8 {
     byte | 0x20
 }
 
-/// What comes after a literal of three bytes: letters and digits, and the `_`
-/// (as folded), `-` and `:` with which tokens and user names may go on.
+/// True for what comes after a literal of three bytes: letters and digits, and the `_` (as folded),
+/// `-` and `:` with which tokens and user names may go on.
 const fn follows(folded: u8) -> bool {
     matches!(folded, b'a'..=b'z' | b'0'..=b'9' | b'-' | b':' | 0x7f)
 }

@@ -1,6 +1,6 @@
-//! Passwords that people tell in sentences: "the admin password is letmein", "log in with
-//! admin / sesame". Nothing in such a word tells that it is one; what is said of it does. Where
-//! it is found, or how it is treated, is no password: "the password is in the vault".
+//! Passwords in sentences: "the admin password is letmein", "log in with admin / sesame". The word
+//! itself does not show that it is one; the sentence does. Places and states are no passwords: "the
+//! password is in the vault".
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::prose_words::{self as list, is_in};
 use super::told_word::{ToldWord, line_after, line_before, words_of};
 use super::words;
 
-/// So many words behind its name a value may stand.
+/// Most words between a name and its value.
 const NEAR: usize = 10;
 
 /// The kind of credential that a name announces.
@@ -25,14 +25,14 @@ enum TellingName {
     Code,
 }
 
-/// For the literals that names of passwords contain, in whatever language.
+/// Matches at the literals that names of passwords contain, in any language.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (name, range) = name_around(text, at)?;
-    // Code and settings are read elsewhere.
+    // Code and settings have rules of their own.
     let quoted = matches!(text.get(range.end), Some(b'"' | b'\'' | b'`'));
     let end = range.end + usize::from(quoted);
     let range = range.start..end;
-    // The name ends a sentence in a string of JSON: what is told stands before it.
+    // The name ends a sentence in a string of JSON: the value stands before it.
     let alone = range.start > 0 && b"\"'`".contains(&text[range.start - 1]);
     if quoted && !alone && boundary::closes_string(text, end - 1) && text.get(end) != Some(&b':') {
         return told_before(text, name, range.start);
@@ -134,7 +134,7 @@ fn told_behind(
     behind: &[ToldWord],
 ) -> Option<Range<usize>> {
     let mut linked = ["：", ":"].iter().any(|sign| text[range.end..].starts_with(sign.as_bytes()));
-    // Settings and code have their own rules: a plain word behind a sign is told only beside a user.
+    // Settings and code have their own rules: a plain word behind a sign counts only beside a user.
     let announced = || is_announced(text, range.start);
     let beside_user = || is_beside_user(text, range.start);
     let mut plain_word = linked && (announced() || beside_user());
@@ -278,7 +278,7 @@ fn accepts(
     }
 }
 
-/// A plain word that is the whole of what is said: "the wifi password is swordfish".
+/// True for a plain word that is all that is said: "the wifi password is swordfish".
 fn is_plain_password(text: &[u8], words: &[ToldWord], at: usize) -> bool {
     let word = &words[at];
     let value = &text[word.value(text)];
@@ -346,8 +346,8 @@ fn passphrase_end(text: &[u8], words: &[ToldWord], at: usize) -> usize {
     last.map_or(0, |word| word.value(text).end)
 }
 
-/// A line that asks for a password, or that a shell runs for one, and a line below that has
-/// nothing but a value: "use the following password:", "$ kubectl get secret …".
+/// Value on a line of its own, below a line that asks for a password or that a shell runs for one:
+/// "use the following password:", "$ kubectl get secret …".
 fn told_below(
     text: &[u8],
     name: TellingName,

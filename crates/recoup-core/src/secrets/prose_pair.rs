@@ -7,7 +7,7 @@ use super::prose::is_open;
 use super::prose_words::{self as list, is_in};
 use super::told_word::{line_after, line_before, words_of};
 
-/// For the literals that announce a login: `creds: ada:sesame1`.
+/// Matches at the literals that announce a login: `creds: ada:sesame1`.
 pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line = line_after(text, at);
     let word =
@@ -22,7 +22,7 @@ pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
     (chosen && is_open(&text[password.clone()])).then_some(password)
 }
 
-/// For the literal ` / `, and for `admin/` and the like: a user and a password.
+/// Matches at the literal ` / `, and at `admin/` and the like: a user and a password.
 pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
     let slash = at + text[at..].iter().take(12).position(|&byte| byte == b'/')?;
     let apart = text.get(slash + 1) == Some(&b' ');
@@ -72,7 +72,7 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
     told.then_some(value)
 }
 
-/// Letters of both cases, digits, and eight of them: no version and no platform.
+/// True for eight characters or more with a small letter, a digit, and a capital or a sign.
 fn is_parted(word: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| word.iter().any(is);
     word.len() >= 8

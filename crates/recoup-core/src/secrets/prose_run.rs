@@ -7,7 +7,7 @@ use super::prose::is_open;
 use super::prose_words::{self as list, is_in};
 use super::told_word::{line_after, line_before, words_of};
 
-/// For names in runs without blanks: `密码是太阳花`.
+/// Matches at names in runs without blanks: `密码是太阳花`.
 pub(super) fn find_in_run(text: &[u8], at: usize) -> Option<Range<usize>> {
     let name = list::RUN_NAMES.iter().find(|name| text[at..].starts_with(name.as_bytes()))?;
     let start = at + name.len();
@@ -36,7 +36,7 @@ pub(super) fn find_in_run(text: &[u8], at: usize) -> Option<Range<usize>> {
     (fits && is_open(bytes)).then(|| start..start + value.len())
 }
 
-/// For the names of seed phrases: twelve words or more in a row.
+/// Matches at the names of seed phrases: twelve words or more in a row.
 pub(super) fn find_seed(text: &[u8], at: usize) -> Option<Range<usize>> {
     let named = text[at] != b' '
         || words_of(text, line_before(text, at)).last().is_some_and(|word| {
@@ -55,7 +55,7 @@ pub(super) fn find_seed(text: &[u8], at: usize) -> Option<Range<usize>> {
         run = match run {
             Some((start, _, count)) if plain => Some((start, range.1, count + 1)),
             Some((start, end, count)) if count >= 12 => return Some(at + start..at + end),
-            // It begins behind a sign, as no sentence does.
+            // A phrase begins behind a sign, as no sentence does.
             _ => {
                 let before = rest[..range.0].trim_ascii_end().last();
                 let begins = before.is_some_and(|byte| b":=\"'`".contains(byte));

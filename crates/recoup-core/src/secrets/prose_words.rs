@@ -1,37 +1,37 @@
-//! The words by which people tell a password, in the languages that they write to an agent in:
+//! Words with which people give a password, in the languages that they write to an agent in:
 //! English, German, French, Spanish, Portuguese, Italian, Chinese and Japanese. In lower case.
 
-/// Names of passwords. What is said of one may be a plain word.
+/// Names of passwords, whose value may be a plain word.
 pub(super) const PASSWORDS: &str = "password passwd passphrase passcode pwd pw pass passwort kennwort \
 codewort contraseña contrasena senha mdp passe parola clave mot-de-passe pswd";
-/// Names of what a machine made: the value must look so.
+/// Names of generated credentials: the value must look like one.
 pub(super) const TOKENS: &str = "token secret key schlüssel apikey api-key jeton clé cle chave chiave \
 segreto credential psk";
-/// Numbers that open something.
+/// Names of numbers that open something.
 pub(super) const CODES: &str = "pin puk";
-/// Begins a name whose second word is `code`.
+/// First words of names whose second word is `code`.
 pub(super) const OPENS: &str = "door access entry gate alarm security unlock lock garage safe pin recovery \
 backup recovery-";
 
-/// Links a name with its value.
+/// Words and signs that link a name with its value.
 pub(super) const IS: &str = "is are was ist lautet lauten sind war est sont es son era é è e sono \
 sera será foi - – = : ： := -> → は 是 为 為";
-/// Links a change with its result.
+/// Words that link a change with its result.
 pub(super) const TO: &str =
     "to auf into as als comme como come in zu à a en usa use usar utilise nimm";
-/// May stand between both and the value.
+/// Words between either link and the value.
 pub(super) const STILL: &str = "just simply still now currently always set changed reset updated to nun jetzt \
 einfach aktuell immer momentan noch toujours maintenant siempre ahora sempre agora ora adesso literally actually";
-/// Announces a value that stands right behind its name.
+/// Words that announce a value right behind its name.
 pub(super) const WITH: &str = "with use using as mit avec con com utilise usa nimm via";
 /// Names of the user beside whom a password stands.
 pub(super) const USER_NAMES: &str = "user username login benutzer benutzername nutzer utilisateur identifiant \
 usuario usuário utente account konto compte cuenta conta";
-/// May follow a value that is a plain word.
+/// Words that may follow a value that is a plain word.
 pub(super) const AFTER: &str = "and but for on in at please und aber fur für auf et pour y para e per ok okay \
 btw by so then remember everywhere here there";
 
-/// Said of a password without telling it.
+/// Words that describe a password without giving it.
 pub(super) const STATES: &str = "used yes true false ja nein si oui in from under at on by via inside within wrong invalid \
 incorrect missing empty required optional plaintext plain unset undefined null none nil broken fine ok okay good bad \
 weak strong public private random here there below above unknown mandatory sensitive hidden unused gone not never \
@@ -47,20 +47,20 @@ incorrecta vacia vacía obligatoria requerida el una del no caducada expirada mu
 errada incorreta vazia obrigatoria obrigatória guardada o a um uma no na nao não expirada muito \
 sbagliata vuota obbligatoria salvata il una nel nella non scaduta troppo";
 
-/// Makes something else of a name: a password hash.
+/// Second words that make something else of a name: a password hash.
 pub(super) const COMPOUNDS: &str = "hash hashes hashing auth authentication manager managers prompt prompts field \
 fields reset resets login protection policy policies grant input inputs less form forms validation rules rule length \
 strength check checks page screen file files store storage rotation change changes column based id ids name names type types \
 header headers expired expires scopes scope";
 
-/// Logging in.
+/// Words for logging in.
 pub(super) const LOGIN: &str = "login signin log sign logon anmelden einloggen anmelde logge connecte connectez \
 connexion connecter inicia sesión sesion entra entre acesse accedi credentials creds zugangsdaten zugang identifiants \
 credenciales credenziali credenciais";
-/// Said of logging in, and no secret.
+/// Words about logging in that are no secret.
 pub(super) const KINDS: &str = "google github gitlab facebook apple microsoft okta sso oauth saml email password \
 username phone passkey user name mail ldap e-mail token";
-/// Goes before the word that a value is: "use X as the password".
+/// Words before a name that follows its value: "use X as the password".
 pub(super) const ARTICLES: &str = "the a my our your das der die den mein unser le la mon notre el mi il o new neue \
 nuevo nuova nova admin root db";
 pub(super) const USERS: &str = "admin root test guest user demo postgres";

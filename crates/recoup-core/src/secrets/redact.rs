@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::placeholder;
 use super::scan::{Finding, scan_all};
 
-/// `text` without its secrets; the same text if it has none.
+/// Returns `text` without its secrets; the same text if it has none.
 pub fn redact(text: &str) -> Cow<'_, str> {
     text_of(text, redact_bytes(text.as_bytes()))
 }
 
-/// The same with one mark for all rules.
+/// Like [`redact`], with one mark for all rules.
 pub(super) fn redact_as<'a>(text: &'a str, mark: &[u8]) -> Cow<'a, str> {
     text_of(text, repeat(text.as_bytes(), Some(mark)))
 }
@@ -26,15 +26,15 @@ fn text_of<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
     }
 }
 
-/// The same for text of any encoding.
+/// Like [`redact`], for text of any encoding.
 pub fn redact_bytes(text: &[u8]) -> Cow<'_, [u8]> {
     repeat(text, None)
 }
 
 fn repeat<'a>(text: &'a [u8], mark: Option<&[u8]>) -> Cow<'a, [u8]> {
     let Some(mut clean) = pass(text, mark) else { return Cow::Borrowed(text) };
-    // What stood beside a secret may read differently now that it is gone. Each
-    // round takes away something that was there at first, so this ends.
+    // The neighbours of a secret may read differently once it is gone. Each round removes
+    // something that was there at first, so this ends.
     while let Some(cleaner) = pass(&clean, mark) {
         clean = cleaner;
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::slot::CredentialSlot;
 
-/// A rule of the table: its name is what people read, never what it found.
+/// A rule of the table. Its name is shown to people, never what it found.
 pub struct Rule {
     pub(super) name: &'static str,
     pub(super) literals: &'static [&'static str],
@@ -16,16 +16,16 @@ pub struct Rule {
     pub(super) proof: Proof,
 }
 
-/// What a secret looks like from its literal on.
+/// Shape of a secret, from the rule's literal on.
 pub(super) enum Shape {
     /// A regular expression that begins with the literal. The secret is its
     /// first group, or all of it.
     Pattern(&'static str),
-    /// The same for a literal in the middle of a secret: the expression begins
-    /// where the token around it does, at most so many bytes before.
+    /// Like [`Self::Pattern`], for a literal in the middle of a secret: the expression begins where
+    /// the token around it does, at most so many bytes before.
     Inner(&'static str, usize),
-    /// Code, where the surroundings decide. It gets the text and where the
-    /// literal begins, and returns where the secret is.
+    /// Code, where the context decides. Takes the text and the start of the literal, and returns
+    /// the range of the secret.
     Code(fn(&[u8], usize) -> Option<Range<usize>>),
     /// Places in the command line of a program, whose name is the literal.
     Slots(&'static [CredentialSlot]),
@@ -38,7 +38,7 @@ pub(super) struct Proof {
 }
 
 impl Rule {
-    /// A rule for secrets that show themselves by their shape.
+    /// A rule for secrets that are recognised by their shape.
     pub(super) const fn pattern(
         name: &'static str,
         literals: &'static [&'static str],
@@ -59,7 +59,7 @@ impl Rule {
         Self { name, literals, shape, proof: Proof { secret, harmless } }
     }
 
-    /// A rule for secrets that only their surroundings give away.
+    /// A rule for secrets that only their context reveals.
     pub(super) const fn code(
         name: &'static str,
         literals: &'static [&'static str],
@@ -80,7 +80,7 @@ impl Rule {
         Self { name, literals: programs, shape, proof: Proof { secret, harmless } }
     }
 
-    /// What the rule is called in findings and in redacted text.
+    /// Name of the rule in findings and in redacted text.
     pub fn name(&self) -> &'static str {
         self.name
     }

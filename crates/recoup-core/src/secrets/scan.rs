@@ -1,5 +1,5 @@
-//! The walk over a text: from literal to literal, and at each to the rules
-//! that own it. A finding says which rule and where, never what.
+//! The scan of a text: from literal to literal, and at each to its rules. A finding has the rule
+//! and the place, never the secret.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -14,16 +14,16 @@ use super::rules;
 use super::slot;
 use super::token_run;
 
-/// How far behind its literal a pattern may look. The longest secrets that
-/// patterns describe are a few hundred bytes; what is longer is cut there.
+/// Most bytes behind a literal that a pattern sees. The longest secrets that patterns describe are
+/// a few hundred bytes; longer ones are cut there.
 const REACH: usize = 1024;
 
-/// A secret's place, and the rule that saw it.
+/// Place of a secret, and the rule that found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The name of the rule.
     pub rule: &'static str,
-    /// Where the secret is, in bytes.
+    /// Range of the secret, in bytes.
     pub range: Range<usize>,
 }
 
@@ -32,12 +32,12 @@ pub struct Finding {
 pub struct Findings<'a> {
     text: &'a [u8],
     at: usize,
-    /// Where the last finding ended.
+    /// End of the last finding.
     free: usize,
     encoded: EncodedSearch,
 }
 
-/// How far a text was searched for encoded secrets.
+/// Progress of the search for encoded secrets.
 #[derive(Clone)]
 enum EncodedSearch {
     /// Nothing is decoded: this is decoded text.
@@ -113,7 +113,7 @@ impl Findings<'_> {
         };
     }
 
-    /// What the rules at `at` find, if it does not begin inside the last finding.
+    /// The finding of the rules at `at`, unless it begins inside the last one.
     fn look(&self, at: usize) -> Option<Finding> {
         prefilter::rules_at(self.text, at).find_map(|(number, len)| {
             let rule = rules::by_number(number);
@@ -125,7 +125,7 @@ impl Findings<'_> {
     }
 }
 
-/// The text may hold secrets, so only the place is shown.
+/// Shows the place only: the text may hold secrets.
 impl std::fmt::Debug for Findings<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Findings").field("at", &self.at).finish_non_exhaustive()
@@ -160,8 +160,8 @@ fn matched(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
     Some(at + secret.start()..at + secret.end())
 }
 
-/// Each pattern is compiled when its literal is first seen: all of them would
-/// take longer than most commands live.
+/// Compiles a pattern when its literal is first seen: all of them would take longer than most
+/// commands live.
 fn compiled(number: usize, pattern: &str) -> &'static Regex {
     static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
     COMPILED[number].get_or_init(|| {

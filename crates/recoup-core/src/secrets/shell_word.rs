@@ -1,24 +1,24 @@
-//! The words of a command that stands somewhere in a text: in a script, a log, a string of
-//! JSON, or in quotes itself. Just enough of a shell to find where a word begins and ends.
+//! Words of a command somewhere in a text: in a script, a log, a string of JSON, or in quotes. Just
+//! enough of a shell to find where a word begins and ends.
 
 use std::ops::Range;
 
 use super::boundary;
 
-/// Longer commands are looked at so far.
+/// Most bytes of a command that are examined.
 const LONGEST: usize = 1024;
 const MOST_WORDS: usize = 64;
 
 /// A word as it was written.
 #[derive(Debug, Clone)]
 pub(super) struct ShellWord {
-    /// With its quotes.
+    /// The range with its quotes.
     pub(super) raw: Range<usize>,
 }
 
 impl ShellWord {
-    /// The word without quotes around it; a quote without its partner belongs to a string in
-    /// which the whole command stands.
+    /// The word without quotes around it; a quote without its partner belongs to a string around
+    /// the whole command.
     pub(super) fn value(&self, text: &[u8]) -> Range<usize> {
         let Range { mut start, mut end } = self.raw;
         while start < end && b"\\\"'".contains(&text[start]) {
@@ -40,7 +40,7 @@ impl ShellWord {
         text[self.raw.start] == b'-'
     }
 
-    /// True for what is no flag, drive or share.
+    /// True unless it is a flag, a drive or a share.
     pub(super) fn is_argument(&self, text: &[u8]) -> bool {
         let raw = &text[self.raw.clone()];
         !self.is_flag(text) && !b"/\\*".contains(&raw[0]) && !raw.ends_with(b":")
@@ -59,7 +59,7 @@ pub(super) fn command_words(text: &[u8], at: usize) -> impl Iterator<Item = Shel
     .take(MOST_WORDS)
 }
 
-/// The words of a whole script from `at` on, one list for each command. A line break parts
+/// The words of a whole script from `at` on, one list for each command. A line break separates
 /// words only: where a command ends is for a shell to say.
 pub(super) fn script_words(text: &[u8], at: usize) -> Vec<Vec<ShellWord>> {
     let mut commands = vec![Vec::new()];
@@ -88,7 +88,7 @@ fn next_word(text: &[u8], mut at: usize) -> Option<ShellWord> {
     loop {
         match text.get(at..)? {
             [b' ' | b'\t', ..] => at += 1,
-            // A line that goes on below, also as a string of JSON has it.
+            // A line that continues below, also in a string of JSON.
             [b'\\', b'\n', ..] => at += 2,
             [b'\\', b'\r', b'\n', ..] => at += 3,
             [b'\\', b'\\', b'\\', b'n', ..] => at += 4,
@@ -98,7 +98,7 @@ fn next_word(text: &[u8], mut at: usize) -> Option<ShellWord> {
     let start = at;
     while let Some(&byte) = text.get(at) {
         match byte {
-            // The string of JSON in which the command stands.
+            // End of the string of JSON around the command.
             b'"' if boundary::closes_string(text, at) => break,
             b' ' | b'\t' | b'\n' | b'\r' | b'|' | b';' => break,
             b'&' if at == start || text.get(at + 1) == Some(&b'&') => break,

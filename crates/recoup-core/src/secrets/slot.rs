@@ -1,6 +1,6 @@
-//! Places in command lines where a password stands: `mysql -pX`, `curl -u a:X`, `sshpass -p X`.
-//! Nothing in such a word tells that it is one; the program and the flag do. The table of
-//! programs is in `rules/commands.rs`.
+//! Places in command lines that hold a password: `mysql -pX`, `curl -u a:X`, `sshpass -p X`. The
+//! word itself does not show that it is one; the program and the flag do. The table of programs is
+//! in `rules/commands.rs`.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) enum SlotPlace {
     Named,
     /// Every argument.
     Each,
-    /// What is echoed into the program, or given to it as a here-string.
+    /// Text that is echoed into the program, or given to it as a here-string.
     Piped,
 }
 
@@ -229,7 +229,7 @@ pub(super) fn is_credential(value: &[u8]) -> bool {
         && !words::has(words::GLUE, value)
 }
 
-/// For the literal `password ` of a `.netrc`: a user stands before it, and a machine.
+/// Matches at the literal `password ` of a `.netrc`, behind a user and a machine.
 pub(super) fn find_netrc(text: &[u8], at: usize) -> Option<Range<usize>> {
     let before = &text[at.saturating_sub(240)..at];
     // A string of JSON may begin with the machine.
@@ -247,7 +247,7 @@ pub(super) fn find_netrc(text: &[u8], at: usize) -> Option<Range<usize>> {
     (named && is_credential(&text[value.clone()])).then_some(value)
 }
 
-/// For the literal `/user:`, which stands behind the password of `net use`.
+/// Matches at the literal `/user:`, which follows the password of `net use`.
 pub(super) fn find_share(text: &[u8], at: usize) -> Option<Range<usize>> {
     let from = at.saturating_sub(200);
     let line =
@@ -259,8 +259,8 @@ pub(super) fn find_share(text: &[u8], at: usize) -> Option<Range<usize>> {
     is_credential(&text[value.clone()]).then_some(value)
 }
 
-/// For the literal ` -p `: the flag of a program that nobody has told us of, where the same
-/// command has a flag for the user, and the value looks like a password.
+/// Matches at the literal ` -p `: the flag of an unknown program, if the same command has a flag
+/// for the user, and the value looks like a password.
 pub(super) fn find_beside_user(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line = &text[at.saturating_sub(200)..text.len().min(at + 200)];
     let before = &line[..at.min(200)];

@@ -9,11 +9,11 @@ use super::form::looks_random;
 use super::scan;
 use crate::base::base64;
 
-/// Shorter runs hide nothing that a rule would know.
+/// Shortest run that may hide something that a rule knows.
 const SHORTEST: usize = 24;
-/// As much of a run as is decoded.
+/// Most bytes of a run that are decoded.
 const LONGEST: usize = 1 << 14;
-/// Letters whose meaning decides whether the rest is worth decoding.
+/// Bytes that decide whether the rest is worth decoding.
 const BEGINNING: usize = 32;
 
 /// The first encoded secret from `from` on, with the rule that sees it.

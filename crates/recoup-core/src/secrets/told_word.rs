@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::boundary;
 
-/// As much of a line as is looked at behind a name, and before it.
+/// Most bytes of a line that are examined behind a name, and before it.
 const WINDOW: usize = 240;
 const BEFORE: usize = 120;
 
@@ -24,7 +24,7 @@ const CLOSING: &[&str] = &["}", "]"];
 const QUOTES: &[&str] = &["\"", "'", "`", "“", "„", "«", "‘", "「", "\\\"", "**"];
 
 impl ToldWord {
-    /// The word without the signs around it. A quoted one is what its quotes hold.
+    /// The word without the signs around it; the inner text of a quoted one.
     pub(super) fn value(&self, text: &[u8]) -> Range<usize> {
         let mut range = self.raw.clone();
         let plain = |at: usize| text[at].is_ascii_alphanumeric();
@@ -56,7 +56,7 @@ impl ToldWord {
         &text[self.value(text)]
     }
 
-    /// The same, but a sign that stands alone is itself.
+    /// Like [`Self::plain`], but a sign on its own is returned itself.
     pub(super) fn bare<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         let plain = self.plain(text);
         if plain.is_empty() { &text[self.raw.clone()] } else { plain }
@@ -76,14 +76,14 @@ impl ToldWord {
         [".", ";", "!", "?", "。"].iter().any(|sign| raw.ends_with(sign.as_bytes()))
     }
 
-    /// True for what people write in sentences; code has other signs.
+    /// True for a word of a sentence: code has other signs.
     pub(super) fn is_spoken(&self, text: &[u8]) -> bool {
         !text[self.raw.clone()].iter().any(|byte| b"{}[]<>=|$\\;_".contains(byte))
     }
 }
 
 /// The rest of the line from `at` on, at most [`WINDOW`] bytes. It ends with the string of JSON
-/// in which it stands.
+/// around it.
 pub(super) fn line_after(text: &[u8], at: usize) -> Range<usize> {
     let rest = &text[at..text.len().min(at + WINDOW)];
     let end = rest.iter().enumerate().position(|(place, &byte)| {
@@ -103,8 +103,7 @@ pub(super) fn line_after(text: &[u8], at: usize) -> Range<usize> {
     at..end
 }
 
-/// The line up to `at`, at most [`BEFORE`] bytes. It begins with the string of JSON in which it
-/// stands.
+/// The line up to `at`, at most [`BEFORE`] bytes. It begins with the string of JSON around it.
 pub(super) fn line_before(text: &[u8], at: usize) -> Range<usize> {
     let from = at.saturating_sub(BEFORE);
     let start =
@@ -118,7 +117,7 @@ pub(super) fn line_before(text: &[u8], at: usize) -> Range<usize> {
     opens.map_or(start, |quote| quote + 1)..at
 }
 
-/// The words in `range`. What stands in quotes is one, and so is a sign by itself.
+/// The words in `range`. A quoted text is one, and so is a sign on its own.
 pub(super) fn words_of(text: &[u8], range: Range<usize>) -> Vec<ToldWord> {
     let mut words = Vec::new();
     let mut at = range.start;

@@ -9,7 +9,7 @@ use super::placeholder;
 /// Longer than any address that people or programs write.
 const LONGEST: usize = 512;
 
-/// For the literal `://`.
+/// Matches at the literal `://`.
 pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     if !at.checked_sub(1).is_some_and(|before| text[before].is_ascii_alphanumeric()) {
         return None;
@@ -19,7 +19,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let authority = &rest[..rest.iter().position(|&byte| ends(byte)).unwrap_or(rest.len())];
     let user_info = &authority[..authority.iter().rposition(|&byte| byte == b'@')?];
     let Some(colon) = user_info.iter().position(|&byte| byte == b':') else {
-        // `https://TOKEN@host/`. What stands so in the address of an error tracker is public.
+        // `https://TOKEN@host/`. In the address of an error tracker such a token is public.
         let host = &authority[user_info.len() + 1..];
         let public = host.windows(6).any(|window| window == b"sentry");
         let token = looks_random(user_info) && !public && !placeholder::is_placeholder(user_info);
@@ -50,7 +50,7 @@ fn is_real(user: &[u8], password: &[u8]) -> bool {
         && !(password.starts_with(b"%") && password.len() < 4)
 }
 
-/// `postgres:postgres@localhost`: what a fresh installation has, and everybody knows.
+/// True for `postgres:postgres@localhost`: well-known defaults of fresh installations.
 fn is_local_default(user: &[u8], password: &[u8], host: &[u8]) -> bool {
     let local: [&[u8]; 5] = [b"localhost", b"127.0.0.1", b"db", b"[::1]", b"example."];
     user.eq_ignore_ascii_case(password) && local.iter().any(|name| host.starts_with(name))

@@ -1,5 +1,5 @@
-//! The value behind a credential's name, and whether it is a literal: code
-//! passes variables, templates hold places, prose goes on with a sentence.
+//! The value behind a credential's name, and the decision whether it is a literal: code passes
+//! variables, templates have placeholders, prose goes on with a sentence.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use super::form::{self, PasswordLikeness, looks_generated, looks_random};
 use super::name::{Name, Strength};
 use super::placeholder;
 
-/// What is longer than this is cut there: found is found.
+/// Longest value; the rest of a longer one is cut.
 const LONGEST: usize = 512;
 
-/// What is judged of a value: its beginning tells what it is.
+/// Bytes of a value that are judged: its beginning tells what it is.
 const ENOUGH: usize = 128;
 
-/// What stands between name and value.
+/// Connection between name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
     Equals,
     Colon,
     Flag,
     Tag,
-    /// `=` behind a type: what is not quoted there is code.
+    /// `=` behind a type: an unquoted value is code there.
     Typed,
     /// The value of a pair that has the name in its other half.
     Pair,
@@ -30,7 +30,7 @@ pub(super) enum Link {
     Call,
 }
 
-/// A value as it stands in the text, without its quotes.
+/// A value in the text, without its quotes.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
     pub(super) range: Range<usize>,
@@ -65,7 +65,7 @@ fn string_prefix(rest: &[u8]) -> usize {
     }
 }
 
-/// Up to the closing quote with at most as many backslashes as the opening one.
+/// Length up to the closing quote with at most as many backslashes as the opening one.
 fn quoted_len(body: &[u8], quote: u8, escapes: usize) -> usize {
     let mut slashes = 0;
     for (at, &byte) in body.iter().enumerate() {
@@ -84,7 +84,7 @@ fn bare_len(body: &[u8]) -> usize {
     body.iter().position(ends).unwrap_or(body.len())
 }
 
-/// A value in its surroundings.
+/// A value in its context.
 pub(super) struct Context<'a> {
     pub(super) text: &'a [u8],
     pub(super) name: &'a Name,
@@ -92,7 +92,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether `value` is a literal that must not be kept.
+    /// True if `value` is a literal that must not be kept.
     pub(super) fn is_credential(&self, value: &Value) -> bool {
         let literal = &self.text[value.range.clone()];
         let literal = &literal[..literal.len().min(ENOUGH)];
@@ -102,7 +102,7 @@ impl Context<'_> {
         {
             return false;
         }
-        // `docker build --secret id=npm,src=.npmrc` says where the secret is.
+        // `docker build --secret id=npm,src=.npmrc` names the place of the secret.
         let mounted = self.name.plain == b"secret"
             && self.text[self.name.range.clone()].starts_with(b"--")
             && [b"id=".as_slice(), b"type=", b"src=", b"source="]
@@ -233,7 +233,7 @@ impl Context<'_> {
     }
 }
 
-/// What was taken for a value stands between two strings: `has("password=") && has("…`.
+/// True if the supposed value stands between two strings: `has("password=") && has("…`.
 fn is_between_quotes(literal: &[u8]) -> bool {
     matches!(literal, [b')' | b']' | b'}' | b',' | b';' | b' ' | b'\\', ..])
 }

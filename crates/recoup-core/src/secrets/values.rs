@@ -1,5 +1,5 @@
-//! Values that are secret for where they come from, whatever they look like:
-//! what the environment keeps under a credential's name.
+//! Values that are secret by their origin, whatever they look like: those of environment variables
+//! with a credential's name.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,13 +10,13 @@ use super::name::{Name, Strength};
 use super::placeholder::{self, is_placeholder};
 use super::words;
 
-/// What breaks when one of these values is found.
+/// Name of the rule for these values.
 const RULE: &str = "environment-credential";
 
-/// What is shorter is found in any text.
+/// Shortest value: shorter ones occur in any text.
 const SHORTEST: usize = 8;
 
-/// Letters alone are found in any text, unless there are so many of them.
+/// Length from which letters alone count: fewer occur in any text.
 const LONG: usize = 16;
 
 /// Values that must not be kept. Never shown.
@@ -26,7 +26,7 @@ pub struct Values(Vec<Value>);
 #[derive(Clone, PartialEq, Eq)]
 struct Value {
     bytes: Vec<u8>,
-    /// It might be a part of other words: only where it stands alone is it this value.
+    /// True if it may be part of other words: then it counts only on its own.
     is_word: bool,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Values {
 }
 
 impl Values {
-    /// Those of the variables whose names are a credential's.
+    /// The values of the variables that have a credential's name.
     pub fn of_credentials<N, V>(variables: impl IntoIterator<Item = (N, V)>) -> Self
     where
         N: AsRef<[u8]>,
@@ -51,7 +51,7 @@ impl Values {
         Self(credentials.filter_map(|(_, value)| Value::telling(value.into())).collect())
     }
 
-    /// The same, and as a string of JSON has them.
+    /// Adds the values as a string of JSON has them.
     #[must_use]
     pub fn in_json(&self) -> Self {
         let escaped = self.0.iter().filter_map(|value| {
@@ -62,12 +62,12 @@ impl Values {
         Self(self.0.iter().cloned().chain(escaped).collect())
     }
 
-    /// The rule that `text` breaks by holding one of them.
+    /// Name of the rule that `text` breaks by holding one of the values.
     pub fn detect(&self, text: &[u8]) -> Option<&'static str> {
         self.0.iter().any(|value| value.places(text).next().is_some()).then_some(RULE)
     }
 
-    /// `text` without them.
+    /// Returns `text` without the values.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mark = [placeholder::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
@@ -77,7 +77,7 @@ impl Values {
 }
 
 impl Value {
-    /// None for what gives nothing away: what is short, what everybody writes, and paths.
+    /// `None` for what gives nothing away: short or common values, and paths.
     fn telling(bytes: Vec<u8>) -> Option<Self> {
         let letters = bytes.iter().all(u8::is_ascii_alphabetic);
         let mixed = bytes[1.min(bytes.len())..].iter().any(u8::is_ascii_uppercase)
@@ -90,7 +90,7 @@ impl Value {
         Some(Self { bytes, is_word })
     }
 
-    /// Where it stands in a text.
+    /// Positions of the value in a text.
     fn places<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let found = memmem::find_iter(text, &self.bytes);
         found.filter(|at| !self.is_word || stands_alone(text, *at, self.bytes.len()))
@@ -112,8 +112,7 @@ impl Value {
     }
 }
 
-/// Whether what stands there is no part of a longer word. A flag may be joined with its
-/// value: `-pVALUE`.
+/// True if the match is not part of a longer word. A flag may be joined with its value: `-pVALUE`.
 fn stands_alone(text: &[u8], at: usize, len: usize) -> bool {
     let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
     let inside = |at: usize| at.checked_sub(1).is_some_and(letter);
@@ -122,13 +121,13 @@ fn stands_alone(text: &[u8], at: usize, len: usize) -> bool {
     (!inside(at) || after_flag()) && !letter(at + len)
 }
 
-/// Variables of a shell that are called like a password and hold where it is.
+/// True for shell variables that are named like a password and hold a directory.
 fn is_directory(name: &[u8]) -> bool {
     name == b"PWD" || name == b"OLDPWD"
 }
 
-/// A file that holds a credential, and not the credential: that may begin with a slash, but
-/// then it has what no name of a file has.
+/// True for the path of a file that holds a credential. A credential may begin with a slash too,
+/// but has parts that no file name has.
 fn is_path(value: &[u8]) -> bool {
     let random = |part: &[u8]| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);

@@ -1,6 +1,5 @@
-//! The words that decide what a name or a value means, one list for each
-//! question, all in lower case. `rustfmt` is kept away: with one word to a line
-//! nobody would read them.
+//! The words that decide what a name or a value means, one list for each question, all in lower
+//! case. Not formatted by `rustfmt`: one word to a line would be unreadable.
 
 /// Ends of names (without separators) after which any literal is a credential.
 #[rustfmt::skip]
@@ -63,7 +62,7 @@ pub(super) const NUMBERED: &[&str] = &[
     "k8s", "db", "srv", "host", "server", "web", "app", "port", "foo", "bar", "password", "secret",
 ];
 
-/// Services whose keys have no form of their own: their name stands near.
+/// Services whose keys have no form of their own: only the name nearby identifies them.
 #[rustfmt::skip]
 pub(super) const VENDORS: &[&str] = &[
     "algolia", "okta_", "okta ", "iscord", "adafruit", "asana", "bitly", "bittrex", "browserstack",
@@ -72,7 +71,7 @@ pub(super) const VENDORS: &[&str] = &[
     "spotify", "squarespace", "sumologic", "trello", "twitch", "twitter", "upstash", "virustotal", "zoho", "twilio",
 ];
 
-/// How credentials are called.
+/// Words for credentials.
 #[rustfmt::skip]
 pub(super) const CREDENTIALS: &[&str] = &[
     "password", "passwords", "passwd", "pass", "pwd", "passphrase", "passwort", "secret",
@@ -81,7 +80,7 @@ pub(super) const CREDENTIALS: &[&str] = &[
     "passcode", "pin", "username",
 ];
 
-/// What documentation writes in place of a password.
+/// Words that documentation writes in place of a password.
 #[rustfmt::skip]
 pub(super) const STAND_INS: &[&str] = &[
     "password", "pass", "passwd", "pwd", "pw", "secret", "token", "mypassword", "pat", "userpass",
@@ -138,31 +137,31 @@ pub(super) const GLUE: &[&str] = &[
     "characters", "string", "into", "all", "only", "empty", "hardcoded", "unused", "text",
 ];
 
-/// How addresses, paths and references to a vault begin.
+/// Beginnings of addresses, paths and references to a vault.
 #[rustfmt::skip]
 pub(super) const PLACES: &[&str] = &[
     "./", "../", "~/", "http://", "https://", "arn:", "op://", "vault:", "file:", "secret://",
     "ssm:", "projects/", "enc[", "sops:", "sha256:", "keyring:", "env:",
 ];
 
-/// How names of files end.
+/// Ends of file names.
 #[rustfmt::skip]
 pub(super) const FILES: &[&str] = &[
     ".pem", ".key", ".crt", ".json", ".yaml", ".yml", ".txt", ".env", ".ts", ".js", ".py", ".rs",
     ".go", ".md", ".toml", ".pub", ".php", ".html", ".java", ".rb",
 ];
 
-/// Whether `word` is in `list`, in whatever case.
+/// True if `word` is in `list`, in either case.
 pub(super) fn has(list: &[&str], word: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
 }
 
-/// Whether `name`, in lower case, ends with a word of `list`.
+/// True if `name`, in lower case, ends with a word of `list`.
 pub(super) fn ends(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| name.ends_with(known.as_bytes()))
 }
 
-/// Whether `text` begins with a word of `list`, in whatever case.
+/// True if `text` begins with a word of `list`, in either case.
 pub(super) fn starts(list: &[&str], text: &[u8]) -> bool {
     let begins = |known: &&str| {
         text.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known.as_bytes()))

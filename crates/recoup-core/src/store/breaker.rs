@@ -1,5 +1,5 @@
-//! After repeated faults a server is left alone for a while, by every process
-//! on the machine: nobody waits again for what somebody else has waited for.
+//! Circuit breaker: after repeated faults no process on the machine calls a server for a while, so
+//! that they do not all wait for the same time-out.
 //!
 //! ```text
 //! closed ── three faults in a row ──► open ── a pause ──► one caller tries
@@ -7,8 +7,8 @@
 //!    └────────── it answers ────────────┼──────────────────────┤
 //!                                       └── it does not, and the pause doubles
 //! ```
-//! What is known is in one small file, which is there only while there are
-//! faults. A machine where it can't be written has a breaker for each process.
+//! The state is in one small file, which exists only while there are faults. If it cannot be
+//! written, each process has a breaker of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,19 +21,19 @@ use crate::base::fsx::{self, FileLock};
 use crate::base::text::shortened;
 use crate::error::{Error, ErrorKind, Result};
 
-/// So many faults in a row open it.
+/// Number of consecutive faults that open the breaker.
 const THRESHOLD: u32 = 3;
 /// The first pause, and the longest, in milliseconds.
 const PAUSE: (u64, u64) = (5_000, 60_000);
-/// How long a process goes by what it knows before it looks at the file again.
+/// How long a process relies on its copy of the state before it reads the file again.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long it waits to tell the others; then it keeps it to itself.
+/// How long to wait for the file's lock before keeping a change to this process.
 const WAIT: Duration = Duration::from_millis(20);
 const MAX_LEN: u64 = 4_096;
-/// The most of an error's words that is kept.
+/// Maximum length of a stored error message.
 const MAX_WORDS: usize = 300;
 
-/// Decides whether a server is asked.
+/// Decides whether a server is called.
 #[derive(Debug)]
 pub(super) struct Breaker {
     file: Option<PathBuf>,
@@ -44,19 +44,19 @@ pub(super) struct Breaker {
 #[derive(Debug, Default)]
 struct Known {
     state: State,
-    /// Whether the others could not be told of it.
+    /// True if the state could not be written to the file.
     is_ours_alone: bool,
-    /// When to look at the file again; none before the first look.
+    /// When to read the file again; `None` before the first read.
     look: Option<Deadline>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    /// In a row.
+    /// Number of consecutive faults.
     faults: u32,
-    /// Nobody asks before that.
+    /// End of the pause.
     until: Timestamp,
-    /// What the last one said.
+    /// Message of the last fault.
     last: String,
 }
 
@@ -65,14 +65,13 @@ impl State {
         self.faults >= THRESHOLD
     }
 
-    /// Longer with each fault.
+    /// The pause in milliseconds, which doubles with each fault.
     fn pause(&self) -> u64 {
         let doublings = self.faults.saturating_sub(THRESHOLD).min(16);
         (PAUSE.0 << doublings).min(PAUSE.1)
     }
 
-    /// Whether the pause goes on. One that is longer than any was not made by
-    /// this clock.
+    /// True during a pause. One longer than the maximum was written by a different clock.
     fn is_pausing(&self, now: Timestamp) -> bool {
         self.is_open() && now < self.until && self.until.millis_since(now) <= PAUSE.1
     }
@@ -84,7 +83,8 @@ impl Breaker {
         Self { file, clock, known: Mutex::default() }
     }
 
-    /// Whether the server may be asked; if not, until when, and why.
+    /// Ok if the server may be called; otherwise an error with the remaining pause and the last
+    /// fault.
     pub(super) fn admit(&self) -> Result<()> {
         let mut known = self.known();
         if known.look.is_none_or(Deadline::passed) {
@@ -101,7 +101,7 @@ impl Breaker {
         ))
     }
 
-    /// One caller at a time tries: it moves the others' turn back.
+    /// Lets one caller at a time try, by extending the pause for the others.
     fn may_try(&self, known: &mut Known) -> bool {
         let now = self.clock.now();
         if known.state.is_pausing(now) {
@@ -112,7 +112,7 @@ impl Breaker {
         if known.state.is_pausing(now) {
             return false;
         }
-        // Whoever has the lock is about to try; but nobody has it for that long.
+        // The lock holder is about to try, but nobody holds it for long.
         if lock.is_held() && now.millis_since(known.state.until) <= PAUSE.1 {
             return false;
         }
@@ -123,7 +123,7 @@ impl Breaker {
         true
     }
 
-    /// The server did not answer, or not usefully.
+    /// Records that the server did not answer, or not usefully.
     pub(super) fn note_fault(&self, error: &Error) {
         let mut known = self.known();
         let lock = self.lock();
@@ -135,7 +135,7 @@ impl Breaker {
         self.tell(&mut known, &lock);
     }
 
-    /// It answered.
+    /// Records an answer, which closes the breaker.
     pub(super) fn note_answer(&self) {
         let mut known = self.known();
         if known.state == State::default() {
@@ -144,7 +144,7 @@ impl Breaker {
         known.state = State::default();
         known.is_ours_alone = false;
         if let Some(file) = &self.file {
-            // Whoever can't remove it finds out again by asking.
+            // Best effort: a process that still finds the file retries the server.
             let _ = fsx::remove(file);
         }
     }
@@ -154,8 +154,7 @@ impl Breaker {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What all processes know. Where there is no file, or it can't be read, we
-    /// go by what we know ourselves.
+    /// Reads the shared state. Without a readable file, this process's own state counts.
     fn look(&self, known: &mut Known) {
         let Some(file) = &self.file else { return };
         known.look = Some(Deadline::after(LOOK));
@@ -180,7 +179,7 @@ impl Breaker {
         }
     }
 
-    /// Without the lock it stays with us.
+    /// Writes the state to the file. Without the lock it stays with this process.
     fn tell(&self, known: &mut Known, lock: &Lock) {
         let told = match (&self.file, lock) {
             (Some(file), Lock::Ours { .. }) => {
@@ -194,18 +193,18 @@ impl Breaker {
     }
 }
 
-/// A server that nobody asks at the moment.
+/// A server that is not called at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pausing {
-    /// Faults in a row.
+    /// Number of consecutive faults.
     pub faults: u32,
-    /// It is asked again then.
+    /// End of the pause.
     pub until: Timestamp,
-    /// What the last fault said.
+    /// Message of the last fault.
     pub last: String,
 }
 
-/// The servers that the processes of this machine leave alone now, as files in `dir` say it.
+/// The servers that the processes of this machine do not call now, from the files in `dir`.
 pub fn pausing(dir: &Path, now: Timestamp) -> Vec<Pausing> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let state = |path: PathBuf| {
@@ -219,14 +218,14 @@ pub fn pausing(dir: &Path, now: Timestamp) -> Vec<Pausing> {
         .collect()
 }
 
-/// The right to change what all know.
+/// Lock on the shared state.
 enum Lock {
     Ours {
         _held: FileLock,
     },
-    /// By another.
+    /// Held by another process.
     Held,
-    /// There is no file, or it can't be written.
+    /// No file, or not writable.
     Impossible,
 }
 

@@ -1,4 +1,4 @@
-//! A store behind a breaker: one that does not answer is not asked for a while.
+//! A store behind a circuit breaker: after repeated faults it is not called for a while.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Scope};
 
-/// `inner`, while it answers.
+/// `inner` behind a circuit breaker.
 #[derive(Debug)]
 pub struct Guarded {
     inner: Arc<dyn Store>,
@@ -18,7 +18,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// What the processes of a machine know of the store is shared through `file`.
+    /// Wraps `inner`. The processes of a machine share the breaker's state through `file`.
     pub fn new(inner: Arc<dyn Store>, file: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         Self { inner, breaker: Arc::new(Breaker::new(file, clock)) }
     }
@@ -31,7 +31,7 @@ impl Guarded {
         done.map_err(named)
     }
 
-    /// A large body is read from the server later.
+    /// Guards a large body too, because it is read from the server later.
     fn guarding(&self, payload: Payload) -> Payload {
         match payload {
             Payload::Framed(body) => {
@@ -43,8 +43,8 @@ impl Guarded {
     }
 }
 
-/// Only what says that the server is away counts; a damaged record, or one for
-/// which there is no room, is an answer.
+/// Reports a result to the breaker. Only an unavailable server counts as a fault; an error about a
+/// record is an answer.
 fn note<T>(breaker: &Breaker, done: &Result<T>) {
     match done {
         Err(error) if error.kind() == ErrorKind::Unavailable => breaker.note_fault(error),
@@ -67,7 +67,7 @@ impl Chunks for Frames {
         let mut theirs = None;
         let done = self.body.each(&mut |frame| {
             visit(frame).map_err(|error| {
-                // Not the server's: ours ends the reading, theirs is what is said.
+                // An error of the reader stops the server's stream, and is what the caller gets.
                 theirs = Some(error);
                 Error::new(ErrorKind::Io, "the reader wants no more")
             })

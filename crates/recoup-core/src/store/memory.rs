@@ -1,5 +1,5 @@
-//! The memory tier: bounded by bytes, safe for any number of threads, gone
-//! with the process. Bodies are kept opened, so that a hit costs no decoding.
+//! In-memory store: bounded by bytes, thread-safe, lost with the process. Bodies are kept decoded,
+//! so that a hit costs no decoding.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::entry::{Batch, BodyInfo, Happening, Head, Payload, Record, Tally};
 use crate::error::Result;
 use crate::key::{Id, Kind, Scope};
 
-/// Records in memory, the least recently used ones giving way.
+/// Records in memory, evicted least recently used first.
 #[derive(Debug)]
 pub struct Memory {
     records: Cache<Id, Arc<Record>, RandomState>,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Room for about `capacity` bytes.
+    /// A store with room for about `capacity` bytes.
     pub fn with_capacity(capacity: u64) -> Self {
         let records = Cache::builder()
             .max_capacity(capacity)
@@ -35,7 +35,7 @@ impl Memory {
         Self { records, capacity, tallies: Mutex::default() }
     }
 
-    /// Changes the head of a record that is there.
+    /// Changes the head of an existing record.
     fn update(&self, id: &Id, change: impl FnOnce(&mut Head)) {
         self.records.entry_by_ref(id).and_compute_with(|found| {
             found.map_or(moka::ops::compute::Op::Nop, |found| {
@@ -46,7 +46,7 @@ impl Memory {
         });
     }
 
-    /// Drops a record, unless it was stored anew since.
+    /// Removes a record, unless it was stored again after `at`.
     fn drop_older(&self, id: &Id, at: Timestamp) {
         if self.records.get(id).is_some_and(|record| record.head.stored_at <= at) {
             self.records.invalidate(id);
@@ -79,7 +79,7 @@ impl Store for Memory {
     }
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
-        // What would never fit is not read into memory to find that out.
+        // A body that would never fit is not read into memory first.
         if bytes(&record.head) > self.capacity {
             self.records.invalidate(id);
         } else {
@@ -170,8 +170,8 @@ impl Store for Memory {
     }
 }
 
-/// Verified once, here, so that no hit has to. A large body is brought into
-/// memory: its own store may be gone when it is read.
+/// Decodes and verifies the bodies once, so that no hit has to. Large bodies are loaded: their own
+/// store may be gone when they are read.
 fn opened(record: &Record) -> Result<Arc<Record>> {
     let head = record.head.clone();
     let payload = in_memory(&record.payload, &head.header.body)?;
@@ -186,20 +186,19 @@ fn in_memory(payload: &Payload, info: &BodyInfo) -> Result<Payload> {
     Ok(Payload::Opened(payload.to_plain(info)?.into()))
 }
 
-/// What plans count, as it is admitted: what is packed. Headers are left out,
-/// which would have to be written to be measured; so this is never more than
-/// what the store behind counts.
+/// Size for eviction plans: packed bodies without headers, which would have to be serialized to be
+/// measured. Never more than what the store behind counts.
 fn stored_bytes(head: &Head) -> u64 {
     head.header.stored_len()
 }
 
-/// What it takes here.
+/// Size in memory.
 fn bytes(head: &Head) -> u64 {
     head.header.body.raw_len.saturating_add(head.header.full.map_or(0, |full| full.raw_len))
 }
 
 fn weight(head: &Head) -> u32 {
-    // A header and the bookkeeping around it are not free either.
+    // Header and bookkeeping are not free.
     const OVERHEAD: u64 = 512;
     u32::try_from(bytes(head).saturating_add(OVERHEAD)).unwrap_or(u32::MAX)
 }

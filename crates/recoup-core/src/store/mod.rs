@@ -1,8 +1,8 @@
-//! Where records are kept: bytes in, bytes out, no policy.
+//! Stores of records: bytes in, bytes out, no policy.
 //!
 //! One folder or file for each store, one contract suite for all of them
-//! (`tests/it/store_contract`). How long a record is good for, what may be kept
-//! and what goes first is decided above, in `cache/`.
+//! (`tests/it/store_contract`). Lifetimes, admission and eviction order are decided above, in
+//! `cache/`.
 
 mod breaker;
 mod claims;
@@ -43,76 +43,74 @@ pub use sqlite::Sqlite;
 pub use tiered::Tiered;
 pub use url::{StoreUrl, Surroundings, without_credentials};
 
-/// Whether a scan goes on.
+/// Return value of a [`Visit`] callback: continue or stop the scan.
 pub type Flow = ControlFlow<()>;
 
-/// What a scan is told about each record: its head, or why that can't be read.
+/// Callback of a scan, called with each record's head or the error from reading it.
 pub type Visit<'a> = dyn FnMut(&Id, Result<&Head>) -> Flow + 'a;
 
-/// A place for records. Every method is required: a default is how a store in
-/// front of another loses one silently.
+/// A store of records. Every method is required: with defaults, a store in front of another would
+/// silently lose one.
 ///
-/// Any number of threads may call it, and where the medium allows it, any
-/// number of processes.
+/// Safe for any number of threads and, where the medium allows it, processes.
 pub trait Store: Send + Sync + fmt::Debug {
-    /// The record, if there is one. Never writes, and never waits for a writer.
+    /// Returns the record, if there is one. Never writes, and never waits for a writer.
     fn get(&self, id: &Id) -> Result<Option<Arc<Record>>>;
 
-    /// The full result of a record that has one. It may be kept once for all records
-    /// of a scope and kind that share it, and goes with the last of them.
+    /// Returns the full result of a record that has one. It may be stored once for all records of a
+    /// scope and kind that share it, and is removed with the last of them.
     fn full(&self, id: &Id) -> Result<Option<Payload>>;
 
-    /// Keeps the record, in place of any that was there. When this returns, it
-    /// outlives a crash of the process.
+    /// Stores the record, replacing any previous one. After the return it survives a crash of the
+    /// process.
     fn put(&self, id: &Id, record: &Record) -> Result<()>;
 
-    /// Removes records; says how many there were.
+    /// Removes records, and returns how many existed.
     fn remove(&self, ids: &[Id]) -> Result<usize>;
 
-    /// Removes everything that a scope holds when this begins; says how many records that were.
-    /// `gone` hears of each whose key and kind could be read. Others may write meanwhile.
+    /// Removes every record that a scope holds at the start of the call, and returns their number.
+    /// `gone` is called for each whose key and kind could be read. Others may write meanwhile.
     fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize>;
 
-    /// Takes in what happened to records: counts it, moves those that were served
-    /// to the end of the queue for eviction, and drops those that were found
-    /// damaged. A batch that it has seen changes nothing.
+    /// Applies a batch of events: counts them, moves served records to the end of the eviction
+    /// queue, and removes records that were found damaged. A repeated batch has no effect.
     fn fold(&self, batch: &Batch) -> Result<()>;
 
-    /// What was folded in, for one scope or for all. Counts of more than a year ago go.
+    /// Event counts, for one scope or for all. Counts older than a year are dropped.
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>>;
 
-    /// Shows the head of each record that the filter lets through, without reading bodies; in
-    /// no particular order, unless the filter asks for the newest.
+    /// Visits the head of each record that matches the filter, without reading bodies. The order is
+    /// unspecified, unless the filter asks for the newest.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()>;
 
-    /// Carries out a plan: what is dead goes first, then what was used least recently.
-    /// Says what went, and why.
+    /// Evicts by a plan: expired records first, then the least recently used. Returns what was
+    /// removed, and why.
     fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
 
-    /// The records that have most parts of their keys in common with the probe's, in no
-    /// particular order; none that has nothing in common.
+    /// Returns the records that share most key parts with the probe, in no particular order; none
+    /// that shares nothing.
     fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>>;
 
-    /// How much there is in one scope.
+    /// Number and size of the records in a scope.
     fn usage(&self, scope: &Scope) -> Result<Usage>;
 
-    /// What this store is.
+    /// Description of this store.
     fn info(&self) -> Info;
 }
 
-/// What a store is, for people.
+/// Description of a store, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
     /// Its URL, without credentials.
     pub url: String,
-    /// Whether its records outlive the process.
+    /// True if its records outlive the process.
     pub durable: bool,
-    /// Whether it keeps what may be served for a while after its TTL.
+    /// True if it can keep entries past their TTL.
     pub keeps_stale: bool,
 }
 
-/// Told about faults that were survived, so that none is silent.
+/// Receives faults that did not stop the work, so that none is silent.
 pub trait FaultLog: Send + Sync + fmt::Debug {
-    /// `store` failed with `error`; the work goes on without it.
+    /// Reports that `store` failed with `error` and the work went on without it.
     fn fault(&self, store: &Info, error: &Error);
 }

@@ -1,4 +1,4 @@
-//! Which records are most like one that is not there, for those who explain.
+//! Search for the records most similar to one that does not exist.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -9,25 +9,25 @@ use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Kind, Part, Scope};
 
-/// What a record should be like.
+/// Criteria of a similarity search.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe<'a> {
-    /// In which scope.
+    /// Scope to search.
     pub scope: &'a Scope,
-    /// Of which kind.
+    /// Kind of the records.
     pub kind: Kind,
-    /// The named inputs of its key.
+    /// The named parts of the missing key.
     pub parts: &'a [Part],
-    /// How many at most.
+    /// Maximum number of results.
     pub most: usize,
 }
 
-/// The beginnings of digests of a key's parts: enough to count how many two have in
-/// common, and small enough to be looked through by the hundred thousand.
+/// Truncated digests of a key's parts: enough to count common parts, and small enough to compare
+/// hundreds of thousands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sketch(Vec<u8>);
 
-/// The length of each beginning.
+/// Bytes kept of each digest.
 const MARK: usize = 4;
 
 impl Sketch {
@@ -43,14 +43,14 @@ impl Sketch {
         &self.0
     }
 
-    /// How many parts are the same in a stored one.
+    /// Number of parts in common with a stored sketch.
     pub(super) fn in_common(&self, stored: &[u8]) -> usize {
         let holds = |mark: &&[u8]| stored.chunks_exact(MARK).any(|other| other == *mark);
         self.0.chunks_exact(MARK).filter(holds).count()
     }
 }
 
-/// The best of many; of those that are equally good, the ones that come last in order.
+/// The best of many candidates; of equally good ones those that are last in order.
 #[derive(Debug)]
 pub(super) struct Best<K, V> {
     most: usize,
@@ -68,7 +68,7 @@ impl<K: Ord, V> Best<K, V> {
         Self { most, found: BinaryHeap::with_capacity(most) }
     }
 
-    /// What has nothing in common is not one of them.
+    /// Offers a candidate. One with nothing in common is ignored.
     pub(super) fn offer(&mut self, in_common: usize, order: K, value: impl FnOnce() -> V) {
         let rank = (in_common, order);
         let is_full = self.found.len() >= self.most;
@@ -107,7 +107,7 @@ impl<K: Ord, V> PartialEq for Ranked<K, V> {
 
 impl<K: Ord, V> Eq for Ranked<K, V> {}
 
-/// By looking at each head, for stores that have nothing better.
+/// Searches by scanning all heads, for stores without an index.
 pub(super) fn by_scan(store: &dyn Store, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
     let sketch = Sketch::of(probe.parts);
     let mut best = Best::new(probe.most);

@@ -1,4 +1,4 @@
-//! What stores are asked for when many records are concerned.
+//! Parameters and results of scans and evictions.
 
 use std::cmp::Reverse;
 
@@ -8,25 +8,25 @@ use crate::entry::Head;
 use crate::error::Result;
 use crate::key::{Id, Key, Kind, Scope};
 
-/// Which records a scan shows, and in which order. Empty shows all.
+/// Records that a scan visits, and their order. The default visits all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this scope.
     pub scope: Option<Scope>,
     /// Only this kind.
     pub kind: Option<Kind>,
-    /// Only keys that begin so.
+    /// Only keys with this prefix.
     pub key_prefix: Option<String>,
     /// Only records that were served at least once.
     pub served: bool,
     /// Only records with these tags, sources or operation.
     pub selection: Option<Selection>,
-    /// The most recently stored first, and at most so many.
+    /// The most recently stored first, at most this many.
     pub newest: Option<usize>,
 }
 
 impl Filter {
-    /// Everything in one scope.
+    /// All records of one scope.
     pub fn of_scope(scope: &Scope) -> Self {
         Self { scope: Some(scope.clone()), ..Self::default() }
     }
@@ -37,8 +37,8 @@ impl Filter {
         key_prefix.is_none() && !served && selection.is_none() && newest.is_none()
     }
 
-    /// True if a record passes everything but scope and kind. A head that can't be read passes
-    /// only where nothing is asked of it.
+    /// True if a record passes all criteria but scope and kind. An unreadable head passes only if
+    /// no criterion needs it.
     pub(crate) fn admits(&self, id: &Id, head: Option<&Head>) -> bool {
         let has_prefix =
             self.key_prefix.as_ref().is_none_or(|prefix| id.key.as_str().starts_with(prefix));
@@ -51,8 +51,8 @@ impl Filter {
     }
 }
 
-/// Applies what a store does not know by itself: `scan` is asked for the scope and kind alone,
-/// the rest is tested record by record, and sorted in memory.
+/// Applies the criteria that a store cannot: calls `scan` for the scope and kind alone, tests the
+/// rest record by record, and sorts in memory.
 pub(super) fn scan_refined(
     filter: &Filter,
     visit: &mut Visit<'_>,
@@ -75,7 +75,7 @@ pub(super) fn scan_refined(
         }
         Flow::Continue(())
     })?;
-    // What can't be read comes first: a short list must not hide it.
+    // Unreadable records come first: a short list must not hide them.
     let stored = |head: &Result<Head>| head.as_ref().ok().map(|head| Reverse(head.stored_at));
     found.sort_by(|a, b| stored(&a.1).cmp(&stored(&b.1)).then_with(|| a.0.cmp(&b.0)));
     for (id, head) in found.into_iter().take(most) {
@@ -90,10 +90,10 @@ pub(super) fn scan_refined(
     Ok(())
 }
 
-/// The ids that one call of `remove` is given when a whole scope is removed.
+/// Maximum number of ids in one call of `remove` when a scope is cleared.
 const REMOVED_AT_ONCE: usize = 1_000;
 
-/// Removes a scope by listing it, for stores that have nothing better.
+/// Clears a scope by listing it, for stores without a faster way.
 pub(super) fn clear_by_scan(
     store: &dyn Store,
     scope: &Scope,
@@ -117,34 +117,34 @@ pub(super) fn clear_by_scan(
     Ok(removed)
 }
 
-/// What must go. Made by policy, carried out by stores.
+/// Plan of an eviction. Decided by the cache, executed by stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvictionPlan {
-    /// What was dead by then goes first, in every scope: nobody may come back to
-    /// that scope. A store may leave some of it for the next time.
+    /// Records that expired before this time are removed first, in every scope, because nobody may
+    /// come back to those. A store may leave some for the next eviction.
     pub now: Timestamp,
-    /// The scope whose limits these are.
+    /// The scope that the limits apply to.
     pub scope: Scope,
-    /// The kind of records whose limits these are.
+    /// The kind that the limits apply to.
     pub kind: Kind,
-    /// The record that was just written, and whose turn it is not.
+    /// The record that was just written, which is spared.
     pub keep: Option<Key>,
-    /// The most records that may stay.
+    /// Maximum number of records.
     pub max_entries: Option<u64>,
-    /// The most bytes that may stay, as [`Usage::bytes`] counts them.
+    /// Maximum number of bytes, as counted by [`Usage::bytes`].
     pub max_bytes: Option<u64>,
-    /// True where the caller has time: unused space is given back to the file system, and an
-    /// older file gets what this version keeps in it. Else a store does only a little of that.
+    /// True if the caller has time: the store returns unused space to the file system and completes
+    /// pending upgrades of an older file. Otherwise it does only a little of that.
     pub thorough: bool,
 }
 
 impl EvictionPlan {
-    /// Whether that much may stay.
+    /// True if this much is within the limits.
     pub(crate) fn allows(&self, entries: u64, bytes: u64) -> bool {
         self.excess(entries, bytes).is_none()
     }
 
-    /// The limit that so much is over, if any.
+    /// The limit that this much exceeds, if any.
     pub(crate) fn excess(&self, entries: u64, bytes: u64) -> Option<Limit> {
         if self.max_bytes.is_some_and(|max| bytes > max) {
             return Some(Limit::Bytes);
@@ -153,65 +153,65 @@ impl EvictionPlan {
     }
 }
 
-/// How much there is.
+/// Number and size of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Records.
+    /// Number of records.
     pub entries: u64,
-    /// Their bytes: bodies and headers as stored, and in a large SQLite file its overhead too
-    /// (indexes, unfilled pages).
+    /// Bytes of bodies and headers as stored; for a large SQLite file with its overhead (indexes,
+    /// unfilled pages).
     pub bytes: u64,
 }
 
-/// One of a plan's two limits.
+/// A limit of an eviction plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The most records.
+    /// Maximum number of records.
     Entries,
-    /// The most bytes.
+    /// Maximum number of bytes.
     Bytes,
 }
 
-/// Why a record went.
+/// Why a record was evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// It was dead.
+    /// Expired.
     Dead,
-    /// It was used least recently, and there was more than this allows.
+    /// Least recently used, while this limit was exceeded.
     Over(Limit),
 }
 
-/// One record that went.
+/// An evicted record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
-    /// Which one.
+    /// Identity of the record.
     pub id: Id,
-    /// Of which kind it was.
+    /// Kind of the record.
     pub kind: Kind,
-    /// Why.
+    /// Why it was evicted.
     pub cause: Cause,
 }
 
-/// What went.
+/// Result of an eviction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// Dead ones.
+    /// Number of expired records.
     pub expired: u64,
-    /// Those used least recently.
+    /// Number of least recently used records.
     pub least_used: u64,
-    /// The bytes of both.
+    /// Total size of both, in bytes.
     pub bytes: u64,
-    /// Which ones, as far as they are known: the first [`Evicted::NAMED`] of them.
+    /// The evicted records, at most [`Evicted::NAMED`] of them.
     pub gone: Vec<Gone>,
-    /// The store was damaged and begun anew: what was stored before is gone with all the rest.
+    /// True if the store was damaged and recreated, so that all its records are lost.
     pub lost_all: bool,
 }
 
 impl Evicted {
-    /// How many are named at most.
+    /// Maximum length of [`Evicted::gone`].
     pub const NAMED: usize = 1_000;
 
-    /// Counts one that went.
+    /// Counts an evicted record.
     pub(crate) fn add(&mut self, cause: Cause) {
         match cause {
             Cause::Dead => self.expired += 1,
@@ -219,7 +219,7 @@ impl Evicted {
         }
     }
 
-    /// Names one that went.
+    /// Lists an evicted record.
     pub(crate) fn name(&mut self, id: Id, kind: Kind, cause: Cause) {
         if self.gone.len() < Self::NAMED {
             self.gone.push(Gone { id, kind, cause });

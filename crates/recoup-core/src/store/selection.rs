@@ -1,5 +1,5 @@
-//! Which records are meant by a tag, an operation or a path, and what is kept of a record to
-//! find that out without reading its header.
+//! Selection of records by tag, operation or source path, and the marks by which stores evaluate it
+//! without reading headers.
 
 use globset::GlobSet;
 
@@ -8,8 +8,7 @@ use crate::entry::{Header, Sources};
 use crate::error::Result;
 use crate::key::Part;
 
-/// Which entries are meant. All that is given must be true of an entry; what is
-/// empty means none, never all.
+/// Criteria that select entries; all given ones must match. An empty selection matches nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     paths: Option<GlobSet>,
@@ -18,7 +17,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Entries that have all that is given; none where nothing is.
+    /// A selection by the given criteria; `None` if there are none.
     pub fn of(
         paths: Option<&str>,
         tag: Option<&str>,
@@ -40,32 +39,32 @@ impl Selection {
         Ok(Some(selection))
     }
 
-    /// Entries with a source that matches `glob`, in which `*` also crosses `/`.
+    /// Selects entries with a source that matches `glob`, in which `*` also crosses `/`.
     pub fn with_paths(mut self, glob: &str) -> Result<Self> {
         self.paths = Some(glob::compile(glob, Slash::IsCrossed)?);
         Ok(self)
     }
 
-    /// Entries with that tag.
+    /// Selects entries with that tag.
     #[must_use]
     pub fn with_tag(mut self, tag: &str) -> Self {
         self.tag = Some(tag.to_owned());
         self
     }
 
-    /// Entries whose key was made with that operation, and says so.
+    /// Selects entries whose key was made with that operation.
     #[must_use]
     pub fn with_operation(mut self, operation: &str) -> Self {
         self.operation = Some(operation.to_owned());
         self
     }
 
-    /// True if a record with this header is meant.
+    /// True if a record with this header matches.
     pub(crate) fn selects(&self, header: &Header) -> bool {
         self.selects_marks(MarkSet::of(header).as_str())
     }
 
-    /// The same for the text of a [`MarkSet`].
+    /// True if a record with the marks in `text` (see [`MarkSet`]) matches.
     pub(super) fn selects_marks(&self, text: &str) -> bool {
         let Self { paths, tag, operation } = self;
         let marks = text.split(END).filter_map(|mark| mark.split_at_checked(1));
@@ -82,16 +81,15 @@ impl Selection {
     }
 }
 
-/// The marks that select a record, as one text: tags, the operation of its key and the paths
-/// of its sources, as they are kept and as they were given. Records that have all of it in
-/// common share one text.
+/// The marks of a record, as one text: tags, the operation of its key and the paths of its sources,
+/// as stored and as given. Records with equal marks share one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MarkSet(String);
 
 const TAG: &str = "t";
 const OPERATION: &str = "o";
 const SOURCE: &str = "s";
-/// Ends each mark: no path contains it.
+/// Terminator of each mark: no path contains it.
 const END: char = '\0';
 
 impl MarkSet {

@@ -1,4 +1,4 @@
-//! What a batch amounts to, so that a store writes each thing once.
+//! Aggregation of an event batch, so that a store writes each count and record once.
 
 use std::collections::HashMap;
 
@@ -6,37 +6,37 @@ use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::entry::{Batch, Event, Happening, Saved, day_of};
 use crate::key::{Id, Kind, Scope};
 
-/// Counts older than this many days go.
+/// Counts are kept for this many days.
 pub(super) const DAYS: i64 = 400;
-/// So many names are counted apart for each scope, kind, day and happening; the
-/// rest is [`OTHERS`].
+/// Maximum number of names counted separately per scope, kind, day and event; the rest is counted
+/// as [`OTHERS`].
 pub(super) const NAMES: usize = 100;
 pub(super) const OTHERS: &str = "(others)";
 
-/// The counts of a batch, and what it says about single records.
+/// The counts of a batch, and its effects on single records.
 #[derive(Debug, Default)]
 pub(super) struct Sums<'a> {
     pub(super) counts: HashMap<Counted<'a>, Amount>,
-    /// How often each was served, and when last.
+    /// Number of hits of each record, and the time of the last.
     pub(super) served: HashMap<&'a Id, (u64, Timestamp)>,
-    /// When each was found damaged: what was stored anew since is another record.
+    /// When each record was found damaged. A record that was stored later is not the damaged one.
     pub(super) damaged: HashMap<&'a Id, Timestamp>,
-    /// The last day of it.
+    /// The latest day in the batch.
     pub(super) newest: i64,
 }
 
-/// What is counted apart.
+/// Dimensions of an event count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Counted<'a> {
     pub(super) scope: &'a Scope,
     pub(super) kind: Kind,
     pub(super) day: i64,
     pub(super) what: Happening,
-    /// Whose it was; empty where nobody said.
+    /// Name of the caller; empty if unknown.
     pub(super) by: &'a str,
 }
 
-/// How often, and what that saved.
+/// Number of events, and what they saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) count: u64,
@@ -76,9 +76,9 @@ impl<'a> Sums<'a> {
         sums
     }
 
-    /// The first day whose counts stay.
+    /// The first day whose counts are kept.
     pub(super) fn first_day(&self) -> i64 {
-        // A clock that was wrong once must not make everything old.
+        // A clock that was wrong once must not expire all counts.
         let today = day_of(SystemClock.now());
         self.newest.min(today).saturating_sub(DAYS)
     }

@@ -1,5 +1,5 @@
-//! Counts in memory, each batch once: for the memory store itself, and for those
-//! that keep them in one small file.
+//! Event counts in memory, counting each batch once: for the in-memory store, and for stores that
+//! keep the counts in one small file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use crate::base::name::Name;
 use crate::entry::{Batch, Happening, Saved, Tally};
 use crate::key::{Kind, Scope};
 
-/// How many names of batches are remembered. A batch is told again only right
-/// after a crash, so the newest suffice; names sort by time.
+/// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
+/// sort by time.
 const REMEMBERED: usize = 1_000;
 
-/// Counts for each scope, kind, day, happening and name. As text, so that the
-/// kinds and words of a later version outlive us.
+/// Counts per scope, kind, day, event and name. As text, so that kinds and events of a later
+/// version are preserved.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     folded: BTreeSet<String>,
@@ -24,11 +24,11 @@ pub(super) struct Tallies {
 
 type Row = (String, String, i64, String, String);
 
-/// JSON has no maps with such keys.
+/// On-disk form, because JSON maps cannot have tuple keys.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stored {
     folded: BTreeSet<String>,
-    /// As earlier versions had them: without names.
+    /// The form of earlier versions, without names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counts: Vec<((String, String, i64, String), u64)>,
     #[serde(default)]
@@ -57,7 +57,7 @@ impl Tallies {
         Stored { folded, counts: Vec::new(), tallies: tallies.collect() }
     }
 
-    /// Counts a batch; `false` when it has been counted before.
+    /// Counts a batch; returns `false` if it was counted before.
     pub(super) fn add(&mut self, batch: &Batch, sums: &Sums<'_>) -> bool {
         if !self.remember(&batch.name) {
             return false;
@@ -79,7 +79,7 @@ impl Tallies {
         news
     }
 
-    /// One name too many is one of the others.
+    /// The row to count in; beyond [`NAMES`] names, the row of the others.
     fn row_for(&self, counted: &Counted<'_>) -> Row {
         let Counted { scope, kind, day, what, by } = counted;
         let row = |by: &str| {
@@ -95,7 +95,7 @@ impl Tallies {
         if fits { wanted } else { row(OTHERS) }
     }
 
-    /// Those of one scope, or of all.
+    /// The tallies of one scope, or of all.
     pub(super) fn of(&self, wanted: Option<&Scope>) -> Vec<Tally> {
         let is_wanted = |scope: &str| wanted.is_none_or(|wanted| wanted.as_str() == scope);
         let counts = self.counts.iter().filter(|((scope, ..), _)| is_wanted(scope));

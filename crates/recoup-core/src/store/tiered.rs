@@ -1,9 +1,9 @@
-//! One store in front of another: memory in front of SQLite, or a machine's
-//! own SQLite in front of its team's Redis.
+//! One store in front of another: memory in front of SQLite, or a machine's own SQLite in front of
+//! its team's Redis.
 //!
-//! Writes go through to both. What the front has is served for `max_age` after
-//! it arrived there; then the back is asked again, so that what another machine
-//! wrote or removed is seen. While the back is away, the front answers alone.
+//! Writes go through to both. The front serves a record for `max_age` after it arrived there; then
+//! the back is asked again, so that writes and removals of other machines become visible. While the
+//! back is unavailable, the front answers alone.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Kind, Scope};
 
-/// A larger body stays in the back. Those up to this are fetched before the front
-/// is changed, so that nobody waits there for the back.
+/// Larger bodies stay in the back. Smaller ones are fetched before the front is locked, so that no
+/// caller waits there for the back.
 const MAX_HELD: usize = 64 << 20;
 
 /// `front` over `back`.
@@ -27,8 +27,8 @@ pub struct Tiered {
     max_age_millis: u64,
     clock: Arc<dyn Clock>,
     faults: Arc<dyn FaultLog>,
-    /// How many writes there were. Held while the front is changed, so that what
-    /// was read from the back before a write can't overwrite it in the front.
+    /// Number of writes. Locked while the front is changed, so that a value read from the back
+    /// before a write cannot overwrite that write in the front.
     writes: Mutex<u64>,
 }
 
@@ -44,14 +44,15 @@ impl Tiered {
         Self { front, back, max_age_millis, clock, faults, writes: Mutex::default() }
     }
 
-    /// Also when it is young, what has expired may have been made anew by another machine.
+    /// True if the front's record may be served. An expired one is never current: another machine
+    /// may have refreshed it.
     fn is_current(&self, record: &Record) -> bool {
         let now = self.clock.now();
         now.millis_since(record.head.stored_at) <= self.max_age_millis
             && now < record.head.header.fresh_until()
     }
 
-    /// A fault of the front is only lost speed: noted, and the back is asked.
+    /// A fault of the front only costs speed: it is logged, and the back is asked.
     fn ask_front(&self, id: &Id) -> Option<Arc<Record>> {
         self.front.get(id).unwrap_or_else(|error| {
             self.note(&self.front, &error);
@@ -60,12 +61,11 @@ impl Tiered {
     }
 
     fn writes(&self) -> MutexGuard<'_, u64> {
-        // The number is whole whatever panicked.
+        // A counter cannot be left half-written by a panic.
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the front in line with what the back said when there had been
-    /// `seen` writes; if there were more since, it knows better already.
+    /// Updates the front with the answer of the back, unless there were writes since `seen`.
     fn refresh_front(&self, id: &Id, found: Option<&Record>, had: bool, seen: u64) {
         let writes = self.writes();
         if *writes != seen {
@@ -77,15 +77,15 @@ impl Tiered {
             None => Ok(()),
         };
         match done {
-            // It came so from the back; whoever reads it finds out.
+            // The damage came from the back; the reader will notice it.
             Err(error) if error.kind() == ErrorKind::Corrupt => {}
             Err(error) => self.note(&self.front, &error),
             Ok(()) => {}
         }
     }
 
-    /// Where the back has another full result than the front's record names, the
-    /// front is brought in line, and whoever asked has to ask again.
+    /// An error if the back has another full result than the front's record refers to. The front is
+    /// updated, and the caller has to retry.
     fn demand_same(&self, id: &Id, near: &Record, seen: u64) -> Result<()> {
         let far = self.back.get(id)?;
         let named = |record: &Record| record.head.header.full.map(|full| full.sha256);
@@ -106,7 +106,7 @@ impl Tiered {
         self.faults.fault(&store.info(), error);
     }
 
-    /// Does it in both tiers, also when the first one fails, and says which did.
+    /// Runs `act` in both tiers, even if the first one fails. Errors carry the URL of their tier.
     fn in_both<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
         let back = act(&*self.back).map_err(|error| named(error, &*self.back));
         let mut writes = self.writes();
@@ -118,7 +118,7 @@ impl Tiered {
     }
 }
 
-/// The frames of a large body, fetched once for the front and for who asked.
+/// The frames of a large body, fetched once for the front and the caller.
 #[derive(Debug)]
 struct Held(Vec<Vec<u8>>);
 
@@ -148,12 +148,12 @@ fn held(record: &Arc<Record>) -> Result<Option<Arc<Record>>> {
     Ok(None)
 }
 
-/// Whether a store could not answer, whatever it holds.
+/// True if the store could not answer at all.
 fn is_away(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Io)
 }
 
-/// Says which tier it was, unless the error does.
+/// Adds the URL of the tier, unless the error has it.
 fn named(error: Error, store: &dyn Store) -> Error {
     let url = store.info().url;
     if error.to_string().starts_with(&url) { error } else { error.context(url) }
@@ -171,14 +171,14 @@ impl Store for Tiered {
                         self.refresh_front(id, here.as_deref(), near.is_some(), seen);
                         Ok(here.or(Some(found)))
                     }
-                    // Whoever reads the body is told then.
+                    // The error recurs when the body is read.
                     Err(_) => Ok(Some(found)),
                 },
                 Ok(None) => {
                     self.refresh_front(id, None, near.is_some(), seen);
                     Ok(None)
                 }
-                // What is damaged there is an answer: it is not there.
+                // A damaged record in the back is an answer: the front's copy is not served.
                 Err(error) if near.is_some() && is_away(&error) => {
                     self.note(&self.back, &error);
                     Ok(near)
@@ -188,8 +188,8 @@ impl Store for Tiered {
         }
     }
 
-    /// The front has it only from a put, the back may have another by now: that of
-    /// the record which `get` gives is meant.
+    /// The front has a full result only from a put, and the back may have a newer one. The result
+    /// must belong to the record that `get` returns.
     fn full(&self, id: &Id) -> Result<Option<Payload>> {
         let near = self.ask_front(id).filter(|record| self.is_current(record));
         if near.is_some()
@@ -220,7 +220,7 @@ impl Store for Tiered {
         self.in_both(|store| store.put(id, &record))
     }
 
-    /// As many as either had: both mostly have the same.
+    /// The larger count of the two tiers, which mostly hold the same.
     fn remove(&self, ids: &[Id]) -> Result<usize> {
         let mut most = 0;
         self.in_both(|store| {
@@ -247,8 +247,8 @@ impl Store for Tiered {
         self.back.tallies(scope)
     }
 
-    /// The back is the whole, but for what another machine removed there: the front
-    /// still serves that for a while, so it is shown, and can be removed.
+    /// Scans the back, then records that only the front has: those removed by another machine are
+    /// served for a while, so they are listed and can be removed.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         let in_both = |filter: &Filter, visit: &mut Visit<'_>| {
             let (mut seen, mut flow) = (HashSet::new(), Flow::Continue(()));
@@ -268,7 +268,7 @@ impl Store for Tiered {
             }
             Ok(())
         };
-        // Two lists of the newest are not one; all else holds in each tier by itself.
+        // The newest of both tiers must be merged; all other filters hold in each tier by itself.
         if filter.newest.is_some() {
             scan_refined(filter, visit, in_both)
         } else {
@@ -280,7 +280,7 @@ impl Store for Tiered {
         self.in_both(|store| store.evict(plan))
     }
 
-    /// The back is the whole; while it is away, the front has some of it.
+    /// Searches the back, which has everything; while it is unavailable, the front.
     fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
         self.back.nearest(probe).or_else(|error| {
             self.note(&self.back, &error);

@@ -1,4 +1,4 @@
-//! Stores by URL. A URL that can't be read says which part is wrong.
+//! Store URLs: parsing, and opening the store.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::base::clock::Clock;
 use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
 
-/// Which store, and where.
+/// URL of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `sqlite:PATH`
@@ -27,24 +27,24 @@ pub enum StoreUrl {
     Redis(Box<Target>),
 }
 
-/// What a store needs from the program around it.
+/// Services that a store gets from the program.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// What times are taken from.
+    /// The source of times.
     pub clock: Arc<dyn Clock>,
-    /// Told about faults that were survived.
+    /// Receives faults that did not stop the work.
     pub faults: Arc<dyn FaultLog>,
-    /// Where processes tell each other which servers do not answer; none keeps
-    /// that to each process.
+    /// Directory in which processes share the state of circuit breakers; `None` keeps that state
+    /// per process.
     pub breakers: Option<PathBuf>,
 }
 
-/// The forms that there are, for messages.
+/// The URL forms, for error messages.
 const FORMS: &str =
     "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
 
 impl StoreUrl {
-    /// Reads a URL. A relative path is taken from `base`, `~/` from `home`.
+    /// Parses a URL. A relative path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
         let invalid = |fault: String| {
             let shown = redis::shown(text);
@@ -68,8 +68,8 @@ impl StoreUrl {
         absolute(rest, base, home).map(make)
     }
 
-    /// Opens it as a tier in front of another: it waits for nobody, because it only
-    /// saves time.
+    /// Opens the store as a tier in front of another. Writes wait for locks no longer than reads,
+    /// because this tier only saves time.
     pub fn open_near(&self, around: &Surroundings) -> Arc<dyn Store> {
         match self {
             Self::Sqlite(path) => {
@@ -81,7 +81,7 @@ impl StoreUrl {
         }
     }
 
-    /// Opens the store. Nothing is read, asked or created before it is needed.
+    /// Opens the store. Nothing is read, connected or created before the first use.
     pub fn open(&self, around: &Surroundings) -> Arc<dyn Store> {
         let Surroundings { clock, faults, .. } = around;
         match self {
@@ -95,9 +95,8 @@ impl StoreUrl {
         }
     }
 
-    /// Who works, among all who use this store: on this machine by files in `dir`,
-    /// and where the store is a server's, by that server too. Nothing is asked or
-    /// created before it is needed.
+    /// Claims for the users of this store: on this machine by files in `dir` and, for a server, on
+    /// that server too. Nothing is connected or created before the first use.
     pub fn claims(&self, around: &Surroundings, dir: PathBuf) -> Arc<dyn Claims> {
         let near = Arc::new(FileClaims::at(dir));
         match self {
@@ -116,7 +115,7 @@ impl StoreUrl {
         around.breakers.as_ref().map(|dir| dir.join(self.fingerprint()))
     }
 
-    /// Where it is, if that is on this machine's disk.
+    /// The path of a store on the local disk.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) | Self::File(path) | Self::Dir(path) => Some(path),
@@ -124,8 +123,8 @@ impl StoreUrl {
         }
     }
 
-    /// Whether it is a directory in a format that knows no scopes: such a store is
-    /// a scope of its own.
+    /// True if the store is a directory whose format has no scopes: such a store is a scope of its
+    /// own.
     pub fn is_own_scope(&self) -> bool {
         match self {
             Self::File(_) | Self::Dir(_) => true,
@@ -133,8 +132,7 @@ impl StoreUrl {
         }
     }
 
-    /// A short name for files that belong to this store. It does not depend on
-    /// credentials.
+    /// A short name for files that belong to this store, independent of credentials.
     pub fn fingerprint(&self) -> String {
         let digest = Digest::of(self.to_string().as_bytes());
         hex(&digest.as_bytes()[..8])
@@ -152,8 +150,8 @@ impl fmt::Display for StoreUrl {
     }
 }
 
-/// A URL as people may see it: what stands before the host is a name and a
-/// password. Passwords may hold anything, so the last `@` is taken.
+/// Masks the user name and password in a URL. A password may contain anything, so the last `@` ends
+/// it.
 pub fn without_credentials(url: &str) -> Cow<'_, str> {
     let colon = url.split_once(':').filter(|(scheme, _)| Target::has_scheme(scheme));
     let (start, rest) = match (url.find("//"), colon) {
@@ -167,16 +165,16 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands before an `@` may be a password wherever that is.
+/// The text after the last `@`: anything before it may be a password.
 fn after_at(text: &str) -> &str {
     text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
-/// A path as it is meant: from `base`, or from `home` for `~` and `~/…`.
+/// Resolves a path against `base`, or against `home` for `~` and `~/…`.
 pub(super) fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
     let invalid = |fault: &str| Error::usage(format!("invalid store path {path:?}: {fault}"));
     let Some(rest) = path.strip_prefix('~') else {
-        // Without `.`, so that one file has one name.
+        // Without `.`, so that each file has one spelling.
         return Ok(base.join(path).components().collect());
     };
     if !rest.is_empty() && !rest.starts_with('/') {

@@ -1,5 +1,5 @@
-//! What commands share: settings, the project, the cache. The store is opened
-//! when it is first needed, and not before.
+//! Services that commands share: settings, project, cache, memory. The store is opened on first
+//! use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use crate::llm::{Endpoint, ModelJudge};
 /// The directory of early-exit's sessions.
 const EARLY_EXIT: &str = "early-exit";
 
-/// The surroundings of one command. Never dropped: the process ends first, and
-/// closing a database that is about to be closed anyway only takes time.
+/// Context of one command. Leaked on purpose: the process ends first, and closing a database that
+/// is about to be closed anyway only takes time.
 #[derive(Debug)]
 pub(super) struct App {
     pub(super) settings: Settings,
@@ -38,21 +38,21 @@ impl App {
         Ok(app)
     }
 
-    /// The same where nobody reads what is said.
+    /// Loads the settings without printing warnings.
     pub(super) fn load_untold(overrides: &Overrides) -> Result<&'static Self> {
         let settings = Settings::load(overrides)?;
         settings.demand_within_project()?;
         Ok(Box::leak(Box::new(Self { settings })))
     }
 
-    /// For commands that protect the user: whatever is faulty is left out.
+    /// Skips faulty settings, for commands that protect the user.
     pub(super) fn load_lenient() -> Result<&'static Self> {
         let app = Self::load_lenient_untold(&Overrides::default())?;
         app.tell_warnings();
         Ok(app)
     }
 
-    /// The same where nobody reads what is said.
+    /// Like [`Self::load_lenient`], without printing warnings.
     pub(super) fn load_lenient_untold(overrides: &Overrides) -> Result<&'static Self> {
         let settings = Settings::load_lenient(overrides)?;
         Ok(Box::leak(Box::new(Self { settings })))
@@ -62,7 +62,7 @@ impl App {
         let Settings { home, project, left_out, warnings, .. } = &self.settings;
         left_out.iter().chain(warnings).for_each(ui::warn);
         if project.standing() == (ProjectStanding::Apart { is_told: false }) && home.is_dir() {
-            // What can't be noted is only said again.
+            // Best effort: an unrecorded warning is only repeated.
             let _ = self.registry().mark_told(project);
         }
     }
@@ -76,7 +76,7 @@ impl App {
         self.settings.scope.clone()
     }
 
-    /// From where source files are seen.
+    /// Root and working directory from which source files are resolved.
     pub(super) fn view(&self) -> View {
         let root = self.settings.project.root().to_owned();
         View { root, cwd: self.settings.cwd.clone() }
@@ -87,8 +87,7 @@ impl App {
         self.cache_over(self.store())
     }
 
-    /// The cache without what stands in front of the store: for those who judge
-    /// what is kept there.
+    /// The cache without the near tier, for commands that inspect the store itself.
     pub(super) fn cache_behind(&self) -> Cache {
         self.cache_over(self.settings.store.open(&self.surroundings()))
     }
@@ -101,12 +100,12 @@ impl App {
             claims: self.settings.store.claims(&self.surroundings(), self.claims_dir()),
             options: self.settings.cache.options(),
         });
-        // Kept alive on purpose, as said above.
+        // Leaked on purpose, like `App`.
         std::mem::forget(cache.clone());
         cache
     }
 
-    /// A command ends soon: each line is appended at once.
+    /// Appends each line at once, because a command ends soon.
     fn ledger(&self) -> Option<Ledger> {
         let notes = self.settings.notes;
         let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
@@ -130,7 +129,7 @@ impl App {
         }
     }
 
-    /// Each store has a ledger of its own: what was read from one is not told to another.
+    /// Each store has its own ledger: hits in one must not count for another.
     fn ledger_dir(&self) -> PathBuf {
         self.settings.home.join("ledger").join(self.settings.store.fingerprint())
     }
@@ -139,15 +138,15 @@ impl App {
         self.settings.home.join("claims").join(self.settings.store.fingerprint())
     }
 
-    /// The sessions of early-exit, where the store is: on its server, in its directory,
-    /// or else in a directory of this machine's.
+    /// Early-exit sessions, stored next to the cache: on its server, in its directory, or else in a
+    /// local directory.
     pub(super) fn early_exit(&self) -> Result<EarlyExit> {
         let Settings { store, early_exit_dir, home, .. } = &self.settings;
         let dir = match (early_exit_dir, store) {
             (Some(dir), _) => dir.clone(),
             (None, StoreUrl::Dir(store)) => {
                 let dir = store.join(EARLY_EXIT);
-                // No link below such a store is followed.
+                // Symbolic links below such a store are not followed.
                 fsx::is_real_dir(&dir)?;
                 dir
             }
@@ -156,7 +155,7 @@ impl App {
         Ok(EarlyExit::open(store, &dir, Arc::new(SystemClock)))
     }
 
-    /// The same for writing.
+    /// Like [`Self::early_exit`], and creates the directory.
     pub(super) fn early_exit_for_writing(&self) -> Result<EarlyExit> {
         match (&self.settings.early_exit_dir, &self.settings.store) {
             (Some(_), _) | (None, StoreUrl::Redis(_)) => {}
@@ -167,13 +166,13 @@ impl App {
         self.early_exit()
     }
 
-    /// The cache, for writing: our own directory is made, private.
+    /// The cache, for writing; creates our home directory, private.
     pub(super) fn cache_for_writing(&self) -> Result<Cache> {
         self.prepare_cache()?;
         Ok(self.cache())
     }
 
-    /// Makes what the cache is written to.
+    /// Creates the directory that the cache writes to, and records the project.
     pub(super) fn prepare_cache(&self) -> Result<()> {
         let near = self.settings.near.as_ref().map(|near| &near.store);
         let mut paths = [Some(&self.settings.store), near].into_iter().flatten();
@@ -187,42 +186,42 @@ impl App {
         Ok(())
     }
 
-    /// Notes that a checkout belongs to its project, where something is kept for it.
+    /// Records that a checkout belongs to its project.
     pub(super) fn record_project(&self, project: &Project) {
-        // What can't be noted is looked at again the next time.
+        // Best effort: the next command tries again.
         let _ = self.registry().record(project);
     }
 
-    /// What is remembered, for reading; also what was said before the project had its
-    /// repository or its remote.
+    /// Memory, for reading. Notes from before the project had its repository or remote are moved to
+    /// its current id.
     pub(super) fn memory(&self) -> Memory {
         let memory = memory_in(&self.settings.home);
-        // Where nothing can be written, it stays under the project's old name.
+        // On a read-only home they stay under the old id.
         if memory.bring_along(&self.settings.project).is_ok_and(|moved| moved > 0) {
             self.record_project(&self.settings.project);
         }
         memory
     }
 
-    /// The same for writing: our own directory is made, private.
+    /// Memory, for writing; creates our home directory, private.
     pub(super) fn memory_for_writing(&self) -> Result<Memory> {
         self.prepare_memory()?;
         Ok(self.memory())
     }
 
-    /// Makes what memory is written to.
+    /// Creates the directory that memory writes to, and records the project.
     pub(super) fn prepare_memory(&self) -> Result<()> {
         fsx::ensure_private_dir(&self.settings.home)?;
         self.record_project(&self.settings.project);
         Ok(())
     }
 
-    /// The model that memory may ask; or why there is none. Nothing is opened or sent for it.
+    /// The model that memory may ask, or the reason why there is none. Opens and sends nothing.
     pub(super) fn judge(&self) -> Result<Result<ModelJudge, Unready>> {
         Ok(self.settings.judge.endpoint()?.map(|endpoint| self.judge_at(endpoint)))
     }
 
-    /// The same for asking: our own directory is made, private.
+    /// Like [`Self::judge`], and creates our home directory, where usage is counted.
     pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, Unready>> {
         let judge = self.judge()?;
         if judge.is_ok() {
@@ -231,7 +230,7 @@ impl App {
         Ok(judge)
     }
 
-    /// For looking at what was spent, where nobody is asked.
+    /// A judge for reading the usage counters only.
     pub(super) fn judge_without_key(&self) -> ModelJudge {
         self.judge_at(self.settings.judge.without_key())
     }
@@ -241,7 +240,7 @@ impl App {
         ModelJudge::new(endpoint, account, self.settings.judge.daily_tokens)
     }
 
-    /// For whom something holds that is said here.
+    /// Scope of a note recorded here: this project, or all projects.
     pub(super) fn note_scope(&self, universal: bool) -> NoteScope {
         if universal {
             return NoteScope::Universal;
@@ -250,7 +249,7 @@ impl App {
     }
 }
 
-/// What is remembered in the directory `home`, which is ours.
+/// Memory below our home directory `home`.
 pub(super) fn memory_in(home: &Path) -> Memory {
     let path = home.join("memory.db");
     Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))

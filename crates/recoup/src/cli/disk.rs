@@ -1,4 +1,4 @@
-//! How much of the disk each part of our own directory takes.
+//! Disk usage of each part of our home directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// A part of our directory.
+/// A part of our home directory and its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::cli) struct Part {
     pub(in crate::cli) part: String,
     pub(in crate::cli) bytes: u64,
 }
 
-/// Deeper than anything of ours; links are not followed.
+/// Maximum depth, more than we ever have; links are not followed.
 const DEPTH: usize = 8;
 
-/// What is directly in `home`, the largest first; a database counts with its log.
-/// What can't be looked at is left out.
+/// Sizes of the entries of `home`, largest first; a database includes its log. Unreadable entries
+/// are left out.
 pub(in crate::cli) fn parts_of(home: &Path) -> Vec<Part> {
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
@@ -41,7 +41,7 @@ fn part_of(name: &str) -> String {
     main.filter(|main| !main.is_empty()).unwrap_or(name).to_owned()
 }
 
-/// As the disk counts it: what is allocated.
+/// Allocated size in bytes.
 fn size_of(path: &Path, depth: usize) -> u64 {
     let Ok(found) = fs::symlink_metadata(path) else { return 0 };
     let own = found.blocks() * 512;

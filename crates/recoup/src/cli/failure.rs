@@ -8,19 +8,19 @@ use serde::Serialize;
 use super::{Ended, NO, USAGE, YES, ui};
 use crate::install::Places;
 
-/// Why a command did not get to its answer.
+/// Reason why a command failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// Something went wrong.
     Error(Error),
-    /// The same where stdout has it already, for programs.
+    /// An error that was already printed as JSON.
     Told(Error),
-    /// Whoever read our output has seen enough (`recoup cache ls | head`).
+    /// The reader of stdout is gone (`recoup cache ls | head`).
     ReaderGone,
 }
 
 impl Failure {
-    /// Tells the person, and gives the exit code.
+    /// Prints the error and a remedy; returns the exit code.
     pub(super) fn report(&self, keeps: Keeps) -> i32 {
         let (Self::Error(error) | Self::Told(error)) = self else { return YES };
         ui::error(error);
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// The same, with files named as all else does that is said about installing.
+    /// Shortens paths in the message, as all messages about installing do.
     pub(super) fn naming_as(self, places: &Places) -> Self {
         match self {
             Self::Error(error) => Self::Error(places.retold(error)),
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-/// Where a command has what it is about, which decides what helps.
+/// Location of a command's data, which decides the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
     /// In the store that `--store` names.
@@ -52,7 +52,7 @@ pub(super) enum Keeps {
 }
 
 impl Keeps {
-    /// As the command has that flag, or not.
+    /// Decides by whether the command has the flag `--store`.
     pub(super) fn of(matches: &ArgMatches) -> Self {
         let mut command = matches;
         while let Some((_, inner)) = command.subcommand() {
@@ -63,20 +63,20 @@ impl Keeps {
     }
 }
 
-/// What `--json` prints where there is no answer.
+/// Output of `--json` after an error.
 #[derive(Serialize)]
 struct NoAnswer {
     error: String,
 }
 
-/// Sees to it that whoever reads `--json` reads some, whatever went wrong.
+/// Prints an error as JSON, so that `--json` always prints some.
 pub(super) fn told_as_json(ended: Ended) -> Ended {
     let Err(Failure::Error(error)) = ended else { return ended };
     ui::json(&NoAnswer { error: error.to_string() })?;
     Err(Failure::Told(error))
 }
 
-/// Something that the work survived.
+/// Prints a warning and a remedy.
 pub(super) fn warn(error: &Error) {
     ui::warn(error);
     if let Some(remedy) = remedy(error.kind(), Keeps::InStore) {
@@ -84,7 +84,7 @@ pub(super) fn warn(error: &Error) {
     }
 }
 
-/// Says what a store survived, once for each time.
+/// Prints faults of a store as warnings.
 #[derive(Debug)]
 pub(super) struct Faults;
 
@@ -100,7 +100,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// What to do about it, where the message does not say so itself.
+/// Remedy for an error whose message has none.
 fn remedy(kind: ErrorKind, keeps: Keeps) -> Option<&'static str> {
     use Keeps::{InFiles, InStore};
     match (kind, keeps) {

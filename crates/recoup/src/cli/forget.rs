@@ -1,4 +1,4 @@
-//! Forgetting for good, wherever the words may be.
+//! Removes notes for good, wherever there are copies.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,12 @@ use crate::hooks::worker;
 use crate::mirror::transcripts;
 
 impl App {
-    /// Removes these memories; first out of what waits for the worker, who would write them
-    /// down again, and out of what Claude Code reads by itself.
+    /// Removes notes; first from queued jobs, which would record them again, and from the mirrors.
     pub(super) fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
         let memory = self.memory_for_writing()?;
         let found: Vec<Option<Note>> =
             ids.iter().map(|id| memory.note(id)).collect::<Result<_>>()?;
-        // Of what is not there nothing is done; who looks for it says so.
+        // If a note is missing, nothing is done here: `memory.forget` reports it.
         let notes: Vec<Note> = found.into_iter().collect::<Option<_>>().unwrap_or_default();
         let waiting = forget_jobs(self, &notes);
         let (mut forgotten, mirrored) =
@@ -40,8 +39,8 @@ fn forget_jobs(app: &App, notes: &[Note]) -> Vec<PathBuf> {
     worker::forget::forget(&app.settings.home, &words)
 }
 
-/// The repository's file where it, or what was accepted of it, has one of them: what is
-/// shared is not ours to change here.
+/// The team's rules file, if it or its accepted version has one of the notes: it is not ours to
+/// change here.
 fn shared(app: &App, notes: &[Note]) -> Option<PathBuf> {
     let (home, project) = (&app.settings.home, &app.settings.project);
     let file = team::read(project.root()).ok().flatten();

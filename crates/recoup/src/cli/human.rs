@@ -1,4 +1,4 @@
-//! Sizes, times, sums and money as people say them.
+//! Formats sizes, durations, counts and money for people.
 
 use recoup_core::entry::Saved;
 
@@ -18,7 +18,7 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// The same for a sentence: `40 ms`, `5 s`, `2 minutes`, `3 h`, `4 days`.
+/// Duration for a sentence: `40 ms`, `5 s`, `2 minutes`, `3 h`, `4 days`.
 pub(super) fn long(millis: u64) -> String {
     const UNITS: [(u64, &str, &str); 4] = [
         (86_400_000, "day", "days"),
@@ -33,13 +33,13 @@ pub(super) fn long(millis: u64) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A short time, to a tenth of a millisecond: `0.4 ms`, `39.1 ms`.
+/// Short duration, to a tenth of a millisecond: `0.4 ms`, `39.1 ms`.
 pub(super) fn fine(time: std::time::Duration) -> String {
     let tenths = time.as_micros() / 100;
     format!("{}.{} ms", tenths / 10, tenths % 10)
 }
 
-/// In the largest unit that fits, to the nearest: `3s`, `12m`, `5h`, `30d`.
+/// Duration in the largest unit that fits, rounded: `3s`, `12m`, `5h`, `30d`.
 pub(super) fn span(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
@@ -50,7 +50,7 @@ pub(super) fn span(millis: u64) -> String {
     )
 }
 
-/// In the two largest units: `3h 12m`, `12m 5s`, `1.2s`, `90ms`.
+/// Duration in the two largest units: `3h 12m`, `12m 5s`, `1.2s`, `90ms`.
 pub(super) fn duration(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
@@ -96,7 +96,7 @@ pub(super) fn dollars(micros: u64) -> String {
     format!("${}.{:0decimals$}", count(rounded / whole), rounded % whole)
 }
 
-/// What is known of it: time, tokens, dollars.
+/// Known savings: time, tokens, dollars.
 pub(super) fn saved(saved: Saved) -> Vec<String> {
     let Saved { millis, input_tokens, output_tokens, micro_dollars } = saved;
     let all_tokens = input_tokens.saturating_add(output_tokens);
@@ -113,7 +113,7 @@ pub(super) fn saved(saved: Saved) -> Vec<String> {
     parts
 }
 
-/// The most telling of it: dollars if they are known, else time, else tokens.
+/// The most important savings: dollars and time if known, else time, else tokens.
 pub(super) fn briefly_saved(sums: Saved) -> String {
     let Saved { millis, micro_dollars, .. } = sums;
     let only = match (micro_dollars, millis) {

@@ -7,7 +7,7 @@ use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-/// More than anything that is sensibly kept.
+/// Maximum input size.
 const MAX_LEN: u64 = 1 << 30;
 
 /// `TEXT|@FILE|-`, where `-` is stdin; `flag` names it in errors.
@@ -41,13 +41,13 @@ pub(super) fn file_up_to(limit: u64, flag: &str, path: &Path) -> Result<Vec<u8>>
     fsx::read_limited(path, limit).map_err(|error| error.context(flag))
 }
 
-/// The kind of error for a value that is none: wrong usage where it was typed, and invalid
-/// content where it was read from a file or from stdin.
+/// Error kind for an invalid value: wrong usage if it was typed, invalid content if it was read
+/// from a file or from stdin.
 pub(super) fn invalid_kind(given: &str) -> ErrorKind {
     if given == "-" || given.starts_with('@') { ErrorKind::Invalid } else { ErrorKind::Usage }
 }
 
-/// Words that say something, joined.
+/// Joins words; an error if there is no text.
 pub(super) fn sentence(words: &[String]) -> Result<String> {
     let text = words.join(" ");
     if text.trim().is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn sentence(words: &[String]) -> Result<String> {
     Ok(text)
 }
 
-/// What must be text.
+/// Decodes UTF-8; `flag` names the value in errors.
 pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("{flag} is not valid UTF-8")).with_source(error)

@@ -1,4 +1,4 @@
-//! Keeping in step what Claude Code reads by itself.
+//! Keeps the mirrors in step: rules and skills that Claude Code reads by itself.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::config::{ClientDirs, Overrides, Settings};
 use crate::mirror::{self, Ground, Mirror, Report, Wants, Why};
 
 impl App {
-    /// Brings a project in step, as the configuration has it.
+    /// Syncs the mirrors of a project, as configured.
     pub(super) fn sync_mirrors(&self, project: &Project, dry: bool) -> Result<Report> {
         if !dry && self.settings.mirror.is_any() {
-            // By its name its files are found again.
+            // The record is needed to find its files again.
             self.record_project(project);
         }
         let Settings { home, cwd, mirror, users_mirror, .. } = &self.settings;
@@ -26,27 +26,26 @@ impl App {
         around.with_mirror(|mirror| mirror.sync())
     }
 
-    /// Memories of these scopes have changed: what was made of them is made anew. The change
-    /// itself is done, so that what goes wrong here is only told.
+    /// Updates the mirrors after notes of these scopes have changed. Failures are only reported:
+    /// the change itself is done.
     pub(super) fn refresh_mirrors(&self, changed: &[NoteScope]) {
         tell_refreshed(self.with_mirror(|mirror| mirror.refresh(changed)));
     }
 
-    /// As it is wanted now: a server may have been told otherwise when it started.
+    /// Uses the current configuration, which may have changed since a server started.
     pub(super) fn with_mirror<T>(&self, act: impl FnOnce(Mirror<'_>) -> Result<T>) -> Result<T> {
         let Settings { home, cwd, project, .. } = &self.settings;
         Around::now(home, cwd, project).with_mirror(act)
     }
 }
 
-/// The same for those who have no use for the rest of the configuration.
+/// Like [`App::refresh_mirrors`], for commands that load no settings.
 pub(super) fn refresh_mirrors(home: &Path, project: &Project, changed: &[NoteScope]) {
     let around = Around::now(home, project.root(), project);
     tell_refreshed(around.with_mirror(|mirror| mirror.refresh(changed)));
 }
 
-/// The configuration has changed: what the user does not want any more is taken out, in all
-/// projects.
+/// Removes what a changed configuration no longer wants, in all projects.
 pub(super) fn withdraw_unwanted() {
     let Ok(Settings { home, cwd, project, mirror, users_mirror, .. }) =
         Settings::load(&Overrides::default())
@@ -65,14 +64,14 @@ fn tell_refreshed(refreshed: Result<Report>) {
     }
 }
 
-/// Takes out everything, from everywhere.
+/// Removes all mirrors, in all projects.
 pub(super) fn withdraw(home: &Path, cwd: &Path, dry: bool) -> Report {
     let claude = ClientDirs::find(cwd).claude_code();
     let roots = || Names::read(home).all_roots().into_iter().chain([cwd.to_owned()]).collect();
     mirror::withdraw(Ground { home, claude: &claude, roots: &roots }, dry)
 }
 
-/// What a mirror needs.
+/// Inputs of a mirror.
 struct Around<'a> {
     home: &'a Path,
     cwd: &'a Path,
@@ -83,7 +82,7 @@ struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    /// With what the configuration says now; one that can't be read says no.
+    /// Loads the current configuration; an unreadable one wants no mirrors.
     fn now(home: &'a Path, cwd: &'a Path, project: &'a Project) -> Self {
         let settings = Settings::load(&Overrides::default()).ok();
         let said = settings.map(|settings| (settings.mirror, settings.users_mirror));
@@ -110,7 +109,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// What a person should know of.
+/// Warns about files that were left as they are, and about faults.
 pub(super) fn tell_problems(report: &Report) {
     for left in &report.left {
         let what = match left.why {
@@ -129,7 +128,7 @@ pub(super) fn tell_problems(report: &Report) {
     tell_faults(report);
 }
 
-/// What is still there after everything was to be taken out.
+/// Warns about what remains after a removal.
 pub(super) fn tell_leftovers(report: &Report) {
     for left in report.left.iter().filter(|left| left.why != Why::NotOurs) {
         ui::warn(format_args!(

@@ -40,7 +40,7 @@ struct Cli {
     command: Command,
 }
 
-/// What a command has to say to a script.
+/// Answer of a command to a script, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     /// Done, or a hit.
@@ -49,11 +49,11 @@ enum Answer {
     No,
     /// The configuration that was asked about is wrong.
     Unsound,
-    /// Whatever the command that was run has said.
+    /// The exit code of the command that was run.
     Exit(i32),
 }
 
-/// How a command ends.
+/// Result of running a command.
 type Ended = Result<Answer, Failure>;
 
 /// Runs the command that `args` spell, and returns the exit code.
@@ -97,14 +97,13 @@ fn exit_code(ended: Ended, keeps: Keeps) -> i32 {
     }
 }
 
-/// A limit on the size of files makes a write fail, and does not end us: what can't be
-/// written down is only not kept. Commands that we start have what is usual again.
+/// Makes a limit on the size of files fail the write instead of killing us. Commands that we start
+/// get the default back.
 fn outlive_file_limits() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// What wrong usage exits with. Where the exit code is the command's, ours are
-/// apart from it; and a hook is never in the way.
+/// Exit code for wrong usage. `exec` has one apart from its commands' own; a hook must never fail.
 fn wrong_usage(args: &[OsString]) -> i32 {
     match args.get(1).and_then(|command| command.to_str()) {
         Some("exec") => exec::FAILED,
@@ -130,7 +129,7 @@ Others: exec, explain and early-exit have some of their own (see their help); ho
 
 `recoup help COMMAND` tells more about a command, `recoup config env` lists environment variables.";
 
-/// The commands as `recoup --help` shows them, by what people want.
+/// Groups of commands in `recoup --help`.
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "doctor", "uninstall", "tour"]),
     ("Never pay twice", &["exec", "cache", "explain", "stats", "watch", "condense", "early-exit"]),

@@ -1,5 +1,5 @@
-//! The names of projects: entries know only ids. The registry in `~/.recoup/projects/` has
-//! the path of a root for each.
+//! Names of projects: entries know only ids. The registry in `~/.recoup/projects/` has the path of
+//! a root for each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::project::ProjectRegistry;
 use recoup_core::key::Scope;
 
-/// What people call the scopes that are projects.
+/// Display names of scopes that are projects.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     roots: BTreeMap<String, String>,
 }
 
 impl Names {
-    /// All that are known.
+    /// Reads all known projects.
     pub(super) fn read(home: &Path) -> Self {
         let noted = ProjectRegistry::below(home).all().into_iter();
         let named = noted.filter(|(_, note)| !note.root.is_empty());
@@ -22,7 +22,7 @@ impl Names {
         Self { roots }
     }
 
-    /// Where they all are, or were.
+    /// Roots of all known projects; some may be gone.
     pub(super) fn all_roots(&self) -> Vec<PathBuf> {
         self.roots.values().map(PathBuf::from).collect()
     }
@@ -32,8 +32,8 @@ impl Names {
         self.roots.get(scope.as_str()).map(String::as_str)
     }
 
-    /// The last part of its root; with its parent, where two would be called the
-    /// same. What is no project has its own name.
+    /// Display name: the last component of the project's root, with its parent if that is
+    /// ambiguous. Other scopes have their own name.
     pub(super) fn of(&self, scope: &Scope) -> String {
         let Some(root) = self.root(scope) else { return short(scope) };
         let last = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();

@@ -1,4 +1,4 @@
-//! What an agent is told that works here.
+//! Rules that agents in this project are given.
 
 use recoup_core::Result;
 use recoup_core::base::text::shortened;
@@ -11,22 +11,21 @@ use super::app::App;
 use crate::config::ClientDirs;
 use crate::exec::Program;
 
-/// Room for all rules. Those that do not fit into the text at the beginning of a session
-/// may still be given at a prompt, so that every one of them counts.
+/// Budget for all rules: those that do not fit at the start of a session may still be given at a
+/// prompt, so all of them count.
 const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
 
-/// As much of a rule as names it, in characters.
+/// Length of a rule's name, in characters.
 const NAMED: usize = 80;
 
 impl App {
-    /// The rules of this project and of all, as a session begins with them; none where
-    /// there are none.
+    /// The rules of this project and universal ones, as a session begins with them.
     pub(super) fn rules(&self, budget: Budget) -> Result<Option<Block>> {
         self.memory().block(&self.settings.project, budget)
     }
 
-    /// What a program tells its agent through our hooks, or from what we sync, for its key; none for all others,
-    /// of which nothing but the name is looked at.
+    /// Rules that a program gives its agent through our hooks or mirrors, for its key; none for
+    /// other programs, which are known by their names.
     pub(super) fn rules_told_by(&self, program: &Program) -> Result<Option<Rules>> {
         let clients = Client::of_command(program.file(), &program.words());
         if clients.is_empty() {
@@ -35,7 +34,7 @@ impl App {
         let (root, cwd) = (self.settings.project.root(), &self.settings.cwd);
         let dirs = ClientDirs::find(cwd);
         let places = dirs.in_project(root, cwd);
-        // What is synced is read by the client itself.
+        // The client itself reads the mirrors.
         let reads = |client| client == Client::ClaudeCode && self.settings.mirror.is_any();
         if !clients.into_iter().any(|client| reads(client) || has_our_hooks(client, &places)) {
             return Ok(None);
@@ -46,8 +45,7 @@ impl App {
         Ok(Some(Rules { digest: told(all.as_ref(), start.as_ref()), rules }))
     }
 
-    /// The beginning of what a rule says, as memory has it now; none where it is not known
-    /// here, or not any more.
+    /// Looks up the beginning of a rule's current text by its id.
     pub(super) fn rule_names(&self) -> impl Fn(&str) -> Option<String> {
         let memory = self.memory();
         move |id| {

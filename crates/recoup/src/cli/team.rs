@@ -1,4 +1,4 @@
-//! The team's rules as people and programs are told about them.
+//! Changes of the team's rules, as text and as JSON.
 
 use recoup_core::memory::NoteKind;
 use recoup_core::memory::team::{Diff, Rule};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::ui;
 
-/// A rule.
+/// A rule in the `--json` output.
 #[derive(Debug, Serialize)]
 pub(super) struct Told {
     kind: NoteKind,
@@ -15,7 +15,7 @@ pub(super) struct Told {
     topic: Option<String>,
 }
 
-/// What is different.
+/// Differences between two versions of the team's rules.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Changes {
     added: Vec<Told>,
@@ -50,7 +50,7 @@ impl Changes {
     }
 }
 
-/// One line for each rule that is different.
+/// Prints one line for each rule that is different.
 pub(super) fn tell(diff: &Diff) {
     for rule in &diff.added {
         ui::say(format_args!("  + {}", line(rule)));
@@ -69,7 +69,7 @@ pub(super) fn tell(diff: &Diff) {
     }
 }
 
-/// Everything that counts about a rule.
+/// One-line description of a rule.
 fn line(rule: &Rule) -> String {
     let Rule { kind, text, paths, topic } = rule;
     let paths = paths.as_ref().map_or_else(String::new, |glob| format!(" [only for {glob}]"));

@@ -1,5 +1,5 @@
-//! The only place that prints. Data goes to stdout and nothing else does;
-//! what is for people goes to stderr, with colours where a terminal shows them.
+//! The only place that prints. Data goes to stdout; messages for people go to stderr, with colours
+//! on a terminal.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
 
 use std::borrow::Cow;
@@ -35,14 +35,14 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// More of one line of a file is not shown, but counted. Whoever agrees to a change has to see it:
-/// minified settings have all of it on one line.
+/// Maximum width of a diff's line. The user agrees to what is shown, and minified settings have all
+/// of it on one line.
 const WIDEST: usize = 20_000;
 
 /// Rows of a list that a terminal shows unless the user asks for more.
 pub(super) const PAGE_ROWS: usize = 50;
 
-/// Bytes for a script, as they are.
+/// Writes bytes to stdout unchanged.
 pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let all = pieces.iter().try_for_each(|piece| out.write_all(piece));
@@ -52,14 +52,14 @@ pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
 fn written(done: io::Result<()>) -> Result<(), Failure> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        // Whatever is wrong there is no fault of a store, and has no remedy of one.
+        // Not a store's fault, so without a store's remedy.
         done => done.map_err(|error| {
             Error::new(ErrorKind::Io, "writing to stdout").with_source(error).into()
         }),
     }
 }
 
-/// A stored body, byte for byte, and a newline.
+/// Writes a stored body and a newline to stdout.
 pub(super) fn body(body: &Body) -> Result<(), Failure> {
     match body {
         Body::Whole(bytes) => data(&[bytes, b"\n"]),
@@ -67,7 +67,7 @@ pub(super) fn body(body: &Body) -> Result<(), Failure> {
     }
 }
 
-/// Stops reading when whoever reads our output does.
+/// Copies chunks to stdout; stops reading when the reader is gone.
 fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
     let mut failed = None;
     let read = chunks.each(&mut |chunk| {
@@ -79,12 +79,12 @@ fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
     failed.map_or_else(|| Ok(read?), Err)
 }
 
-/// A line for a script.
+/// Prints a line to stdout.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
     data(&[format!("{text}\n").as_bytes()])
 }
 
-/// JSON for a script: two spaces, as people can read it too.
+/// Prints indented JSON to stdout.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&[&written_out(serde_json::to_vec_pretty(value))?, b"\n"])
 }
@@ -92,7 +92,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// Writes one element of a JSON array.
 pub(super) type JsonElement<'a, T> = dyn FnMut(&T) -> Result<(), Failure> + 'a;
 
-/// A JSON array for a script, as [`json`] writes one, element by element.
+/// Prints a JSON array like [`json`], element by element.
 pub(super) fn json_list<T: Serialize>(
     produce: impl FnOnce(&mut JsonElement<'_, T>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -113,12 +113,12 @@ pub(super) fn json_list<T: Serialize>(
     written(out.write_all(b"\n").and_then(|()| out.flush()))
 }
 
-/// JSON for a script on one line.
+/// Prints JSON on one line to stdout.
 pub(super) fn compact_json(value: &impl Serialize) -> Result<(), Failure> {
     data(&[&written_out(serde_json::to_vec(value))?, b"\n"])
 }
 
-/// JSON has no way to say a path that is no UTF-8.
+/// Explains why a value can't be JSON: a path in it is not UTF-8.
 fn written_out(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
     json.map_err(|error| {
         let message = "this can't be told as JSON: a path in it is no UTF-8; ask without --json";
@@ -126,7 +126,7 @@ fn written_out(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// A path as JSON can tell it, also where it is no UTF-8.
+/// Serializes paths lossily, because JSON must be UTF-8.
 pub(super) fn shown_paths<S: Serializer>(
     paths: &[PathBuf],
     serializer: S,
@@ -134,13 +134,13 @@ pub(super) fn shown_paths<S: Serializer>(
     serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }
 
-/// A text for people on stdout, with colours where it is a terminal.
+/// Prints styled text to stdout; colours only on a terminal.
 pub(super) fn picture(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What changes in a file, as `diff -u` writes it, with its lines in colours.
+/// Prints a unified diff with coloured lines.
 pub(super) fn diff(text: &str) -> Result<(), Failure> {
     let coloured = |line: &str| {
         let style = match line.as_bytes() {
@@ -159,19 +159,19 @@ pub(super) fn diff(text: &str) -> Result<(), Failure> {
     picture(&text.lines().map(coloured).collect::<String>())
 }
 
-/// Waits for so long, or until whoever reads our output is gone; says whether they are.
+/// Waits for `time`, or until the reader of stdout is gone; true if it is gone.
 pub(super) fn reader_leaves_within(time: Duration) -> bool {
     let out = io::stdout();
     let mut watched = [PollFd::new(&out, PollFlags::empty())];
     let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
-    // What can't be watched is not waited for any shorter.
+    // If stdout can't be polled, its reader counts as present.
     match poll(&mut watched, Some(&time)) {
         Ok(count) => count > 0 && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
         Err(_) => false,
     }
 }
 
-/// Rows under headings, as wide as the terminal allows.
+/// Prints rows under headings, as wide as the terminal allows.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     line(arranged(headings, rows).trim_fmt())
 }
@@ -191,12 +191,12 @@ fn arranged(headings: &[&str], rows: &[Vec<String>]) -> Table {
 /// Spaces between two columns.
 const GAP: u16 = 2;
 
-/// The fewest columns of a terminal that are left to the text of a list.
+/// Minimum width of the text column of a list.
 const LEAST_TEXT: u16 = 20;
 
-/// A list of things under headings, of which the first is what they are called and the last is
-/// text. A name stays whole, so that it can be copied: where the terminal is narrow the text is
-/// wrapped, and then columns between the two are left out, from the right.
+/// Prints a list whose first column is a name and whose last column is text. Names stay whole, so
+/// that they can be copied: on a narrow terminal the text is wrapped, then columns in between are
+/// left out, from the right.
 fn list(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut table = arranged(headings, rows);
     let Some(room) = table.width() else { return line(table.trim_fmt()) };
@@ -227,8 +227,8 @@ fn column_widths(headings: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
     headings.iter().enumerate().map(widest).collect()
 }
 
-/// Rows of a list as they come. The first ones make the widths; a list of no more than these
-/// fits the terminal.
+/// Streaming list. The first rows determine the widths; a list of no more rows is fitted to the
+/// terminal.
 pub(super) struct RowStream {
     headings: &'static [&'static str],
     first: Vec<Vec<String>>,
@@ -237,7 +237,7 @@ pub(super) struct RowStream {
 }
 
 impl RowStream {
-    /// The rows that the widths are made from.
+    /// Number of rows that determine the widths.
     const FIRST: usize = 1_000;
 
     pub(super) fn new(headings: &'static [&'static str]) -> Self {
@@ -280,39 +280,37 @@ impl RowStream {
     }
 }
 
-/// Names and what they stand for, one on each line.
+/// Prints names and values, one pair on each line.
 pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), Failure> {
     let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let row = |(name, value): &(&str, String)| format!("{name:<width$}  {}\n", printable(value));
     data(&[fields.iter().map(row).collect::<String>().as_bytes()])
 }
 
-/// One line for a person.
+/// Prints a line for people to stderr.
 pub(super) fn say(text: impl Display) {
     person(&printable(&text.to_string()));
 }
 
-/// One line for a person who wants to know more than the exit code.
+/// Prints a dimmed line for people to stderr.
 pub(super) fn aside(text: impl Display) {
     person(&format!("{DIM}{}{DIM:#}", printable(&text.to_string())));
 }
 
-/// Something that the work survived.
 pub(super) fn warn(text: impl Display) {
     labelled(YELLOW, "warning", &text.to_string());
 }
 
-/// Something that it did not.
 pub(super) fn error(text: impl Display) {
     labelled(RED, "error", &text.to_string());
 }
 
-/// What to do about it.
+/// Prints a remedy.
 pub(super) fn hint(text: impl Display) {
     labelled(CYAN, "hint", &text.to_string());
 }
 
-/// Help, the version, or what was wrong with the arguments.
+/// Prints help, the version or a usage error; returns the exit code.
 pub(super) fn usage(error: &clap::Error, wrong: i32) -> i32 {
     // A closed pipe is the reader's choice.
     let _ = error.print();
@@ -324,12 +322,12 @@ pub(super) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether there is a person to answer.
+/// True if stdin is a terminal, so that a person can answer.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks on a terminal; a script that can't answer has meant it.
+/// Asks a yes-or-no question; true if there is no terminal.
 pub(super) fn confirm(question: impl Display) -> bool {
     if !can_ask() {
         return true;
@@ -346,14 +344,14 @@ fn labelled(style: Style, label: &str, text: &str) {
     person(&format!("{style}{label}:{style:#} {}", printable(text)));
 }
 
-/// Shows how far long work has come, on a terminal, once it turns out to be long.
+/// Progress bar on a terminal, once work turns out to be long.
 pub(super) struct Progress {
     doing: &'static str,
     started: Deadline,
     bar: Option<ProgressBar>,
 }
 
-/// What takes less is over before anyone could read about it.
+/// Delay before the progress bar appears.
 const LONG: Duration = Duration::from_millis(500);
 
 impl Progress {
@@ -384,27 +382,27 @@ fn bar_style() -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A person who closed their end does not hear us; that is no failure of ours.
+/// Best effort: a closed stderr is no failure.
 fn person(text: &str) {
     let name = if SIGNED.load(Ordering::Relaxed) { "recoup: " } else { "" };
     let _ = writeln!(anstream::stderr().lock(), "{name}{text}");
 }
 
-/// Whether each line says whose it is.
+/// True if each line is prefixed with the program's name.
 static SIGNED: AtomicBool = AtomicBool::new(false);
 
-/// From now on each line for people says that it is ours: another program
-/// speaks on the same streams.
+/// Prefixes all further lines for people with the program's name: another program writes to the
+/// same streams.
 pub(super) fn sign_lines() {
     SIGNED.store(true, Ordering::Relaxed);
 }
 
-/// Both streams as they are, for the output of another program.
+/// Raw stdout and stderr, for the output of another program.
 pub(super) fn outlets() -> Outlets {
     Outlets { out: rustix::stdio::stdout(), err: rustix::stdio::stderr() }
 }
 
-/// Both ends of a client that talks to us on stdin and stdout.
+/// Stdin and stdout of an MCP client.
 pub(super) fn streams() -> Streams {
     Streams {
         input: Box::new(io::stdin()),
@@ -413,8 +411,8 @@ pub(super) fn streams() -> Streams {
     }
 }
 
-/// Returns a text on one line, with everything escaped that a terminal would obey or that nobody
-/// sees: names and previews come from files and agents.
+/// Returns a text on one line, with everything escaped that controls a terminal or is invisible:
+/// names and previews come from files and agents.
 pub(in crate::cli) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
@@ -434,7 +432,7 @@ pub(in crate::cli) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same, in so many columns at most.
+/// Like [`printable`], shortened to at most `width` columns.
 pub(super) fn fitted(text: &str, width: usize) -> String {
     let text = printable(text);
     if text.width() <= width {
@@ -449,20 +447,19 @@ pub(super) fn fitted(text: &str, width: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// The same in exactly so many columns.
+/// Like [`fitted`], padded to exactly `width` columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     let text = fitted(text, width);
     let missing = width.saturating_sub(text.width());
     text + &" ".repeat(missing)
 }
 
-/// True for control characters, those that turn the direction of what follows, and all others that
-/// take no room.
+/// True for control characters, changes of text direction, and all others without width.
 fn is_invisible(c: char) -> bool {
     is_unseen(c) || is_joining(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// True for what emoji and some scripts have between, or behind, their own characters.
+/// True for joiners and variation selectors of emoji and some scripts.
 fn is_joining(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}') || is_variation(c)
 }

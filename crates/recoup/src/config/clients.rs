@@ -1,5 +1,4 @@
-//! Where the programs that run agents keep their settings: asked for only when such a
-//! program is run.
+//! Directories in which clients keep their settings; looked up only by commands that need them.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +17,7 @@ pub(crate) struct ClientDirs {
 }
 
 impl ClientDirs {
-    /// As a client has them that is started in `cwd`.
+    /// Finds the directories of a client that is started in `cwd`.
     pub(crate) fn find(cwd: &Path) -> Self {
         let home = env::user_home().unwrap_or_default();
         let moved = |variable| {
@@ -43,7 +42,7 @@ impl ClientDirs {
         self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 
-    /// The same with those of a project.
+    /// Directories of the user's and the project's settings.
     pub(crate) fn in_project<'a>(&'a self, root: &'a Path, cwd: &'a Path) -> hooked::Places<'a> {
         hooked::Places {
             cwd: Some(cwd),
@@ -54,8 +53,7 @@ impl ClientDirs {
         }
     }
 
-    /// Everything that is looked at and written when we are hooked into clients, with our
-    /// own directory in `own`.
+    /// All paths that an installation reads and writes, with our own directory in `own`.
     pub(crate) fn for_install(&self, own: &Path, root: &Path) -> install::Places {
         let of_home = |moved: &Option<PathBuf>, usual: &str| {
             moved.clone().unwrap_or_else(|| self.home.join(usual))

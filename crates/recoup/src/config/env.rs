@@ -13,12 +13,12 @@ use recoup_core::{Error, Result};
 
 use crate::llm::{ApiKey, Provider, Proxy};
 
-/// A variable that means something to us.
+/// An environment variable that Recoup reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvVar {
     /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Description for the user.
     pub meaning: &'static str,
 }
 
@@ -109,11 +109,10 @@ pub(super) const CAPTURE_HEADLESS: EnvVar = var(
 );
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
-/// What our own processes tell each other: the entries that those above us are
-/// working on. Nobody else sets it.
+/// Set only by our own processes for their children: the entries that they are working on.
 const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
 
-/// All of them, for people.
+/// All documented variables.
 pub const VARIABLES: [EnvVar; 44] = [
     RECOUP_HOME,
     STORE,
@@ -161,17 +160,17 @@ pub const VARIABLES: [EnvVar; 44] = [
     NO_COLOR,
 ];
 
-/// A path; an empty value is none.
+/// The variable as a path; none if empty.
 pub(super) fn path(variable: &EnvVar) -> Option<PathBuf> {
     std::env::var_os(variable.name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The user's home, as other programs find it: without the variable the system knows.
+/// The user's home as other programs find it: without the variable, from the system.
 pub(super) fn user_home() -> Option<PathBuf> {
     path(&HOME).or_else(std::env::home_dir).filter(|home| !home.as_os_str().is_empty())
 }
 
-/// Text; an empty value is none.
+/// The variable as text; none if empty.
 pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
     match std::env::var_os(variable.name).filter(|value| !value.is_empty()) {
         None => Ok(None),
@@ -182,13 +181,13 @@ pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
     }
 }
 
-/// A variable that a configuration file names as `${NAME}`, be it empty; none
-/// when it is not set, or is no text.
+/// The value of a variable that a configuration file names as `${NAME}`, possibly empty; none if it
+/// is unset or not UTF-8.
 pub(super) fn named(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// A variable that the user named on the command line, as it is.
+/// The unchanged value of a variable that the user named on the command line.
 pub(crate) fn verbatim(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
@@ -198,27 +197,27 @@ pub(crate) fn mcp_token() -> Result<Option<String>> {
     text(&MCP_TOKEN)
 }
 
-/// The names of our variables that are set; nothing of their values.
+/// Names of our variables that are set, without values.
 pub(crate) fn set_variables() -> Vec<&'static str> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     VARIABLES.iter().map(|variable| variable.name).filter(is_set).collect()
 }
 
-/// The variables whose values must not be kept, if their names are any sign.
+/// Values of variables that must not be stored, judging by their names.
 pub(crate) fn credentials() -> Values {
     let bytes = |(name, value): (OsString, OsString)| (name.into_vec(), value.into_vec());
     Values::of_credentials(std::env::vars_os().map(bytes))
 }
 
-/// Whether somebody who started us is working on that, and would wait for himself; else
-/// the variable that says so to those whom we start.
+/// Returns the variable to set for children that work on `id`; none if a parent process already
+/// works on it, and waiting for it would be a deadlock.
 pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
     let others = std::env::var(WORKING_ON.name).unwrap_or_default();
     let known = others.split_whitespace().any(|other| other == id);
     (!known).then(|| (WORKING_ON.name, format!("{others} {id}").trim_start().to_owned()))
 }
 
-/// The variable that has a provider's key, unless the user names another.
+/// The default variable for a provider's key.
 pub(super) fn key_variable(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => ANTHROPIC_API_KEY.name,
@@ -226,8 +225,7 @@ pub(super) fn key_variable(provider: Provider) -> &'static str {
     }
 }
 
-/// The key in that variable: none where it is not set, an error that does not repeat it
-/// where it is none.
+/// The key in that variable: none if unset, an error that does not repeat the value if malformed.
 pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
     let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
         return Ok(None);
@@ -237,8 +235,7 @@ pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
     key.map(Some).ok_or_else(wrong)
 }
 
-/// The proxy for what is encrypted, in the variables that everybody uses for it; those in
-/// small letters count first, as with curl.
+/// The HTTPS proxy from the usual variables; lower case takes precedence, as with curl.
 pub(super) fn proxy() -> Option<Proxy> {
     let first = |names: &[&str]| {
         let text = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -248,22 +245,22 @@ pub(super) fn proxy() -> Option<Proxy> {
     Some(Proxy { url, except: first(&["no_proxy", NO_PROXY.name]) })
 }
 
-/// How Claude Code was started, as it tells those whom it starts.
+/// How Claude Code was started, as it tells its child processes.
 pub(crate) fn claude_code_entrypoint() -> Option<String> {
     named("CLAUDE_CODE_ENTRYPOINT")
 }
 
-/// Where programs keep their settings, if that was moved. What is not absolute does not count.
+/// The XDG configuration directory, if set. A relative path does not count.
 pub(super) fn config_home() -> Option<PathBuf> {
     path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())
 }
 
-/// Everything that is set: what is not for those whom we start has to be found first.
+/// The whole environment, to find variables that children must not inherit.
 pub(crate) fn all() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os()
 }
 
-/// Where programs are looked for, by us as by everybody.
+/// The PATH.
 pub(crate) fn search_path() -> Option<OsString> {
     verbatim("PATH")
 }

@@ -1,11 +1,10 @@
-//! `${NAME}` in the strings of a file. Only for files whose author may decide
-//! which variables are read: the user, and repositories that the user trusts.
+//! Expands `${NAME}` in strings of files whose author may decide which variables are read: the
+//! user, and repositories that the user trusts.
 
 use super::env;
 use super::given::Raw;
 
-/// `raw` with its variables in place, or what is wrong with them; none where it
-/// names none.
+/// `raw` with its variables expanded, or why that fails; none if it has no variables.
 pub(super) fn expanded(raw: &Raw) -> Result<Option<Raw>, String> {
     if !raw.names_variables() {
         return Ok(None);

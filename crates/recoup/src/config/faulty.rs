@@ -1,6 +1,6 @@
-//! Going on without what is faulty. A repository's file with a problem is left out as a
-//! whole, with a warning: whoever changes a repository must not be able to stop the user's
-//! commands. Commands that protect the user go on without the user's own file as well.
+//! Continues without faulty configuration. A repository's file with a problem is ignored whole,
+//! with a warning: a change in a repository must not stop the user's commands. Commands that
+//! protect the user continue without the user's own file as well.
 
 use super::gather::Gathered;
 use super::given::{Given, Standing};
@@ -9,7 +9,7 @@ use super::origin::{File, Layer, Origin};
 use super::problem::Problem;
 
 impl Gathered {
-    /// Leaves out those of these files that have a problem.
+    /// Drops those of these files that have a problem.
     pub(super) fn leave_out_faulty(&mut self, files: &[File]) {
         for file in files {
             let is_in = |given: &Given| matches!(&given.origin, Origin::File { file: it, .. } if it == file);
@@ -33,7 +33,7 @@ impl Gathered {
         }
     }
 
-    /// Leaves out everything that has a problem, but for flags.
+    /// Drops everything that has a problem, except flags.
     pub(super) fn leave_out_all_faulty(&mut self) {
         self.leave_out_faulty(&[File::User]);
         let is_variable = |layer: Layer| matches!(layer, Layer::PeerVariable | Layer::Variable);
@@ -49,7 +49,7 @@ impl Gathered {
         }
     }
 
-    /// One warning for each file or variable that is left out.
+    /// One warning for each file or variable that was dropped.
     pub(crate) fn left_out_warnings(&self) -> Vec<String> {
         let mut problems: Vec<&Problem> = self.left_out.iter().collect();
         problems.sort_by_key(|problem| problem.order);
@@ -66,7 +66,7 @@ impl Gathered {
             .collect()
     }
 
-    /// The problem with a value that counts, if there is one.
+    /// The problem with a value that counts, if it has one.
     fn fault_of(&self, given: &Given) -> Option<Problem> {
         let key = KEYS.iter().find(|key| key.info().name == given.key.name)?;
         let counts = given.standing == Standing::Counts;
@@ -74,7 +74,7 @@ impl Gathered {
     }
 }
 
-/// The warning about a file, or a variable, that is ignored because of this problem.
+/// The warning that a file or variable is ignored because of this problem.
 fn ignoring(problem: &Problem) -> String {
     let Problem { place, message, order: (_, file, _) } = problem;
     if file.is_none() {

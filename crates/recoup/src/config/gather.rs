@@ -1,5 +1,5 @@
-//! Everything that has a say, collected and not yet judged: what is built in,
-//! files, variables, flags. No side effects, no other process, nothing read twice.
+//! Collects values from all layers, not yet resolved: defaults, files, variables, flags. No side
+//! effects, no other process, nothing read twice.
 
 use std::path::Path;
 
@@ -19,31 +19,31 @@ use super::problem::Problem;
 use super::trust::{Ledger, Verdict};
 use super::{Overrides, env, files};
 
-/// What was said.
+/// All configured values and their problems.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) places: Places,
     pub(crate) project: Project,
-    /// The weakest first.
+    /// Weakest first.
     pub(super) givens: Vec<Given>,
     pub(crate) problems: Vec<Problem>,
-    /// Problems with what was left out because of them.
+    /// Problems of values that were dropped because of them.
     pub(crate) left_out: Vec<Problem>,
-    /// The user's own.
+    /// The user's own prices.
     pub(super) prices: Vec<(String, Price)>,
-    /// Files of the repository that say what needs trust.
+    /// Files of the repository with values that need trust.
     pub(crate) delicate: Vec<Delicate>,
-    /// Why it can't be told what is trusted, if so.
+    /// Why the trust store cannot be read, if so.
     pub(super) no_ledger: Option<String>,
 }
 
-/// A file of the repository that says what needs trust.
+/// A file of the repository with values that need trust.
 #[derive(Debug)]
 pub(crate) struct Delicate {
     pub(crate) file: File,
     pub(crate) text: String,
     pub(crate) verdict: Verdict,
-    /// What needs trust in it: names and values, as they are written.
+    /// Values that need trust: names and values, as written.
     pub(crate) says: Vec<(String, String)>,
 }
 
@@ -109,8 +109,8 @@ impl Gathered {
         }
     }
 
-    /// A repository's limits are for its own entries, not for anyone else's: those
-    /// in its scope, and those in a store inside it that is a scope of its own.
+    /// Restricts a repository's limits to its own entries: those in its scope, and those in a store
+    /// inside it that is a scope of its own.
     pub(super) fn set_scope(&mut self, scope: &Scope, store: Option<&StoreUrl>) {
         let inside = |path: &Path| path.starts_with(self.project.root());
         let own_store =
@@ -128,7 +128,7 @@ impl Gathered {
         }
     }
 
-    /// Changes what counts for a key of which nobody has said anything.
+    /// Changes the default of a key.
     pub(super) fn set_built_in(&mut self, name: &str, value: &str) {
         let is_meant = |given: &&mut Given| given.key.name == name && given.is_built_in();
         if let Some(given) = self.givens.iter_mut().find(is_meant) {
@@ -136,8 +136,8 @@ impl Gathered {
         }
     }
 
-    /// Where a relative path starts that was said there: a file's own directory,
-    /// or where the command was started.
+    /// The base of relative paths from that origin: a file's own directory, or the working
+    /// directory.
     pub(super) fn base(&self, origin: &Origin) -> &Path {
         match origin {
             Origin::BuiltIn | Origin::File { file: File::User, .. } => &self.places.home,
@@ -147,7 +147,7 @@ impl Gathered {
     }
 }
 
-/// Decides what of a file counts, and remembers what needs trust in it.
+/// Decides which values of a file count, and records those that need trust.
 fn judged(
     file: File,
     text: String,
@@ -188,10 +188,10 @@ fn counts(key: &'static Info, raw: Raw, origin: Origin) -> Given {
     Given { key, raw, origin, standing: Standing::Counts }
 }
 
-/// What to make of a variable's text.
+/// Converts a variable's text to a raw value.
 type Reading = fn(String) -> Raw;
 
-/// One variable of another program means something else than ours.
+/// One variable of another program has another unit than ours.
 fn reading(variable: EnvVar) -> Reading {
     if variable == env::LOA_TTL_DAYS { Raw::Days } else { Raw::Word }
 }

@@ -1,5 +1,4 @@
-//! A value as it was given, before anything is made of it: what it says, for
-//! which key, where, and whether it counts.
+//! A configured value before it is parsed: its key, raw value, origin, and whether it counts.
 
 use recoup_core::base::project::{Project, ProjectStanding};
 use recoup_core::store::without_credentials;
@@ -10,7 +9,7 @@ use super::keys::{Info, Repository};
 use super::origin::Origin;
 use super::redis::RedisBlock;
 
-/// One value for one key from one place.
+/// One value for one key from one origin.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) key: &'static Info,
@@ -19,33 +18,33 @@ pub(crate) struct Given {
     pub(crate) standing: Standing,
 }
 
-/// What was written there.
+/// A value as it was written.
 #[derive(Debug, Clone)]
 pub(crate) enum Raw {
     Bool(bool),
     Number(Number),
     /// A string in a file, where types have to agree.
     Text(String),
-    /// A variable or a flag, which are nothing but text.
+    /// The text of a variable or a flag, which have no types.
     Word(String),
-    /// A number of days, from where a duration can't be given otherwise.
+    /// A number of days, from sources that cannot express another duration.
     Days(String),
     /// A Redis store, as another program's file describes it.
     Redis(Box<RedisBlock>),
 }
 
-/// Whether a value counts.
+/// Standing of a value: whether it counts, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Counts,
-    /// It came with a repository that the user has not trusted with such things.
+    /// From a repository that the user has not trusted.
     Untrusted,
-    /// A limit of a repository, and the entries are kept in another scope.
+    /// A repository's limit, while entries are stored in another scope.
     OtherScope,
 }
 
 impl Raw {
-    /// What a file says; none for what no key takes.
+    /// Converts a file's value; none for types that no key takes.
     pub(super) fn from_file(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(value) => Some(Self::Bool(*value)),
@@ -55,7 +54,7 @@ impl Raw {
         }
     }
 
-    /// Whether a file names variables in it.
+    /// True if the value contains variables to expand.
     pub(super) fn names_variables(&self) -> bool {
         match self {
             Self::Text(text) | Self::Days(text) => text.contains("${"),
@@ -64,7 +63,7 @@ impl Raw {
         }
     }
 
-    /// As it was written, for people, without passwords.
+    /// The value as written, for display, without passwords.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Bool(value) => value.to_string(),
@@ -77,13 +76,13 @@ impl Raw {
 }
 
 impl Given {
-    /// Whether nobody said it.
+    /// True if this is the default.
     pub(super) fn is_built_in(&self) -> bool {
         matches!(self.origin, Origin::BuiltIn)
     }
 
-    /// True if a repository may say this only with the user's consent: what is
-    /// stored where, which variables are read, and limits on what other clones have stored.
+    /// True if a repository may set this only with the user's consent: storage locations, variables
+    /// that are read, and limits on entries that other clones have stored.
     pub(crate) fn needs_trust(&self, project: &Project) -> bool {
         let alone =
             matches!(project.standing(), ProjectStanding::Own | ProjectStanding::Apart { .. });

@@ -1,4 +1,4 @@
-//! The model that memory asks: whether the user has agreed to it, and what it takes to ask.
+//! Settings of the judge: consent, and what is needed to ask the model.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use super::gather::Gathered;
 use super::{env, keys};
 use crate::llm::{ApiKey, BaseUrl, Endpoint, Provider};
 
-/// What was said about it.
+/// Settings of the judge.
 #[derive(Debug, Clone)]
 pub struct JudgeSettings {
-    /// The user has agreed.
+    /// True if the user has consented.
     pub enabled: bool,
-    /// Whose API it has.
+    /// API of the provider.
     pub provider: Provider,
-    /// Which model.
+    /// Name of the model.
     pub model: String,
-    /// Where it is.
+    /// Base URL of the API.
     pub url: BaseUrl,
-    /// The variable that has the key.
+    /// Environment variable that has the API key.
     pub key_env: String,
-    /// Tokens for each day.
+    /// Token budget for each day.
     pub daily_tokens: u64,
-    /// How long an answer may take.
+    /// Time limit for an answer.
     pub deadline: Duration,
 }
 
-/// Why nobody is asked.
+/// Reason for not asking the judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unready {
-    /// The user has not agreed, or not in this project.
+    /// The user has not consented, or not in this project.
     NotAgreed,
     /// The variable with the key is not set.
     NoKey(String),
@@ -47,7 +47,7 @@ impl fmt::Display for Unready {
 }
 
 impl JudgeSettings {
-    /// Who is asked. The key is looked for only where the user has agreed.
+    /// The endpoint to ask. The key is read only if the user has consented.
     pub fn endpoint(&self) -> Result<Result<Endpoint, Unready>> {
         if !self.enabled {
             return Ok(Err(Unready::NotAgreed));
@@ -59,7 +59,7 @@ impl JudgeSettings {
         Ok(Ok(self.addressed(key)))
     }
 
-    /// Who would be asked: for counting, and with nothing that could be sent.
+    /// The endpoint without a key: for accounting, not for requests.
     pub fn without_key(&self) -> Endpoint {
         self.addressed(None)
     }
@@ -78,7 +78,7 @@ impl JudgeSettings {
 
 impl Gathered {
     pub(super) fn judge(&mut self) -> Option<JudgeSettings> {
-        // All are read before any is asked for, so that every problem is found.
+        // Resolve all before the first `?`, so that every problem is found.
         let enabled = self.resolve(&keys::judge::ENABLED);
         let provider = self.resolve(&keys::judge::PROVIDER);
         let (model, url) = (self.resolve(&keys::judge::MODEL), self.resolve(&keys::judge::URL));

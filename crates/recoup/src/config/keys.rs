@@ -1,5 +1,5 @@
-//! The one table of keys. Reading files, variables, `config show`, and the table
-//! in docs/src/configuration.md (which a test compares) all come from here.
+//! The table of keys: the source for files, variables, `config show`, and the table in
+//! docs/src/configuration.md (which a test compares).
 
 pub(super) mod judge;
 pub(super) mod mirror;
@@ -18,7 +18,7 @@ use super::problem::Problem;
 use super::scope::ScopeChoice;
 use super::value::{self, Context, Megabytes};
 
-/// A key, and how its values are read and shown.
+/// A key, and how its values are parsed and shown.
 #[derive(Debug)]
 pub(super) struct Key<T> {
     pub(super) info: Info,
@@ -26,14 +26,14 @@ pub(super) struct Key<T> {
     pub(super) show: fn(&T) -> Value,
 }
 
-/// What is known about a key whatever its type.
+/// Properties of a key that do not depend on its type.
 #[derive(Debug)]
 pub(crate) struct Info {
-    /// As in a file, from the top.
+    /// Full name, as in a file.
     pub(crate) name: &'static str,
-    /// What it takes, as messages say it.
+    /// Accepted values, for messages.
     pub(crate) expected: &'static str,
-    /// As a variable would say it; none for what is unset.
+    /// Default, as text of a variable; none if unset.
     pub(crate) default: Option<&'static str>,
     pub(crate) meaning: &'static str,
     pub(crate) variable: EnvVar,
@@ -41,26 +41,25 @@ pub(crate) struct Info {
     pub(crate) repository: Repository,
 }
 
-/// What a file that comes with a repository may do with a key.
+/// Permission of a repository's file to set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repository {
     /// Set it.
     May,
-    /// Set it for its own project's entries; where clones share them, once the user has said
-    /// `recoup trust`.
+    /// Set it for its own project's entries; if clones share them, only after `recoup trust`.
     MayForItself,
-    /// Set it once the user has said `recoup trust`.
+    /// Set it after `recoup trust`.
     AfterTrust,
     /// Only switch it off.
     MaySwitchOff,
-    /// Nothing: it is the user's alone, and trust is not about it.
+    /// Nothing: only the user may set it, whatever is trusted.
     MayNot,
 }
 
-/// A key whose type does not matter.
+/// A key of any type.
 pub(crate) trait AnyKey: Sync {
     fn info(&self) -> &Info;
-    /// The value that `raw` amounts to.
+    /// Parses `raw` and returns the value for display.
     fn shown(&self, raw: &Raw, context: &Context<'_>) -> Result<Value, Problem>;
 }
 
@@ -74,7 +73,7 @@ impl<T> AnyKey for Key<T> {
     }
 }
 
-/// All of them, in the order in which people are shown them.
+/// All keys, in the order of display.
 pub(crate) static KEYS: [&dyn AnyKey; 29] = [
     &STORE,
     &SCOPE,

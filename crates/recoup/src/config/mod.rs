@@ -1,8 +1,7 @@
-//! What is meant, from what was said: built-in values, files, the environment,
-//! flags.
+//! Configuration from defaults, files, the environment and flags.
 //!
-//! `Gathered` is what was said, with its problems; [`Settings`] is what it
-//! amounts to, with nothing left to interpret. Loading has no side effects.
+//! `Gathered` has all values with their problems; [`Settings`] has the result, with nothing left to
+//! interpret. Loading has no side effects.
 
 mod clients;
 mod document;
@@ -50,12 +49,12 @@ pub(crate) use problem::Problem;
 pub use value::{Megabytes, megabytes_in_bytes};
 pub(crate) use value::{clients_in_words, peers_in_words};
 
-/// Whether there is a key of that name.
+/// True if there is a key of that name.
 pub(crate) fn knows(key: &str) -> bool {
     keys::find(key).is_some()
 }
 
-/// The project that the directory `start` belongs to, with the id that counts for it.
+/// The project that the directory `start` belongs to, with its registered ID.
 pub(crate) fn find_project(home: &Path, start: &Path) -> Result<Project> {
     let found = Project::find(start)?;
     let (clock, log) = (Arc::new(SystemClock), Arc::new(Log::below(home)));
@@ -64,12 +63,12 @@ pub(crate) fn find_project(home: &Path, start: &Path) -> Result<Project> {
     Ok(memory.settle_project(&ProjectRegistry::below(home), found))
 }
 
-/// What is wrong with the user's own file if it has this text; `shown` is what people call it.
+/// Problems that the user's own file would have with this text; messages call it `shown`.
 pub(crate) fn problems_of_user_file(text: &str, shown: &str) -> Vec<Problem> {
     files::of_text(File::User, text.to_owned(), shown).problems
 }
 
-/// What flags say. They win over everything.
+/// Values from flags, which override everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--store`
@@ -78,104 +77,104 @@ pub struct Overrides {
     pub scope: Option<String>,
 }
 
-/// What a command works with.
+/// Resolved settings of a command.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the command was started.
+    /// Working directory at start.
     pub cwd: PathBuf,
-    /// Our own directory.
+    /// Recoup's own directory.
     pub home: PathBuf,
-    /// The project that the command was started in.
+    /// Project of the working directory.
     pub project: Project,
-    /// Where entries are kept.
+    /// Store of the entries.
     pub store: StoreUrl,
-    /// What answers in front of that.
+    /// Near store in front of it.
     pub near: Option<Near>,
-    /// Who shares them.
+    /// Scope of the entries.
     pub scope: Scope,
-    /// How they are kept.
+    /// Limits and freshness of the entries.
     pub cache: CacheSettings,
-    /// Where sessions of early-exit are kept, if that was said.
+    /// Directory of early-exit sessions, if set.
     pub early_exit_dir: Option<PathBuf>,
-    /// What is noted of their use.
+    /// Records of look-ups and hits.
     pub notes: NoteSettings,
-    /// The model that memory asks.
+    /// Settings of the judge.
     pub judge: JudgeSettings,
-    /// What is said in a run without a person counts as said by one.
+    /// True if statements in a headless run count as a person's.
     pub keeps_headless: bool,
-    /// What is put where Claude Code reads it.
+    /// Rules and skills to mirror for Claude Code.
     pub mirror: Wants,
-    /// Other programs that remember, and stay.
+    /// Other memory programs that stay.
     pub kept_peers: Vec<&'static str>,
     /// Clients without hooks whose agents may record rules, or may not.
     pub(crate) recording: RecordingClients,
-    /// The same without what the repository says.
+    /// Mirror settings without the repository's values.
     pub users_mirror: Wants,
-    /// What tokens cost.
+    /// Prices of tokens.
     pub prices: Prices,
-    /// Faulty settings that were left out.
+    /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
     pub warnings: Vec<String>,
 }
 
-/// Clients without hooks about which the user has said whether their agents may record rules.
+/// The user's decisions about clients without hooks whose agents record rules.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordingClients {
-    /// Their agents may.
+    /// Clients that may record.
     pub(crate) allowed: Vec<Client>,
-    /// They may not.
+    /// Clients that may not.
     pub(crate) denied: Vec<Client>,
 }
 
-/// A store of this machine's own in front of a shared one.
+/// A near store: local, in front of a shared one.
 #[derive(Debug, Clone)]
 pub struct Near {
-    /// Where it is.
+    /// Location of the near store.
     pub store: StoreUrl,
-    /// For how long it answers before the other is asked again.
+    /// Time for which it answers before the shared store is asked again.
     pub ttl: Ttl,
 }
 
-/// What is noted of the use of entries.
+/// Records of the use of entries.
 #[derive(Debug, Clone, Copy)]
 pub struct NoteSettings {
-    /// Look-ups are counted.
+    /// True if look-ups are counted.
     pub ledger: bool,
-    /// Each hit is a line in a log.
+    /// True if each hit is written to a log.
     pub hits: bool,
 }
 
-/// How entries are kept.
+/// Settings of the cache.
 #[derive(Debug, Clone)]
 pub struct CacheSettings {
-    /// Off: nothing is given out, and nothing kept.
+    /// If false, nothing is stored or returned.
     pub enabled: bool,
-    /// How much is kept of each kind within a scope.
+    /// Size limit of each kind within a scope.
     pub max_size: Megabytes,
-    /// How many; none is as many as there are.
+    /// Entry limit of each kind within a scope; none for no limit.
     pub max_entries: Option<u64>,
-    /// For how long, unless told otherwise.
+    /// Default time to live.
     pub ttl: Ttl,
-    /// What counts as a change of a source.
+    /// Definition of a source's change.
     pub freshness: Freshness,
-    /// How many source files an entry may have.
+    /// Upper limit for source files of an entry.
     pub max_source_files: u64,
-    /// How large all of them together may be.
+    /// Upper limit for their total size.
     pub max_source_size: Megabytes,
     /// The file that `cache set --synthesize` appends to.
     pub notes: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads everything that has a say.
+    /// Loads the settings from all layers.
     pub fn load(overrides: &Overrides) -> Result<Self> {
         let mut gathered = Gathered::new(overrides)?;
         gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
     }
 
-    /// The same without anything that is faulty, for commands that protect the user: they
-    /// work whatever a file or a variable says.
+    /// Loads the settings without faulty values, for commands that protect the user and must always
+    /// work.
     pub fn load_lenient(overrides: &Overrides) -> Result<Self> {
         let mut gathered = Gathered::new(overrides)?;
         gathered.leave_out_all_faulty();
@@ -184,8 +183,8 @@ impl Settings {
 }
 
 impl Settings {
-    /// A path inside the project must not lead out of it: the user agreed to the
-    /// name, and whoever changes the repository could make it a link.
+    /// Refuses a path inside the project that leads out of it: the user trusted the name, and a
+    /// change in the repository could make it a link.
     pub(crate) fn demand_within_project(&self) -> Result<()> {
         let near = self.near.as_ref().and_then(|near| near.store.path());
         let paths = [
@@ -208,7 +207,7 @@ impl Settings {
     fn leads_out(&self, path: &Path) -> bool {
         let root = self.project.root();
         let inside = path.starts_with(root) && !path.starts_with(&self.home);
-        // What is not there yet is where its directory is.
+        // A path that does not exist yet is where its directory is.
         let real = || path.ancestors().find_map(|part| part.canonicalize().ok());
         let dangling = || path.is_symlink() && !path.exists();
         inside && (dangling() || real().is_none_or(|real| !real.starts_with(root)))
@@ -216,7 +215,7 @@ impl Settings {
 }
 
 impl CacheSettings {
-    /// As the engine takes them.
+    /// Options for the engine.
     pub fn options(&self) -> Options {
         let Self {
             enabled,
@@ -239,11 +238,11 @@ impl CacheSettings {
 }
 
 impl Gathered {
-    /// What it amounts to; none when there are problems, all of which are then known.
+    /// Resolves the settings; none if there are problems, all of which are then in `problems`.
     pub(crate) fn settings(&mut self) -> Option<Settings> {
         let store = self.resolve(&keys::STORE);
         if let Some(StoreUrl::Dir(_)) = store {
-            // Whoever uses this format expects what its protocol says.
+            // Users of this format expect what its protocol specifies.
             self.set_built_in(keys::FRESHNESS.info.name, "mtime");
         }
         let (near_store, near_ttl) =
@@ -281,7 +280,7 @@ impl Gathered {
             users_mirror: self.users_mirror(),
             prices: Prices::new(self.prices.clone()),
             left_out: self.left_out_warnings(),
-            // What the user has been told is said again only where they ask.
+            // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {
                 ProjectStanding::Apart { is_told: true } => self.untrusted().into_iter().collect(),
                 _ => self.notices(),
@@ -297,7 +296,7 @@ impl Gathered {
         Some(RecordingClients { allowed, denied })
     }
 
-    /// Returns messages about sound settings: a checkout that stays apart, files not trusted yet.
+    /// Messages about valid settings: a separate checkout, files not trusted yet.
     pub(crate) fn notices(&self) -> Vec<String> {
         let registry = ProjectRegistry::below(&self.places.home);
         registry.advice(&self.project).into_iter().chain(self.untrusted()).collect()
@@ -317,8 +316,8 @@ impl Gathered {
         Wants { rules: rules == Some(true), skills: place.filter(|_| skills == Some(true)) }
     }
 
-    /// A directory whose format has no scopes is one of its own, unless the user
-    /// names one: then that is a directory in it.
+    /// Resolves the scope. A store without scopes is a scope of its own, unless the user names one:
+    /// then that is a directory in it.
     fn scope(&mut self, store: Option<&StoreUrl>) -> Option<Scope> {
         let said = self.counting(keys::SCOPE.info.name).any(|given| !given.is_built_in());
         let choice = self.resolve(&keys::SCOPE)?;
@@ -329,7 +328,7 @@ impl Gathered {
     }
 
     fn cache(&mut self) -> Option<CacheSettings> {
-        // All are read before any is asked for, so that every problem is found.
+        // Resolve all before the first `?`, so that every problem is found.
         let (enabled, ttl) = (self.resolve(&keys::ENABLED), self.resolve(&keys::TTL));
         let max_size = self.resolve(&keys::MAX_SIZE_MB);
         let max_entries = self.resolve(&keys::MAX_ENTRIES);
@@ -348,7 +347,7 @@ impl Gathered {
         })
     }
 
-    /// Everything that is wrong, and what a person should know.
+    /// All problems, and notices for the user.
     pub(crate) fn check(mut self) -> (Vec<Problem>, Vec<String>) {
         let notices = self.settings().map(|_| self.notices()).unwrap_or_default();
         let mut problems = self.problems;

@@ -1,4 +1,4 @@
-//! Where a value was said: the layers, weakest first, and the places in them.
+//! Origins of values: the layers, weakest first, and the places in them.
 
 use std::fmt;
 use std::rc::Rc;
@@ -7,11 +7,11 @@ use serde::{Serialize, Serializer};
 
 use super::env::EnvVar;
 
-/// Who has a say. In order: the later one wins.
+/// Configuration layer, in ascending precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
     BuiltIn,
-    /// Files of the programs we stand in for, in the project's root.
+    /// Files of the programs that we replace, in the project's root.
     Peer,
     User,
     Project,
@@ -33,26 +33,26 @@ pub(crate) enum File {
     Project,
 }
 
-/// Where one value comes from.
+/// Origin of one value.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     BuiltIn,
     File {
         file: File,
-        /// As people are told.
+        /// Name of the file for display.
         shown: Rc<str>,
-        /// Its name in that file, from the top.
+        /// Full name of the key in that file.
         key: String,
         line: Option<u64>,
     },
-    /// A variable of the programs we stand in for.
+    /// A variable of the programs that we replace.
     PeerVariable(EnvVar),
-    /// One of our own.
+    /// A variable of our own.
     Variable(EnvVar),
     Flag(&'static str),
 }
 
-/// One word for it, as `config show --json` has it.
+/// Serialized as one word, as in `config show --json`.
 impl Serialize for Layer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
@@ -67,10 +67,10 @@ impl Serialize for Layer {
 }
 
 impl File {
-    /// Those that come with a repository.
+    /// Files that come with a repository.
     pub(crate) const OF_REPOSITORY: [Self; 3] = [Self::Loa, Self::AiAgent, Self::Project];
 
-    /// Its name within its directory.
+    /// File name within its directory.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Loa => ".loa.config.yaml",
@@ -90,7 +90,6 @@ impl File {
 }
 
 impl Origin {
-    /// Which layer that is.
     pub(crate) fn layer(&self) -> Layer {
         match self {
             Self::BuiltIn => Layer::BuiltIn,
@@ -101,7 +100,7 @@ impl Origin {
         }
     }
 
-    /// In which order people meet it: by layer, by file, from the top.
+    /// Sort key for display: by layer, by file, by line.
     pub(super) fn order(&self) -> (Layer, Option<File>, Option<u64>) {
         match self {
             Self::File { file, line, .. } => (file.layer(), Some(*file), *line),
@@ -109,12 +108,12 @@ impl Origin {
         }
     }
 
-    /// Whether it came with a repository, which is not the user.
+    /// True if the value comes from a repository, not from the user.
     pub(crate) fn of_repository(&self) -> bool {
         matches!(self, Self::File { file, .. } if File::OF_REPOSITORY.contains(file))
     }
 
-    /// The place and, in a file, the name of the value: `recoup.toml:3: cache.ttl`.
+    /// The place and, in a file, the key: `recoup.toml:3: cache.ttl`.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::File { key, .. } => format!("{self}: {key}"),

@@ -1,4 +1,4 @@
-//! The directories that everything else is found from.
+//! The directories from which everything else is found.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -9,17 +9,17 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::env;
 use super::origin::File;
 
-/// The bit of a directory that everybody may put files into, such as `/tmp`.
+/// Mode bit of a directory that all users may write to, such as `/tmp`.
 const STICKY: u32 = 0o1000;
 
-/// Where a command was started, and where our files are.
+/// Working directory and home directories.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    /// Where the command was started.
+    /// Working directory at start.
     pub(crate) cwd: PathBuf,
-    /// Our own directory.
+    /// Recoup's own directory.
     pub(crate) home: PathBuf,
-    /// The user's, if there is one.
+    /// The user's home directory, if there is one.
     pub(crate) user_home: Option<PathBuf>,
 }
 
@@ -28,8 +28,8 @@ impl Places {
         Self::seen_from(env::current_dir()?)
     }
 
-    /// The same where the directory may be gone that we were started in: a client goes on
-    /// after it has removed its own.
+    /// Finds the directories even if the working directory is gone: a client may have deleted its
+    /// own.
     pub(crate) fn find_lenient() -> Result<Self> {
         Self::seen_from(env::current_dir().unwrap_or_else(|_| "/".into()))
     }
@@ -47,14 +47,14 @@ impl Places {
         Ok(Self { cwd, home, user_home })
     }
 
-    /// The user's configuration, whether it is there or not.
+    /// Path of the user's configuration, which may not exist.
     pub(crate) fn user_file(&self) -> PathBuf {
         self.home.join(File::User.name())
     }
 }
 
-/// The directory that `RECOUP_HOME` names. Our files are not strewn into a directory that is
-/// something else already, and none is used where other users can put files.
+/// The directory that `RECOUP_HOME` names. Refused if it has another purpose, or if other users can
+/// write to it.
 fn named_home(given: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
     let home = match (given.strip_prefix("~"), user_home) {
         (Ok(rest), Some(user)) => user.join(rest),

@@ -1,5 +1,5 @@
-//! What is wrong with the configuration: the place, and what was expected there.
-//! All problems are collected, so that a person mends them in one go.
+//! Problems of the configuration: the place, and what was expected there. All are collected, so
+//! that the user can fix them in one go.
 
 use std::fmt;
 
@@ -9,43 +9,43 @@ use serde::Serialize;
 
 use super::origin::{File, Layer, Origin};
 
-/// Longer names are no slip of the finger, and dear to compare.
+/// Longer names are no typing errors, and expensive to compare.
 const MAX_NAME: usize = 64;
 
-/// How many letters a slip of the finger gets wrong.
+/// Maximum edit distance of a typing error.
 const MAX_SLIPS: usize = 3;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Problem {
-    /// A file, a line and a key, or a variable, or a flag.
+    /// File, line and key; or a variable; or a flag.
     pub(crate) place: String,
     pub(crate) message: String,
-    /// Where a person meets it: layer by layer, file by file, from the top.
+    /// Sort key for display: by layer, by file, by line.
     #[serde(skip)]
     pub(super) order: (Layer, Option<File>, Option<u64>),
 }
 
 impl Problem {
-    /// What is wrong with a value.
+    /// A problem with the value from that origin.
     pub(super) fn at(origin: &Origin, message: impl Into<String>) -> Self {
         Self { place: origin.place(), message: message.into(), order: origin.order() }
     }
 
-    /// The same from an error of the engine, which may name the place itself.
+    /// A problem from an engine error, whose message may already name the place.
     pub(super) fn from_error(origin: &Origin, error: &Error) -> Self {
         let (place, message) = (origin.place(), error.to_string());
         let bare = message.strip_prefix(&place).and_then(|rest| rest.strip_prefix(": "));
         Self::at(origin, bare.unwrap_or(&message))
     }
 
-    /// What is wrong with a whole file, which people know as `shown`.
+    /// A problem with a whole file, which messages call `shown`.
     pub(super) fn of_file(file: File, shown: &str, message: impl Into<String>) -> Self {
         let order = (file.layer(), Some(file), None);
         Self { place: shown.to_owned(), message: message.into(), order }
     }
 
-    /// A name that means nothing, with the one that was probably meant.
+    /// An unknown name, with the one that was probably meant.
     pub(super) fn unknown<'a>(
         origin: &Origin,
         name: &str,
@@ -66,8 +66,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The one error that a command ends with. The first problem in full, since it
-/// is often the cause of the others.
+/// The error that a command ends with. It has the first problem in full, since that is often the
+/// cause of the others.
 pub(super) fn as_error(problems: &[Problem]) -> Error {
     Error::usage(match problems {
         [] => "the configuration can't be read".to_owned(),
@@ -78,13 +78,12 @@ pub(super) fn as_error(problems: &[Problem]) -> Error {
     })
 }
 
-/// The known name, or table of names, that `name` is a slip of: as a whole, or
-/// by its last part where the rest is missing or wrong.
+/// The known name or table that `name` probably means: compared as a whole, and by its last part.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_NAME {
         return None;
     }
-    // Of two that are as near, the first: they are in the order of their weight.
+    // Of two equally near names the first: they are in order of importance.
     let meant = known.enumerate().flat_map(|(place, known)| {
         let (table, last) = split(known);
         let whole = slips(known, name).min(slips(last, split(name).1));
@@ -95,13 +94,13 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
     meant.min().filter(|(slips, ..)| *slips <= most).map(|(.., meant)| meant)
 }
 
-/// How far apart two names are. The beginning of a name is nearly that name.
+/// Edit distance of two names. A prefix of a name counts as near.
 fn slips(meant: &str, name: &str) -> usize {
     let begun = name.len() >= MAX_SLIPS && meant.len() > name.len() && meant.starts_with(name);
     if begun { 1 } else { strsim::damerau_levenshtein(meant, name) }
 }
 
-/// A dotted name's table and last part.
+/// Splits a dotted name into its table and last part.
 fn split(name: &str) -> (Option<&str>, &str) {
     name.rsplit_once('.').map_or((None, name), |(table, last)| (Some(table), last))
 }

@@ -1,5 +1,5 @@
-//! A Redis store in the words of `.ai-agent.json`: its parts, each of which may
-//! name variables, until they are put together.
+//! A Redis store as `.ai-agent.json` describes it: parts that may contain variables, until they are
+//! combined.
 
 use std::fmt;
 use std::path::Path;
@@ -8,10 +8,10 @@ use recoup_core::Result;
 use recoup_core::store::redis::Target;
 use recoup_core::store::{StoreUrl, without_credentials};
 
-/// Where that program looks when nothing is said.
+/// That program's default.
 const DEFAULT_URL: &str = "redis://127.0.0.1:6379";
 
-/// What was said. One of the parts is a password: nothing here is shown as it is.
+/// Parts of a Redis store. One is a password, so `Debug` and `Display` show only the server.
 #[derive(Clone, Default)]
 pub(crate) struct RedisBlock {
     pub(super) url: Option<String>,
@@ -27,12 +27,12 @@ impl RedisBlock {
         [url, username, password, database, key_prefix].map(Option::as_ref)
     }
 
-    /// Whether any part names a variable.
+    /// True if any part contains variables.
     pub(super) fn names_variables(&self) -> bool {
         self.parts().into_iter().flatten().any(|part| part.contains("${"))
     }
 
-    /// The same with every part changed.
+    /// A copy with `change` applied to every part.
     pub(super) fn try_map<E>(&self, change: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         let [url, username, password, database, key_prefix] =
             self.parts().map(|part| part.map(|part| change(part)).transpose());
@@ -45,7 +45,7 @@ impl RedisBlock {
         })
     }
 
-    /// The store that it means.
+    /// Combines the parts to a store.
     pub(super) fn store(&self, base: &Path, home: Option<&Path>) -> Result<StoreUrl> {
         let url = self.url.as_deref().unwrap_or(DEFAULT_URL);
         let mut target = Target::parse(url, base, home)?
@@ -60,7 +60,7 @@ impl RedisBlock {
     }
 }
 
-/// The server alone.
+/// Shows only the server.
 impl fmt::Display for RedisBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&without_credentials(self.url.as_deref().unwrap_or(DEFAULT_URL)))

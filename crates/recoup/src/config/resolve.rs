@@ -1,5 +1,4 @@
-//! From everything that was said to the one value of each key: the strongest
-//! that counts. The others are checked all the same.
+//! Resolves each key to one value: the strongest that counts. The others are checked nevertheless.
 
 use std::borrow::Cow;
 
@@ -13,8 +12,7 @@ use super::trust::Verdict;
 use super::value::Context;
 
 impl Gathered {
-    /// The value of `key`. None when nobody said any, or the one that counts is
-    /// a problem, which is noted.
+    /// The value of `key`; none if unset, or if the value that counts is faulty. Adds all problems.
     pub(super) fn resolve<T>(&mut self, key: &'static Key<T>) -> Option<T> {
         let (mut problems, mut value) = (Vec::new(), None);
         let counting: Vec<&Given> = self.counting(key.info.name).collect();
@@ -30,13 +28,13 @@ impl Gathered {
         value
     }
 
-    /// The value of `key` that the user has said, whatever a repository says.
+    /// The user's value of `key`, whatever a repository says.
     pub(super) fn users<T>(&self, key: &'static Key<T>) -> Option<T> {
         let said = self.counting(key.info.name).filter(|given| !given.origin.of_repository());
         self.read(key.read, said.last()?).ok()
     }
 
-    /// Reads one value as its key would.
+    /// Parses one value as its key does.
     pub(super) fn read<T>(
         &self,
         read: impl Fn(&Raw, &Context<'_>) -> Result<T, Problem>,
@@ -53,18 +51,17 @@ impl Gathered {
         read(&raw, &Context { origin, expected: key.expected, base, user_home })
     }
 
-    /// What counts for a key, the strongest last.
+    /// Values that count for a key, strongest last.
     pub(super) fn counting(&self, name: &str) -> impl Iterator<Item = &Given> {
         self.of(name).filter(|given| given.standing == Standing::Counts)
     }
 
-    /// Everything that was said about a key, the strongest last.
+    /// All values of a key, strongest last.
     pub(super) fn of(&self, name: &str) -> impl Iterator<Item = &Given> {
         self.givens.iter().filter(move |given| given.key.name == name)
     }
 
-    /// The one warning about what a repository said and the user has not
-    /// trusted, if it would have made a difference.
+    /// A warning about untrusted values of the repository, if they would have made a difference.
     pub(crate) fn untrusted(&self) -> Option<String> {
         let mut files: Vec<String> = Vec::new();
         for delicate in &self.delicate {
@@ -93,7 +90,7 @@ impl Gathered {
         ))
     }
 
-    /// Whether it is ignored for want of trust, and nothing stronger was said.
+    /// True if the value is ignored only for lack of trust: no stronger value overrides it.
     fn is_missed(&self, given: &Given) -> bool {
         let layer = given.origin.layer();
         given.standing == Standing::Untrusted

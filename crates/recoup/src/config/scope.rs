@@ -1,4 +1,4 @@
-//! The scope that was asked for: a name, or the project at hand.
+//! The configured scope: a name, or the current project.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use recoup_core::base::project::Project;
 use recoup_core::key::Scope;
 use recoup_core::{Error, Result};
 
-/// Who is to share entries.
+/// The configured scope of entries, before the project is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ScopeChoice {
     /// The current project.
     Project,
-    /// This one.
+    /// A scope by name.
     Named(Scope),
 }
 
@@ -27,7 +27,6 @@ impl ScopeChoice {
         })
     }
 
-    /// The scope itself.
     pub(super) fn resolve(self, project: &Project) -> Scope {
         match self {
             Self::Project => Scope::project(project.id()),

@@ -1,5 +1,4 @@
-//! Every key with its value, where that comes from, and what else was said
-//! about it: what `recoup config show` prints.
+//! The report of `recoup config show`: every key with its value, its origin, and other values.
 
 use recoup_core::Result;
 use serde::Serialize;
@@ -12,18 +11,18 @@ use super::{Gathered, Overrides, Settings, problem};
 pub(crate) use super::keys::{Info, Repository};
 pub(crate) use super::origin::Layer;
 
-/// A key, its value, and everything that was said about it.
+/// A key, its value, and all other values that were given.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) key: &'static str,
-    /// Null when there is none.
+    /// Null if unset.
     pub(crate) value: Value,
     pub(crate) origin: Option<Source>,
-    /// What lost against it, the strongest first.
+    /// Values that did not take effect, strongest first.
     pub(crate) others: Vec<Other>,
 }
 
-/// Where a value comes from.
+/// Origin of a value, for display.
 #[derive(Debug, Serialize)]
 pub(crate) struct Source {
     pub(crate) layer: Layer,
@@ -31,7 +30,7 @@ pub(crate) struct Source {
     pub(crate) place: String,
 }
 
-/// What was said and did not come to be.
+/// A value that did not take effect.
 #[derive(Debug, Serialize)]
 pub(crate) struct Other {
     pub(crate) value: Value,
@@ -39,15 +38,15 @@ pub(crate) struct Other {
     pub(crate) why: Why,
 }
 
-/// Why a value did not come to be.
+/// Reason for which a value did not take effect.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Why {
-    /// Somebody stronger said something else.
+    /// A stronger layer has another value.
     Overridden,
-    /// It came with a repository, and needs the user's trust.
+    /// From a repository that the user has not trusted.
     Untrusted,
-    /// A limit of a repository, which is for its own scope.
+    /// A repository's limit, which applies only to its own scope.
     OtherScope,
 }
 
@@ -56,7 +55,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static Info> {
     KEYS.iter().map(|key| key.info())
 }
 
-/// The keys that somebody has set, and in which layer; without what was said.
+/// The keys that are set and their layers, without values.
 pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
     let given = gathered.givens.iter().filter(|given| !given.is_built_in());
     given.map(|given| (given.key.name, given.origin.layer())).collect()
@@ -66,13 +65,13 @@ pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
 #[derive(Debug)]
 pub(crate) struct ShownSettings {
     pub(crate) rows: Vec<Row>,
-    /// Faulty settings that were left out.
+    /// Warnings about faulty settings that were ignored.
     pub(crate) left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
     pub(crate) notices: Vec<String>,
 }
 
-/// All keys, with the values that they have without anything faulty.
+/// All keys, with their values after faulty settings are dropped.
 pub(crate) fn rows(overrides: &Overrides) -> Result<ShownSettings> {
     let mut gathered = Gathered::new(overrides)?;
     gathered.leave_out_all_faulty();
@@ -84,7 +83,7 @@ pub(crate) fn rows(overrides: &Overrides) -> Result<ShownSettings> {
     Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
 }
 
-/// A table, and no key: only what it is.
+/// The row for prices, which are a table and not a key.
 fn prices(settings: &Settings, gathered: &Gathered) -> Row {
     let origin = if settings.prices.own() > 0 {
         Source { layer: Layer::User, place: gathered.places.user_file().display().to_string() }
@@ -114,13 +113,13 @@ impl Gathered {
         let (value, why) = match given.standing {
             Standing::Counts => (self.value(key, given), Why::Overridden),
             Standing::OtherScope => (self.value(key, given), Why::OtherScope),
-            // Not even looked into: its variables are not ours to read yet.
+            // Not expanded: an untrusted file may not read variables.
             Standing::Untrusted => (given.raw.shown().into(), Why::Untrusted),
         };
         Other { value, origin: source(given), why }
     }
 
-    /// What it amounts to; what can't be read is shown as it was written.
+    /// The parsed value for display; as written if it cannot be parsed.
     fn value(&self, key: &'static dyn AnyKey, given: &Given) -> Value {
         let read = self.read(|raw, context| key.shown(raw, context), given);
         read.unwrap_or_else(|_| given.raw.shown().into())

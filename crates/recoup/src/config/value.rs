@@ -1,5 +1,5 @@
-//! From what was written to what is meant, one function for each type of key.
-//! Numeric strings are numbers; nothing else is turned into anything.
+//! Parses raw values, one function for each type of key. Numeric strings are numbers; nothing else
+//! is converted.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,13 +26,13 @@ const BYTES_PER_MB: f64 = 1_048_576.0;
 /// The most of a given value that a message repeats, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// What a value is read with.
+/// Context for parsing a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(super) origin: &'a Origin,
-    /// What the key takes, as messages say it.
+    /// Accepted values, for messages.
     pub(super) expected: &'a str,
-    /// Where relative paths start.
+    /// Base of relative paths.
     pub(super) base: &'a Path,
     pub(super) user_home: Option<&'a Path>,
 }
@@ -54,7 +54,7 @@ impl Context<'_> {
     }
 }
 
-/// Megabytes, above none.
+/// A size in megabytes, above 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Megabytes(Number);
 
@@ -64,18 +64,18 @@ impl Megabytes {
         above_none.then_some(Self(number))
     }
 
-    /// As it was given.
+    /// The number as given.
     pub fn number(&self) -> &Number {
         &self.0
     }
 
-    /// In bytes, of which there is at least one; as many as can be counted at most.
+    /// The size in bytes, at least 1; saturates.
     pub fn bytes(&self) -> u64 {
         megabytes_in_bytes(self.0.as_f64().unwrap_or_default()).max(1)
     }
 }
 
-/// In bytes; as many as can be counted at most, and none below 0.
+/// Converts megabytes to bytes; saturates at 0 and `u64::MAX`.
 pub fn megabytes_in_bytes(megabytes: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -98,7 +98,7 @@ pub(super) fn store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Proble
     }
 }
 
-/// A store on this machine's own disk, that any number of processes may share.
+/// A store on this machine's disk that many processes may share.
 pub(super) fn near_store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {
     match store(raw, context)? {
         near @ StoreUrl::Sqlite(_) => Ok(near),
@@ -191,7 +191,6 @@ pub(super) fn path(raw: &Raw, context: &Context<'_>) -> Result<PathBuf, Problem>
     }
 }
 
-/// One word.
 pub(super) fn word(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
     match raw {
         Raw::Text(text) | Raw::Word(text) if is_word(text) => Ok(text.clone()),
@@ -211,17 +210,17 @@ pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Pro
     .ok_or_else(|| context.refused(raw))
 }
 
-/// Names of other programs that remember, as `peers.keep` has them.
+/// Names of other memory programs, as in `peers.keep`.
 pub(super) fn peers(raw: &Raw, context: &Context<'_>) -> Result<Vec<&'static str>, Problem> {
     names(raw, context, |name| PEERS.into_iter().find(|it| *it == name))
 }
 
-/// The same names as that key takes them.
+/// Formats names as `peers.keep` takes them.
 pub(crate) fn peers_in_words(peers: &[&str]) -> String {
     if peers.is_empty() { NO_NAMES.to_owned() } else { peers.join(", ") }
 }
 
-/// Clients that are known without hooks, as `record.allow` has them.
+/// Clients without hooks, as in `record.allow`.
 pub(super) fn clients_without_hooks(
     raw: &Raw,
     context: &Context<'_>,
@@ -230,12 +229,12 @@ pub(super) fn clients_without_hooks(
     names(raw, context, |name| known(name).filter(|client| client.with_hooks().is_none()))
 }
 
-/// Clients as those keys take them.
+/// Formats clients as `record.allow` takes them.
 pub(crate) fn clients_in_words(clients: &[Client]) -> String {
     peers_in_words(&clients.iter().map(|client| client.as_str()).collect::<Vec<_>>())
 }
 
-/// A list of known names with a comma between.
+/// Parses a comma-separated list of known names.
 fn names<T>(
     raw: &Raw,
     context: &Context<'_>,
@@ -266,7 +265,7 @@ pub(super) fn base_url(raw: &Raw, context: &Context<'_>) -> Result<BaseUrl, Prob
     }
 }
 
-/// A variable's name. What is none may be the key itself, so it is not repeated.
+/// A variable's name. An invalid one is not repeated: it may be the key itself.
 pub(super) fn variable_name(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
     match raw {
         Raw::Text(text) | Raw::Word(text) if is_variable(text) => Ok(text.clone()),
@@ -290,7 +289,7 @@ pub(super) fn deadline(raw: &Raw, context: &Context<'_>) -> Result<Duration, Pro
     time.filter(|time| sensible.contains(time)).ok_or_else(|| context.refused(raw))
 }
 
-/// As it would be written.
+/// Formats a deadline as it would be written.
 pub(super) fn shown_deadline(time: Duration) -> String {
     let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     Ttl::from_millis(millis).unwrap_or(Ttl::Forever).to_string()
@@ -304,7 +303,7 @@ fn number(raw: &Raw) -> Option<Number> {
     }
 }
 
-/// A number as JSON writes them.
+/// Parses a number in JSON syntax.
 fn parsed(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }

@@ -1,20 +1,18 @@
-//! What a run cost: its time, and for the clients that say so on stdout, its tokens
-//! and dollars.
+//! Cost of a run: its time, and for clients that print them, its tokens and dollars.
 //!
-//! Claude Code (`-p --output-format json`) writes an object, or a list or lines that
-//! end with it: `{"type":"result","total_cost_usd":…,"usage":{…}}`. Codex
-//! (`exec --json`) writes lines, of which `{"type":"turn.completed","usage":{…}}`
-//! ends each turn.
+//! Claude Code (`-p --output-format json`) prints an object, or a list or lines that end with it:
+//! `{"type":"result","total_cost_usd":…,"usage":{…}}`. Codex (`exec --json`) prints lines, of which
+//! `{"type":"turn.completed","usage":{…}}` ends each turn.
 
 use recoup_core::entry::{Cost, micro_dollars};
 use serde::Deserialize;
 
 use super::record::Record;
 
-/// More than any client writes; what is longer is not looked into.
+/// Longer output is not parsed: no client prints that much.
 const MOST: u64 = 8 << 20;
 
-/// What of a client's words says what it cost.
+/// Fields of a client's output that tell the cost.
 #[derive(Debug, Default, Deserialize)]
 struct Said {
     #[serde(default, rename = "type")]
@@ -25,28 +23,28 @@ struct Said {
     usage: Option<Usage>,
 }
 
-/// Tokens.
+/// Token counts.
 #[derive(Debug, Default, Deserialize)]
 struct Usage {
     #[serde(default, rename = "input_tokens")]
     input: u64,
     #[serde(default, rename = "output_tokens")]
     output: u64,
-    /// These two Claude Code counts apart from the rest of the input.
+    /// Claude Code counts these two apart from the rest of the input.
     #[serde(default, rename = "cache_creation_input_tokens")]
     put_in_cache: u64,
     #[serde(default, rename = "cache_read_input_tokens")]
     from_cache: u64,
 }
 
-/// What is known about a run that took so long.
+/// Cost of a run that took `took` milliseconds.
 pub(super) fn of(took: Option<u64>, record: &Record) -> Cost {
     let timed = Cost { millis: took, ..Cost::default() };
     let said = record.stdout_up_to(MOST).as_deref().and_then(said_in);
     said.map_or(timed, |said| Cost { millis: took, ..said })
 }
 
-/// Looked into only where it begins as JSON.
+/// Parses output that begins as JSON.
 fn said_in(stdout: &[u8]) -> Option<Cost> {
     let text = str::from_utf8(stdout).ok()?.trim();
     match text.as_bytes().first()? {
@@ -59,7 +57,7 @@ fn said_in(stdout: &[u8]) -> Option<Cost> {
     .reduce(plus)
 }
 
-/// A line that is something else says nothing.
+/// Parses lines of JSON; skips others.
 fn lines(text: &str) -> Vec<Said> {
     let is_of_interest =
         |line: &&str| line.contains("\"result\"") || line.contains("turn.completed");
@@ -82,7 +80,7 @@ fn cost_of(said: &Said) -> Option<Cost> {
     })
 }
 
-/// One turn and the next.
+/// Adds the costs of two turns.
 fn plus(a: Cost, b: Cost) -> Cost {
     let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
         (None, None) => None,

@@ -1,4 +1,4 @@
-//! How a command ended, and how we end the same way.
+//! How a command ended, and how to end the same way.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
@@ -10,9 +10,9 @@ use signal_hook::low_level::emulate_default_handler;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By itself, with this exit code.
+    /// Exited with this code.
     Code(i32),
-    /// By this signal.
+    /// Killed by this signal.
     Signal(i32),
 }
 
@@ -34,16 +34,17 @@ impl End {
         }
     }
 
-    /// The exit code to leave with; does not return where a signal is the end.
+    /// Exit code for this process. Does not return if the command was killed by a signal: kills
+    /// this process likewise.
     pub(crate) fn leave(self) -> i32 {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => {
-                // The command has dumped its core if it wanted to: ours says nothing.
+                // The command has dumped its own core if it wanted to; ours is of no use.
                 let none = Rlimit { current: Some(0), maximum: Some(0) };
                 let _ = setrlimit(Resource::Core, none);
                 let _ = emulate_default_handler(signal);
-                // Only a signal that has no name here gets us this far.
+                // Reached only if the signal is unknown here.
                 128 + signal
             }
         }

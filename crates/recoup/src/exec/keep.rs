@@ -1,4 +1,4 @@
-//! Decides whether what a command wrote is kept, and for how long.
+//! Decides whether a command's output is cached, and for how long.
 
 use std::fmt;
 
@@ -12,40 +12,40 @@ use super::end::End;
 use super::run::Outcome;
 use super::{Slot, Teller};
 
-/// What is kept, and for how long.
+/// Caching policy of a command.
 #[derive(Debug)]
 pub(crate) struct Keeping {
-    /// When it succeeded.
+    /// TTL of a success.
     pub(crate) ttl: Ttl,
-    /// When it did not.
+    /// TTL of a failure.
     pub(crate) failures: Ttl,
-    /// How much longer it may be served while it is refreshed, in milliseconds.
+    /// Time for which a stale result may be served while it is refreshed, in milliseconds.
     pub(crate) grace: u64,
     pub(crate) tags: Vec<String>,
-    /// The most that is kept of anything, in bytes.
+    /// Size limit of an entry, in bytes.
     pub(crate) limit: u64,
-    /// Whether an earlier result was passed over.
+    /// True if an earlier result was ignored on request.
     pub(crate) refreshes: bool,
 }
 
 impl Keeping {
-    /// Whether there is an end after which anything is kept.
+    /// True if any outcome would be cached.
     pub(crate) fn keeps_anything(&self) -> bool {
         self.ttl != Ttl::Off || self.failures != Ttl::Off
     }
 
-    /// What is known before the command has run.
+    /// Draft of the entry, as far as it is known before the run.
     pub(crate) fn draft(&self) -> Draft {
         Draft { grace: self.grace, tags: self.tags.clone(), ..Draft::new(Kind::Command, "") }
     }
 
-    /// Whether a result that ended so and is so old is what was asked for: failures
-    /// are for those who want them.
+    /// True if a result with this exit code and age may be served: failures only if they are
+    /// wanted.
     pub(super) fn accepts(&self, exit: i32, age: u64) -> bool {
         exit == 0 || self.failures.as_millis().is_none_or(|limit| age < limit)
     }
 
-    /// With which exit code and for how long, if at all.
+    /// Exit code and TTL to cache with; none if it is not cached.
     fn term(&self, end: End) -> Option<(i32, Ttl)> {
         let (exit, ttl) = match end {
             End::Code(0) => (0, self.ttl),
@@ -56,18 +56,18 @@ impl Keeping {
     }
 }
 
-/// What is known about a command that has run.
+/// A command that has run, and where its result goes.
 pub(super) struct Done {
     pub(super) slot: Slot,
     pub(super) end: End,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub(super) took: Option<u64>,
-    /// True if nothing was ever kept of it.
+    /// True if it was never cached before.
     pub(super) is_first: bool,
 }
 
 impl Done {
-    /// Fills the permit, or says in one line why not.
+    /// Fills the permit, or reports why not.
     pub(super) fn keep(
         self,
         permit: Permit,
@@ -103,7 +103,7 @@ impl Done {
                 return Ok(());
             }
         };
-        // Said once: nothing was ever kept of it.
+        // Only said the first time.
         let unwatched = match self.is_first {
             true if self.slot.is_unwatched => {
                 Some("nothing watches the files that this command reads".to_owned())
@@ -140,7 +140,7 @@ impl Done {
         Ok(())
     }
 
-    /// Leaves the entry to others, and notes why there is none.
+    /// Releases the permit, and records why there is no entry.
     fn release(&self, permit: Permit, why: Option<String>) {
         match why {
             Some(why) => {
@@ -159,14 +159,14 @@ impl Done {
             body,
             failure: exit != 0,
             withheld: self.slot.withheld.clone(),
-            // A failure is kept for as long as was said, and no longer.
+            // A failure has no grace period.
             grace: if exit == 0 { keeping.grace } else { 0 },
             ..keeping.draft()
         }
     }
 
-    /// A failure that is not kept leaves an earlier success in its place, and the next
-    /// caller gets that.
+    /// Mentions an earlier success that the uncached failure leaves in place: the next caller gets
+    /// that.
     fn mention_an_earlier_result(&self, keeping: &Keeping, teller: &dyn Teller) {
         let Slot { cache, id, .. } = &self.slot;
         if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
@@ -175,7 +175,7 @@ impl Done {
     }
 }
 
-/// Why there is nothing to keep of a command that ran, where that is news.
+/// Reports why the output is not cached, if the user does not know.
 fn explain(unkept: Outcome, teller: &dyn Teller) -> Result<()> {
     let why = unkept.why();
     match (unkept, why) {

@@ -1,5 +1,5 @@
-//! Looks for a command that has run before. What a store does wrong is told, and
-//! the command runs all the same.
+//! Looks up a command's result. An error of the store is reported, and the command runs all the
+//! same.
 
 use recoup_core::cache::{Mode, Outcome, Permit, Reason};
 use recoup_core::entry::Entry;
@@ -9,21 +9,21 @@ use super::spool::Spool;
 use super::transcript::Transcript;
 use super::{Exec, Slot};
 
-/// How often an entry is looked up that others keep replacing while it is read.
+/// Attempts to read an entry that others keep replacing.
 const TRIES: usize = 3;
 
-/// What a look-up comes to.
+/// Decision after a look-up.
 #[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 pub(super) enum Looked {
-    /// To be replayed; and to be run again behind the caller's back, or not.
+    /// Replay it, and start a refresh in the background if `refresh`.
     Found { transcript: Transcript, age: u64, refresh: bool },
-    /// To be run; kept only with a permit.
+    /// Run it; cached only with a permit.
     Run {
         permit: Option<Permit>,
-        /// True if nothing was ever kept of it.
+        /// True if it was never cached before.
         is_first: bool,
     },
-    /// Not to be had, and not to be run.
+    /// Neither cached nor allowed to run.
     Nothing(Reason),
 }
 
@@ -44,7 +44,7 @@ impl Exec<'_> {
             };
             let (entry, refresh) = match outcome {
                 Outcome::Hit(entry) => (entry, false),
-                // Given back before the refresher asks for it.
+                // Released before the refresher asks for it.
                 Outcome::Stale(entry, permit) => (entry, permit.map(Permit::release).is_some()),
                 Outcome::Miss(permit, reason) => return Ok(self.miss(permit, reason)),
                 Outcome::Bypass(reason) => return Ok(self.bypass(reason)),
@@ -55,7 +55,7 @@ impl Exec<'_> {
                     return Ok(Looked::Found { transcript, age, refresh });
                 }
                 Ok(_) => break,
-                // Replaced while it was read: then there is another.
+                // Replaced while it was read: look up the new one.
                 Err(error) if error.kind() == ErrorKind::Corrupt => {}
                 Err(error) => {
                     self.teller.warn(&error);
@@ -66,13 +66,13 @@ impl Exec<'_> {
         self.nothing_readable(slot)
     }
 
-    /// Once more what the look-up asked of the header, which not every store keeps whole.
+    /// Repeats the look-up's checks of the header, because not every store keeps it whole.
     fn accepts(&self, slot: &Slot, transcript: &Transcript, age: u64) -> bool {
         let Transcript { exit, streams_merged, .. } = *transcript;
         self.job.keeping.accepts(exit, age) && (slot.accepts_merged_streams || !streams_merged)
     }
 
-    /// A person who waits, and sees nothing, wonders.
+    /// Announces the wait, which else looks like a hang.
     fn waiting(&self) -> impl Fn() + Sync {
         || {
             self.teller.note(format_args!(
@@ -88,10 +88,9 @@ impl Exec<'_> {
         }
     }
 
-    /// What the caller got wrong ends it; what a store did does not.
+    /// Ends on a usage error; survives an error of the store.
     fn survived(&self, error: Error) -> Result<Looked> {
-        // Generated files may not be there yet; and sources may be too many, or have names that
-        // can't be kept.
+        // Generated files may not exist yet; sources may be too many, or have unsupported names.
         if matches!(error.kind(), ErrorKind::Absent | ErrorKind::Invalid) {
             self.teller.warn(&error.context("not cached"));
             return Ok(self.without_store());
@@ -105,7 +104,7 @@ impl Exec<'_> {
 
     fn miss(&self, permit: Permit, reason: Reason) -> Looked {
         if let Reason::Unavailable(error) = reason {
-            // Said once: a store that could not answer is not asked to keep anything.
+            // Warn once: a store that could not answer is not asked to store anything.
             self.teller.warn(&error);
             return Looked::without_permit();
         }
@@ -131,7 +130,7 @@ impl Exec<'_> {
         }
     }
 
-    /// There is an entry, and it is of no use: it is replaced.
+    /// Replaces an entry that can't be used.
     fn nothing_readable(&self, slot: &Slot) -> Result<Looked> {
         if self.job.mode == Mode::OnlyIfCached {
             return Ok(Looked::Nothing(Reason::Absent));
@@ -146,10 +145,10 @@ impl Exec<'_> {
     }
 }
 
-/// The transcript in an entry, all of it verified; none when a later version wrote it.
+/// Reads and verifies the transcript in an entry; none if a later version wrote it.
 fn read(entry: &Entry) -> Result<Option<Transcript>> {
     match Transcript::read(entry.body(), Spool::default()) {
-        // There may be no room for a file.
+        // There may be no room for a temporary file.
         Err(error) if error.kind() == ErrorKind::Io => {
             Transcript::read(entry.body(), Spool::in_memory())
         }

@@ -1,9 +1,8 @@
-//! Runs a command once and replays it afterwards: what it wrote to either
-//! stream, and how it ended.
+//! Runs a command once and replays it afterwards: its output on both streams, and its exit code.
 //!
-//! `program` finds it, `look` looks it up, `run` runs it while `record` takes down
-//! what passes, `keep` decides whether that is kept, `replay` gives it out again. What is to
-//! be told goes through a [`Teller`]: nothing here prints lines of its own.
+//! `program` finds it, `look` looks it up, `run` runs it while `record` copies its output, `keep`
+//! decides whether that is cached, `replay` writes it out again. Messages go through a [`Teller`]:
+//! nothing here prints lines of its own.
 
 mod cost;
 mod end;
@@ -46,30 +45,29 @@ use look::Looked;
 use run::{Ran, Work};
 use signals::Signals;
 
-/// The exit code for a failure of ours.
+/// Exit code for a failure of Recoup itself.
 pub(crate) const FAILED: i32 = 125;
-/// The exit code for `--only-if-cached` when there is nothing.
+/// Exit code for `--only-if-cached` without a cached result.
 pub(crate) const NOT_CACHED: i32 = 124;
-/// Of so many others who run the same one after the other, and keep nothing, we wait for
-/// the end; then there is nothing to wait for.
+/// Number of other runs of the same command to wait for, one after the other, if none is cached.
 const LEADERS: u32 = 2;
 
-/// What is said to the person, beside what the command says.
+/// Messages for the user, beside the command's own output.
 pub(crate) trait Teller {
-    /// Something worth a line.
+    /// Reports something worth a line.
     fn note(&self, text: fmt::Arguments<'_>);
-    /// Something for those who asked to know more.
+    /// Reports a detail, for verbose output.
     fn aside(&self, text: fmt::Arguments<'_>);
-    /// Something that the work survived.
+    /// Reports an error that did not stop the work.
     fn warn(&self, error: &Error);
 }
 
-/// Where the command's output goes.
+/// Destinations of the command's output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlets {
-    /// Our own stdout.
+    /// Stdout of this process.
     pub(crate) out: BorrowedFd<'static>,
-    /// Our own stderr.
+    /// Stderr of this process.
     pub(crate) err: BorrowedFd<'static>,
 }
 
@@ -80,8 +78,8 @@ impl Outlets {
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
     }
 
-    /// True if somebody may see in which order the two streams were written: not in `/dev/null`,
-    /// where a command is run to warm the cache for others.
+    /// True if the order of the two streams may be visible: not in `/dev/null`, where a command
+    /// runs only to warm the cache.
     fn show_order(self) -> bool {
         let null = fs::metadata("/dev/null").map(|null| null.rdev());
         let is_null = fstat(self.out).is_ok_and(|out| null.is_ok_and(|null| null == out.st_rdev));
@@ -89,7 +87,7 @@ impl Outlets {
     }
 }
 
-/// What is to be run, and what is wanted of it.
+/// The command to run, and the options for it.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) program: Program,
@@ -99,7 +97,7 @@ pub(crate) struct Job {
     pub(crate) keeping: Keeping,
 }
 
-/// Where it is kept.
+/// Cache entry of a command, and the conditions for its use.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) cache: Cache,
@@ -107,23 +105,24 @@ pub(crate) struct Slot {
     pub(crate) identity: Identity,
     pub(crate) parts: Vec<Part>,
     pub(crate) view: View,
-    /// Everything that is watched: what the caller named, files among the arguments, programs.
+    /// Everything that is watched: sources named by the caller, files among the arguments,
+    /// programs.
     pub(crate) sources: Vec<String>,
-    /// Those of them that are files among the arguments.
+    /// Sources that are files among the arguments.
     pub(crate) argument_files: Vec<String>,
     /// True if nothing that the command reads is watched.
     pub(crate) is_unwatched: bool,
     pub(crate) ttl: Option<u64>,
     pub(crate) max_age: Option<u64>,
-    /// For how long failures are wanted.
+    /// Age up to which failures are served.
     pub(crate) failures: Ttl,
-    /// True if what was recorded as one stream will do.
+    /// True if a result recorded as one stream may be served.
     pub(crate) accepts_merged_streams: bool,
-    /// What must not be shown, noted or kept.
+    /// Values that must not be shown, logged or stored.
     pub(crate) withheld: Values,
-    /// How long we wait for another who runs the same.
+    /// How long to wait for another run of the same command.
     pub(crate) wait: Option<Duration>,
-    /// Tells those whom the command starts that it is being run.
+    /// Tells child processes that the command is running.
     pub(crate) mark: Mark,
 }
 
@@ -137,14 +136,14 @@ pub(crate) struct Mark {
 /// One `recoup exec`.
 pub(crate) struct Exec<'a> {
     pub(crate) job: Job,
-    /// None where nothing can be kept: the command runs all the same.
+    /// None if nothing can be cached: the command runs all the same.
     pub(crate) slot: Option<Slot>,
     pub(crate) outlets: Outlets,
     pub(crate) teller: &'a (dyn Teller + Sync),
 }
 
 impl Exec<'_> {
-    /// Replays the command or runs it, and says how it ended.
+    /// Replays the command or runs it, and returns how it ended.
     pub(crate) fn perform(self) -> Result<End> {
         match self.look()? {
             Looked::Found { transcript, age, refresh } => {
@@ -166,14 +165,14 @@ impl Exec<'_> {
         }
     }
 
-    /// Why it would be replayed or run; none where nothing is looked up.
+    /// Explains why it would be replayed or run; none without a cache.
     pub(crate) fn explain(&self) -> Option<Explanation> {
         let slot = self.slot.as_ref()?;
         Some(slot.cache.explain(&slot.request(self.job.mode, &|| {})))
     }
 
-    /// Refreshes what is stale, unless somebody else does; for nobody to hear. Whoever was served
-    /// by it can be served by the new one, too.
+    /// Refreshes a stale entry, unless another process does. Records the streams as before, so that
+    /// the same callers can be served.
     pub(crate) fn perform_refresh(self) -> Result<End> {
         let looked =
             self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
@@ -186,11 +185,11 @@ impl Exec<'_> {
         }
     }
 
-    /// `is_first` if nothing was ever kept of it.
+    /// Runs the command; `is_first` if it was never cached before.
     fn run(self, permit: Option<Permit>, is_first: bool, streams_merged: bool) -> Result<End> {
         let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
-        // What is asked of us from now on is asked of the command; before it starts, so
-        // that it misses nothing.
+        // From now on signals are forwarded to the command. Installed before it starts, so that it
+        // misses none.
         let mut signals = Signals::listen(tty)?;
         let permit = permit.filter(|_| keeping.keeps_anything());
         let work = Work {
@@ -212,7 +211,7 @@ impl Exec<'_> {
             }
         };
         let took = now().zip(started).map(|(now, start)| now.millis_since(start));
-        // Whoever asked for the end while nobody heard it does not want the rest either.
+        // A pending signal asks to end, so the result is not wanted either.
         if let Some(signal) = signals.asked_to_end() {
             give_up(permit);
             return Ok(End::Signal(signal));
@@ -243,7 +242,7 @@ impl Slot {
         self.argument_files.iter().any(|file| cwd.join(file) == root.join(path))
     }
 
-    /// `told` when another runs the same, and that takes long.
+    /// Builds the look-up; `told` is called when waiting for another run takes long.
     fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
         let failures = self
             .failures
@@ -268,7 +267,7 @@ impl Slot {
     }
 }
 
-/// Those who wait for it get their turn, also while we are still ending.
+/// Releases the permit at once, so that waiters can go on while this process ends.
 fn give_up(permit: Option<Permit>) {
     permit.into_iter().for_each(Permit::release);
 }

@@ -1,6 +1,5 @@
-//! Finds a program as the system would when it is asked to run it, and the other files that
-//! decide what then happens: interpreters, the program behind a wrapper, files among the
-//! arguments.
+//! Finds a program as the system would, and the other files that decide what runs: interpreters,
+//! the program behind a wrapper, files among the arguments.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -20,34 +19,35 @@ use recoup_core::{Error, ErrorKind, Result as CoreResult};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-/// Where programs are looked for when `PATH` is not set, as the C library has it.
+/// Search path if `PATH` is not set, as in the C library.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// What runs scripts that do not say what they are for.
+/// Interpreter of scripts without a shebang.
 const SHELL: &str = "/bin/sh";
 
-/// As much of a file as tells its interpreter. The kernel reads as much.
+/// Bytes of a file in which its interpreter is named. The kernel reads as much.
 const SHEBANG_LEN: usize = 256;
 
-/// The most programs that are looked at for one command.
+/// Limit of programs that are considered for one command.
 const MOST_PROGRAMS: usize = 64;
 
-/// A program and its arguments, ready to be run.
+/// A program that was found, and its arguments.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// As it was called.
+    /// Name as it was given.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
-    /// The program, then those that it is run with or starts, as far as the command line tells.
+    /// The program itself, then those that it runs with or starts, as far as the command line
+    /// tells.
     pub(crate) executables: Vec<Executable>,
 }
 
-/// Why there is nothing to run.
+/// Reason why a program can't be run.
 #[derive(Debug)]
 pub(crate) struct Missing {
     name: String,
     why: String,
-    /// As shells have it: 127 not found, 126 found and not to be run.
+    /// Exit code, as in shells: 127 not found, 126 not executable.
     pub(crate) code: i32,
 }
 
@@ -60,7 +60,7 @@ impl Missing {
         Self { name: shown(name), why: "not an executable file".to_owned(), code: 126 }
     }
 
-    /// Found, but the system would not start it.
+    /// Found, but the system failed to start it.
     pub(super) fn not_started(name: &OsStr, error: &io::Error) -> Self {
         // A script's interpreter may be missing.
         let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
@@ -93,7 +93,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Adds what a wrapper starts, and then the interpreter of everything that is a script.
+    /// Adds the programs that a wrapper starts, then the interpreters of all scripts.
     fn find_others(&mut self, path: Option<&OsStr>, cwd: &Path) {
         let add = |executables: &mut Vec<Executable>, found: Executable| {
             if executables.len() < MOST_PROGRAMS && !executables.contains(&found) {
@@ -124,36 +124,36 @@ impl Program {
         }
     }
 
-    /// The programs as a key has them: below `root` by their path within it, so that the checkouts
-    /// of a repository agree.
+    /// Programs as part of a key: below `root` by relative path, so that all checkouts of a
+    /// repository agree.
     pub(crate) fn seen_from(&self, root: &Path) -> Vec<Executable> {
         let inside = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
         let seen = self.executables.iter();
         seen.map(|it| Executable { path: inside(&it.path), target: inside(&it.target) }).collect()
     }
 
-    /// The program's own file.
+    /// File of the program itself.
     pub(crate) fn file(&self) -> &Path {
         &self.executables[0].target
     }
 
-    /// The files of all programs, as sources. One that may only be run can't be watched.
+    /// Files of all programs, as sources. One that is executable but not readable can't be watched.
     pub(crate) fn program_files(&self) -> CoreResult<Vec<String>> {
         let files = self.executables.iter().map(|it| it.target.as_path());
         files.filter(|file| File::open(file).is_ok()).map(as_source).collect()
     }
 
-    /// The files among the arguments, as sources.
+    /// Files among the arguments, as sources.
     pub(crate) fn argument_files(&self, cwd: &Path) -> CoreResult<BTreeSet<String>> {
         self.files_among(&self.arguments, cwd)
     }
 
-    /// The same, and the files that shell lines name.
+    /// Files among the arguments and in shell lines, as sources.
     pub(crate) fn mentioned_files(&self, cwd: &Path) -> CoreResult<BTreeSet<String>> {
         self.files_among(&self.argument_words(), cwd)
     }
 
-    /// `x.py`, and also `--config=x.toml`, `@x.json` and `-fx.mk`. Programs are no arguments.
+    /// Finds `x.py`, and also `--config=x.toml`, `@x.json` and `-fx.mk`. Leaves out programs.
     fn files_among(&self, words: &[OsString], cwd: &Path) -> CoreResult<BTreeSet<String>> {
         let mut files = BTreeSet::new();
         for word in words {
@@ -181,8 +181,8 @@ impl Program {
         target.is_ok_and(|target| self.executables.iter().any(|it| it.target == target))
     }
 
-    /// The arguments; of a wrapper also the words of its shell lines (`sh -c LINE`), without the
-    /// files that these write before they read them.
+    /// Arguments; for a wrapper also the words of its shell lines (`sh -c LINE`), without the files
+    /// that these write before reading them.
     fn argument_words(&self) -> Vec<OsString> {
         if !is_wrapper(Path::new(&self.name)) {
             return self.arguments.clone();
@@ -199,7 +199,7 @@ impl Program {
         words
     }
 
-    /// What its results are known by.
+    /// Identity of its results in the cache.
     pub(crate) fn identity(&self) -> Identity {
         Identity { name: Some(shown(&self.name)), ..Identity::default() }
     }
@@ -209,8 +209,7 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).cloned().collect()
     }
 
-    /// Starts it as shells do: what the system can't run, because it does not say how,
-    /// is a script of theirs.
+    /// Starts it as shells do: a file without a known format is run as a shell script.
     pub(super) fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> io::Result<T> {
         let mut command = Command::new(self.path());
         command.arg0(&self.name).args(&self.arguments);
@@ -224,7 +223,7 @@ impl Program {
         }
     }
 
-    /// As it was called where that was a path: a script sees that.
+    /// Path to run; as it was given if that is a path, because a script sees it.
     fn path(&self) -> &OsStr {
         if is_path(&self.name) { &self.name } else { self.executables[0].path.as_os_str() }
     }
@@ -268,8 +267,8 @@ fn look(path: &Path, name: &OsStr) -> Result<Executable, Missing> {
     })
 }
 
-/// Adds the words of a shell line, and of the lines within it (`"$(cat x)"`). What is written first
-/// is the line's own.
+/// Adds the words of a shell line, and of lines within it (`"$(cat x)"`). Leaves out files that the
+/// line writes first.
 fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsString>) {
     for command in commands(line) {
         let mut is_output = false;
@@ -287,7 +286,7 @@ fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsStri
     }
 }
 
-/// The programs that the first line of a script names: `#!/bin/sh`, `#!/usr/bin/env -S python3`.
+/// Programs that a script's first line names: `#!/bin/sh`, `#!/usr/bin/env -S python3`.
 fn interpreters(script: &Path) -> Vec<OsString> {
     let Ok(fsx::Found::Regular(file)) = fsx::look_at(script) else { return Vec::new() };
     let start = file.read_start(SHEBANG_LEN).unwrap_or_default();
@@ -305,7 +304,7 @@ fn interpreters(script: &Path) -> Vec<OsString> {
         .collect()
 }
 
-/// Entries keep paths as text.
+/// Converts a path to a source, which must be UTF-8.
 pub(crate) fn as_source(path: &Path) -> CoreResult<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("the path {} is not UTF-8, so it can't be watched", path.display());

@@ -1,4 +1,4 @@
-//! Takes down what a command writes while it passes, as long as it may be kept.
+//! Records a command's output while it passes, up to a limit.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use recoup_core::{Error, Result};
 use super::spool::Spool;
 use super::transcript::{Pieces, Voice, opening};
 
-/// What a command wrote.
+/// Recorded output of a command.
 #[derive(Debug)]
 pub(super) struct Record {
     taken: Taken,
-    /// True if both streams come as one, which counts as stdout.
+    /// True if both streams share one pipe, which counts as stdout.
     pub(super) streams_merged: bool,
     limit: u64,
     lost: Option<Lost>,
 }
 
-/// Why there is nothing to keep.
+/// Reason why nothing was recorded.
 #[derive(Debug)]
 pub(super) enum Lost {
-    /// More than there is room for.
+    /// Output over the limit, in bytes.
     TooLarge(u64),
-    /// It could not be set aside.
+    /// The temporary file failed.
     Spool(Error),
 }
 
 impl Lost {
-    /// The same as a cache says it.
+    /// Converts to the cache's reason, if it has one.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         match self {
-            // It was given up at the first byte that was too much.
+            // Recording stopped at the first byte over the limit.
             Self::TooLarge(limit) => {
                 Some(Refusal::TooLarge { bytes: limit.saturating_add(1), limit: *limit })
             }
@@ -62,7 +62,7 @@ struct Taken {
 }
 
 impl Record {
-    /// Takes down at most `limit` bytes.
+    /// Records at most `limit` bytes.
     pub(super) fn new(limit: u64, streams_merged: bool) -> Self {
         Self { taken: Taken::default(), streams_merged, limit, lost: None }
     }
@@ -78,12 +78,12 @@ impl Record {
             taken.push(voice, bytes).map_err(Lost::Spool)
         };
         if let Err(lost) = done {
-            // The room is given back at once: the command may go on for long.
+            // Freed at once: the command may run for long.
             (self.lost, self.taken) = (Some(lost), Taken::default());
         }
     }
 
-    /// All of stdout, if that is not more than so many bytes.
+    /// All of stdout, if it has at most `most` bytes.
     pub(super) fn stdout_up_to(&self, most: u64) -> Option<Vec<u8>> {
         let out = &self.taken.out;
         if self.lost.is_some() || out.len() > most {
@@ -97,7 +97,7 @@ impl Record {
         copied.ok().map(|()| all)
     }
 
-    /// As it is stored, with that exit code.
+    /// Builds the body of the cache entry.
     pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
         let Self { taken, streams_merged, limit: _, lost } = self;
         if let Some(lost) = lost {

@@ -1,4 +1,4 @@
-//! Refreshes a stale entry behind the caller's back: the same command line again.
+//! Refreshes a stale entry in the background, by running the same command line again.
 
 use std::ffi::OsString;
 
@@ -7,10 +7,10 @@ use recoup_core::Result;
 use super::stdin::Stdin;
 use crate::process::detached;
 
-/// The hidden flag that makes a process the refresher.
+/// Hidden flag that turns a process into the refresher.
 const FLAG: &str = "--detached";
 
-/// Starts the refresher. It has a copy of what we read.
+/// Starts the refresher, with a copy of our stdin.
 pub(super) fn start(stdin: &Stdin) -> Result<()> {
     let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (subcommand, rest) = ours.split_at(1.min(ours.len()));

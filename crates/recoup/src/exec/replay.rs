@@ -1,4 +1,4 @@
-//! Gives out what a command once wrote. All of it has been verified by then.
+//! Replays a recorded command. Its transcript is verified before.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::end::End;
 use super::stream::write_all;
 use super::transcript::{Transcript, Voice};
 
-/// Writes each stream byte for byte, in the order in which it was heard.
+/// Writes both streams byte for byte, in their original order.
 pub(super) fn replay(transcript: &Transcript, outlets: Outlets) -> Result<End> {
     let mut is_heard = true;
     let done = transcript.each(&mut |voice, piece| {
@@ -25,7 +25,7 @@ pub(super) fn replay(transcript: &Transcript, outlets: Outlets) -> Result<End> {
     });
     match done {
         Ok(()) => Ok(End::Code(transcript.exit)),
-        // So the command would have ended, had it been run.
+        // As the command itself would have ended.
         Err(_) if !is_heard => Ok(End::Signal(SIGPIPE)),
         Err(error) => Err(error),
     }

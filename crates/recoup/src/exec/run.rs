@@ -1,5 +1,4 @@
-//! Runs a command: its output goes on to ours as it comes and is taken down,
-//! signals go to it, and in the end we know how it ended.
+//! Runs a command: forwards and records its output, forwards signals, and returns how it ended.
 
 use std::fs::File;
 use std::io;
@@ -26,25 +25,25 @@ pub(super) struct Ran {
     pub(super) outcome: Outcome,
 }
 
-/// What there is to keep.
+/// Output to cache, or why there is none.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// All that it wrote.
+    /// All output.
     Whole(Record),
-    /// Nothing: it was asked to end, or nobody wanted to hear it.
+    /// Nothing: it was asked to end, or was not recorded.
     Interrupted,
-    /// Nothing: whoever reads its output stopped before its end.
+    /// Nothing: the reader of our output stopped before its end.
     NotHeard,
-    /// Nothing: it was told something that the key knows nothing of.
+    /// Nothing: it got input that is not part of the key.
     Typed,
-    /// Nothing: more may be written by whom it left behind.
+    /// Nothing: a process that it left behind may write more.
     HeldOpen,
-    /// Nothing: its output could not be passed on.
+    /// Nothing: its output could not be forwarded.
     Unwritable(Error),
 }
 
 impl Outcome {
-    /// Why there is nothing to keep.
+    /// Reason why there is nothing to cache.
     pub(super) fn why(&self) -> Option<String> {
         let why = match self {
             Self::Whole(_) | Self::Unwritable(_) => return None,
@@ -57,12 +56,12 @@ impl Outcome {
     }
 }
 
-/// Why there was nothing to run.
+/// Reason why the command did not run.
 #[derive(Debug)]
 pub(super) enum NotRun {
-    /// The system would not start it.
+    /// The system failed to start it.
     Missing(Missing),
-    /// A failure of ours.
+    /// A failure of Recoup itself.
     Failed(Error),
 }
 
@@ -73,7 +72,7 @@ impl From<Error> for NotRun {
 }
 
 impl NotRun {
-    /// How we end then.
+    /// Reports it, and returns how this process ends.
     pub(super) fn end(self, teller: &dyn Teller) -> Result<End> {
         match self {
             Self::Failed(error) => Err(error),
@@ -85,17 +84,17 @@ impl NotRun {
     }
 }
 
-/// What is run, and how.
+/// The command to run, and how to run it.
 pub(super) struct Work<'a> {
     pub(super) program: &'a Program,
     pub(super) stdin: &'a Stdin,
     pub(super) tty: bool,
     pub(super) outlets: Outlets,
-    /// True if both streams go through one pipe, which keeps their order.
+    /// True if both streams share one pipe, which keeps their order.
     pub(super) streams_merged: bool,
-    /// How many bytes of its output are taken down; none where nothing will be kept.
+    /// Limit of recorded bytes; none if nothing will be cached.
     pub(super) limit: Option<u64>,
-    /// A variable that it is given.
+    /// Variable added to its environment.
     pub(super) mark: Option<&'a Mark>,
 }
 

@@ -1,5 +1,5 @@
-//! Signals on their way to the command. We outlive it, so that what it does
-//! about them is what counts.
+//! Forwards signals to the command. This process outlives it, so that the command decides what they
+//! do.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -15,12 +15,12 @@ use signal_hook::low_level::siginfo::Cause;
 
 use crate::process::signals::Ignored;
 
-/// Those that ask a command to end: after one of them nothing is kept.
+/// Signals that ask a command to end: after one of them nothing is cached.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-/// Those that mean what the command makes of them.
+/// Signals without a fixed meaning.
 const OTHERS: [i32; 2] = [SIGUSR1, SIGUSR2];
 
-/// What arrived, to be taken up one by one.
+/// Receiver of signals.
 #[derive(Debug)]
 pub(super) struct Signals {
     delivery: SignalDelivery<UnixStream, WithOrigin>,
@@ -35,8 +35,8 @@ pub(super) struct Arrived {
 }
 
 impl Signals {
-    /// From now on signals arrive here. Those that we were started without
-    /// (`nohup`, `&` in a script) stay away from the command, too.
+    /// Starts to receive signals. Those that were ignored when this process started (`nohup`, `&`
+    /// in a script) are not forwarded either.
     pub(super) fn listen(tty: bool) -> Result<Self> {
         let ignored = Ignored::at_start();
         let heeded = |signal: &i32| ignored.lets_through(*signal);
@@ -49,12 +49,12 @@ impl Signals {
         Ok(Self { delivery: delivery.doing(listening)? })
     }
 
-    /// Readable when there is something.
+    /// File descriptor that is readable when signals are pending.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.delivery.get_read().as_fd()
     }
 
-    /// The last that asked for the end, of those that nobody has heeded yet.
+    /// Last pending signal that asks to end.
     pub(super) fn asked_to_end(&mut self) -> Option<i32> {
         let mut ending = self.arrived().into_iter().filter(|arrived| arrived.is_ending());
         ending.next_back().map(|arrived| arrived.signal)
@@ -70,7 +70,7 @@ impl Signals {
 }
 
 impl Arrived {
-    /// Whether it asks for the end.
+    /// True if it asks to end.
     pub(super) fn is_ending(self) -> bool {
         ENDING.contains(&self.signal)
     }
@@ -79,14 +79,14 @@ impl Arrived {
         self.signal == SIGWINCH
     }
 
-    /// Hands it to the command, unless the terminal has done so already.
+    /// Forwards it to the command, unless the terminal has done so already.
     pub(super) fn pass_on(self, child: Pid, shares_terminal: bool) {
         let has_it = shares_terminal
             && self.from_terminal
             && (self.signal == SIGINT || self.signal == SIGQUIT);
         let ours = self.signal == SIGCHLD || self.signal == SIGWINCH;
         if let Some(signal) = Signal::from_named_raw(self.signal).filter(|_| !ours && !has_it) {
-            // It may have ended meanwhile, and is not yet reaped.
+            // The command may have ended already; it is not reaped yet.
             let _ = kill_process(child, signal);
         }
     }

@@ -1,5 +1,4 @@
-//! Bytes of any number on their way: in memory while they are few, in a file
-//! that has no name, and vanishes with us, once they are many.
+//! Buffer of any size: small contents in memory, large ones in an unnamed temporary file.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -12,18 +11,18 @@ use recoup_core::entry::INLINE_MAX;
 use recoup_core::error::IoContext as _;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// The most that usually stays in memory: what stores keep in one piece, too.
+/// Size limit in memory: as much as stores keep in one piece.
 const IN_MEMORY: usize = INLINE_MAX;
-/// How much of a file is read at once.
+/// Bytes read from a file at once.
 const PIECE: usize = 1 << 20;
 
-/// Bytes that were taken down.
+/// Buffered bytes.
 #[derive(Debug)]
 pub(super) struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
-    /// The most that stays in memory.
+    /// Size limit in memory.
     room: usize,
 }
 
@@ -34,7 +33,7 @@ impl Default for Spool {
 }
 
 impl Spool {
-    /// For where there is no room for a file.
+    /// Never uses a file, for when there is no room for one.
     pub(super) fn in_memory() -> Self {
         Self { room: usize::MAX, ..Self::default() }
     }
@@ -56,12 +55,12 @@ impl Spool {
         file.write_all(bytes).doing(spooling)
     }
 
-    /// Gives out everything, in order.
+    /// Visits everything, in order.
     pub(super) fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.each_of(0..self.len, visit)
     }
 
-    /// Gives out a part of it that is there, in order.
+    /// Visits a range, which must exist, in order.
     pub(super) fn each_of(
         &self,
         Range { start, end }: Range<u64>,
@@ -82,8 +81,7 @@ impl Spool {
         Ok(())
     }
 
-    /// As a file that is read from its beginning, and can't be written to. What is in
-    /// memory stays there.
+    /// Opens the contents as a read-only file at its start. Contents in memory stay in memory.
     pub(super) fn to_file(&self) -> Result<File> {
         let in_memory = || {
             let file = memfd_create("input", MemfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
@@ -100,7 +98,7 @@ impl Spool {
     }
 }
 
-/// Where it can't be opened anew.
+/// Fallback if the file can't be reopened.
 fn from_start(mut file: File) -> Result<File> {
     file.seek(SeekFrom::Start(0)).doing(spooling)?;
     Ok(file)

@@ -1,5 +1,5 @@
-//! What the command reads. Only what is part of the key, or what a person
-//! types, reaches it; anything else would change its answer unseen.
+//! Input of the command. Only input that is part of the key, or typed by a person, reaches it;
+//! anything else would change its output unnoticed.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -14,14 +14,14 @@ use rustix::fs::{FileType, fstat};
 
 use super::spool::Spool;
 
-/// What the command reads.
+/// Input of the command.
 #[derive(Debug)]
 pub(crate) enum Stdin {
-    /// Whatever is typed.
+    /// The terminal.
     Terminal,
-    /// Nothing; there was nothing.
+    /// Empty.
     Empty,
-    /// Nothing, although there was something, or may have been.
+    /// Not passed on, although there is or may be some.
     LeftOut,
     /// These bytes, which are part of the key.
     Given(Given),
@@ -35,7 +35,7 @@ pub(crate) struct Given {
 }
 
 impl Stdin {
-    /// Looks at our own, and leaves it unread.
+    /// Inspects our own stdin without reading it.
     pub(crate) fn look() -> Self {
         if io::stdin().is_terminal() {
             Self::Terminal
@@ -46,7 +46,7 @@ impl Stdin {
         }
     }
 
-    /// Reads our own to its end.
+    /// Reads our own stdin to its end.
     pub(crate) fn read() -> Result<Self> {
         let (mut spool, mut hasher) = (Spool::default(), Hasher::new());
         let mut piece = vec![0; 64 << 10];
@@ -65,7 +65,7 @@ impl Stdin {
         Ok(Self::Given(Given { spool, digest: hasher.finish() }))
     }
 
-    /// What the key has of it.
+    /// Digest that is part of the key.
     pub(crate) fn digest(&self) -> Option<Digest> {
         match self {
             Self::Given(given) => Some(given.digest),
@@ -77,7 +77,7 @@ impl Stdin {
         matches!(self, Self::Terminal)
     }
 
-    /// What was read, for a command to read again.
+    /// File with the input that was read.
     pub(super) fn for_command(&self) -> Result<Option<File>> {
         match self {
             Self::Terminal | Self::Empty | Self::LeftOut => Ok(None),
@@ -85,7 +85,7 @@ impl Stdin {
         }
     }
 
-    /// Where nothing was read.
+    /// Stdin for the command if no input was read.
     pub(super) fn stdio(&self) -> Stdio {
         match self {
             Self::Terminal => Stdio::inherit(),
@@ -93,13 +93,13 @@ impl Stdin {
         }
     }
 
-    /// For a command that outlives the person.
+    /// Stdin for a detached command.
     pub(super) fn detached(&self) -> Result<Stdio> {
         Ok(self.for_command()?.map_or_else(Stdio::null, Stdio::from))
     }
 }
 
-/// The null device, a file without contents, or a pipe that nobody will write to.
+/// True for the null device, an empty file, or a pipe without writers.
 fn is_surely_empty() -> bool {
     let stdin = rustix::stdio::stdin();
     let Ok(found) = fstat(stdin) else { return true };

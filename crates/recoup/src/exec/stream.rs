@@ -1,7 +1,7 @@
-//! One way from a file descriptor to another, a step at a time: whoever owns it
-//! asks what it waits for, polls, and lets it take its step.
+//! Forwards bytes from one file descriptor to another, one step at a time: the owner polls for what
+//! it waits for, then lets it take a step.
 //!
-//! A step never blocks: what is read is there, and what is written fits.
+//! A step never blocks: it reads what is there, and writes what fits.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -12,19 +12,19 @@ use rustix::io::Errno;
 
 use crate::process::room::{FITS, has_room};
 
-/// How much is read at once.
+/// Bytes read at once.
 const PIECE: usize = 64 << 10;
 
-/// From where to where.
+/// Forwarder between two file descriptors.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     source: Option<OwnedFd>,
     sink: BorrowedFd<'a>,
     most: usize,
     buffer: Vec<u8>,
-    /// What of the buffer was read and not yet written.
+    /// Range of the buffer that is not yet written.
     pending: std::ops::Range<usize>,
-    /// Why nothing can be written any more.
+    /// Error that stopped writing.
     broken: Option<io::Error>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// What it waits for; none when nothing more can come.
+    /// Event to poll for; none at the end.
     pub(super) fn awaits(&self) -> Option<PollFd<'_>> {
         if self.is_pending() {
             return Some(PollFd::from_borrowed_fd(self.sink, PollFlags::OUT));
@@ -48,17 +48,17 @@ impl<'a> Stream<'a> {
         self.source.as_ref().map(|source| PollFd::new(source, PollFlags::IN))
     }
 
-    /// Whether something was read and is not yet written.
+    /// True if something was read and is not yet written.
     pub(super) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Why it stopped before its end.
+    /// Error that stopped it before its end.
     pub(super) fn into_broken(self) -> Option<io::Error> {
         self.broken
     }
 
-    /// Does what it waited for; gives what was read.
+    /// Reads or writes; returns what was read.
     pub(super) fn step(&mut self) -> &[u8] {
         if self.is_pending() { self.write() } else { self.read() }
     }
@@ -69,7 +69,7 @@ impl<'a> Stream<'a> {
         match rustix::io::read(source, &mut self.buffer[..]) {
             Ok(len) if len > 0 => self.pending = 0..len,
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // Its end; a pseudo-terminal says EIO when nobody has the other side any more.
+            // End of input; a pseudo-terminal returns EIO when its other side is closed.
             Ok(_) | Err(_) => self.source = None,
         }
         &self.buffer[self.pending.clone()]
@@ -84,7 +84,7 @@ impl<'a> Stream<'a> {
             Ok(len) => self.pending.start += len,
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => {
-                // Without a reader the writer gets its SIGPIPE, as it would without us.
+                // Closing the source gives the writer its SIGPIPE, as without us.
                 (self.source, self.pending) = (None, 0..0);
                 self.broken = Some(error.into());
             }
@@ -93,20 +93,20 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// How much may be written at once without waiting, where there is room at all.
+/// Bytes that can be written without blocking once the sink is ready.
 fn fitting(sink: BorrowedFd<'_>) -> usize {
     let is_file = fstat(sink)
         .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
     if is_file { PIECE } else { FITS }
 }
 
-/// Writes everything, and waits for as long as that takes.
+/// Writes everything; blocks as long as needed.
 pub(super) fn write_all(sink: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(sink, bytes) {
             Ok(len) => bytes = &bytes[len..],
             Err(Errno::INTR) => {}
-            // Somebody else has made it so; waiting is still what is meant.
+            // Another process made it non-blocking; blocking is still wanted.
             Err(Errno::AGAIN) => {
                 poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], None)?;
             }

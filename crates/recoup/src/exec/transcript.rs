@@ -1,13 +1,12 @@
-//! What is stored of a command: one line of JSON with its exit code and the
-//! order in which its streams spoke, then all of stdout, then all of stderr.
+//! Stored form of a command's output: one line of JSON with its exit code and the order of its
+//! streams, then all of stdout, then all of stderr.
 //!
 //! ```text
 //! {"v":1,"exit":0,"pieces":[12,5,3]}    12 bytes of stdout, 5 of stderr, 3 of stdout
 //! ```
-//! The streams are not mixed: each stays the text that it was, although a
-//! character may have arrived in two halves with the other stream in between.
-//! Where both went to one place, they came through one pipe, and are one stream: all of it
-//! is stdout, and `v` is 2.
+//! The streams are not interleaved: each stays valid text, even if a character arrived in two
+//! halves with the other stream in between. If both went to one place, they came through one pipe
+//! and are one stream: all of it is stdout, and `v` is 2.
 
 use recoup_core::Result;
 use recoup_core::entry::{Body, Chunks as _};
@@ -15,14 +14,14 @@ use serde::{Deserialize, Serialize};
 
 use super::spool::Spool;
 
-/// The form of two streams that are told apart. Forms other than these two are not read.
+/// Version with two separate streams. Versions other than these two are not read.
 const APART: u32 = 1;
-/// The form of two streams that came as one.
+/// Version with both streams merged into one.
 const MERGED: u32 = 2;
 
-/// The most turns that are told apart; even, so that each stream has a last one.
+/// Limit of alternations between the streams; even, so that each stream has a last one.
 const MAX_TURNS: usize = 1 << 16;
-/// The longest first line: as many lengths of up to 20 digits.
+/// Limit of the first line: as many lengths of up to 20 digits.
 const MAX_LINE: usize = MAX_TURNS * 21 + 64;
 
 /// One of the two streams of a command.
@@ -39,14 +38,14 @@ struct Opening {
     pieces: Pieces,
 }
 
-/// Lengths, stdout and stderr by turns, stdout first.
+/// Lengths of pieces, alternating between stdout and stderr, stdout first.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Pieces(Vec<u64>);
 
 impl Pieces {
-    /// The same stream again makes its last piece longer. Beyond so many turns nobody
-    /// would notice whose was whose.
+    /// Adds a piece; extends the last one if it is of the same stream. Beyond the limit the order
+    /// of pieces is no longer kept.
     pub(super) fn push(&mut self, voice: Voice, len: usize) {
         let turn = usize::from(voice == Voice::Err);
         if self.0.len() == MAX_TURNS {
@@ -72,7 +71,7 @@ impl Pieces {
     }
 }
 
-/// The line that a transcript begins with.
+/// First line of a transcript.
 pub(super) fn opening(exit: i32, pieces: &Pieces, streams_merged: bool) -> Vec<u8> {
     let v = if streams_merged { MERGED } else { APART };
     let opening = Opening { v, exit, pieces: pieces.clone() };
@@ -81,7 +80,7 @@ pub(super) fn opening(exit: i32, pieces: &Pieces, streams_merged: bool) -> Vec<u
     line
 }
 
-/// A command as it is replayed.
+/// Transcript of a command, ready for replay.
 #[derive(Debug)]
 pub(super) struct Transcript {
     pub(super) exit: i32,
@@ -93,8 +92,8 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Reads all of `body` through, which verifies it, and sets it aside in `streams`. None when
-    /// it is not one of ours, or of another version.
+    /// Reads and verifies all of `body`, into `streams`. None if it is not a transcript, or of
+    /// another version.
     pub(super) fn read(body: &Body, mut streams: Spool) -> Result<Option<Self>> {
         let (mut line, mut is_line) = (Vec::new(), true);
         body.each(&mut |mut chunk| {
@@ -120,7 +119,7 @@ impl Transcript {
         }))
     }
 
-    /// Gives out the pieces in the order in which they were heard.
+    /// Visits the pieces in their original order.
     pub(super) fn each(&self, visit: &mut dyn FnMut(Voice, &[u8]) -> Result<()>) -> Result<()> {
         let (mut out, mut err) = (0, self.pieces.sum(Voice::Out).unwrap_or(0));
         for (voice, len) in self.pieces.each() {

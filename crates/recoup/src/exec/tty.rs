@@ -1,5 +1,5 @@
-//! A terminal for a command that wants one, and our own set aside for as long:
-//! what is typed goes to the command as it is, what it draws comes back.
+//! Pseudo-terminal for a command that wants one. Our own terminal is in raw mode meanwhile: keys go
+//! to the command unchanged, its output comes back.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -11,10 +11,10 @@ use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize,
 
 use super::Outlets;
 
-/// Where nobody has a window.
+/// Rows and columns without a window.
 const USUAL_SIZE: (u16, u16) = (24, 80);
 
-/// The command's terminal, and what became of ours.
+/// The command's terminal, and the state of ours.
 pub(super) struct Terminal {
     pty: Pty,
     window: Option<BorrowedFd<'static>>,
@@ -22,8 +22,8 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `command` in a terminal of its own. What is typed into ours
-    /// reaches it; without one it has nothing to read.
+    /// Starts `command` in a new terminal. If `typed`, input from ours reaches it; else its stdin
+    /// is empty.
     pub(super) fn start(
         command: Command,
         typed: bool,
@@ -32,7 +32,7 @@ impl Terminal {
         let (pty, pts) = blocking::open().map_err(plain)?;
         let stdin = rustix::stdio::stdin();
         let window = [outlets.out, stdin, outlets.err].into_iter().find(|fd| isatty(fd));
-        // Before the first byte comes, which our own terminal must not change.
+        // Before the first byte arrives, which our own terminal must not change.
         let raw = if typed { Raw::enter(stdin) } else { None };
         let terminal = Self { pty, window, _raw: raw };
         terminal.fit();
@@ -44,7 +44,7 @@ impl Terminal {
         Ok((terminal, child))
     }
 
-    /// Makes it as large as ours.
+    /// Resizes it to our window.
     pub(super) fn fit(&self) {
         let size = self.window.and_then(|fd| tcgetwinsize(fd).ok());
         let (rows, columns) = size
@@ -54,18 +54,18 @@ impl Terminal {
         let _ = self.pty.resize(Size::new(rows, columns));
     }
 
-    /// Our side of it, to read from.
+    /// Our side of it, for reading.
     pub(super) fn reader(&self) -> io::Result<OwnedFd> {
         self.pty.as_fd().try_clone_to_owned()
     }
 
-    /// Our side of it, to write to.
+    /// Our side of it, for writing.
     pub(super) fn writer(&self) -> BorrowedFd<'_> {
         self.pty.as_fd()
     }
 }
 
-/// Our terminal while it passes every key on. Restored whatever happens.
+/// Our terminal in raw mode; restored on drop.
 struct Raw {
     terminal: BorrowedFd<'static>,
     before: Termios,
@@ -87,7 +87,7 @@ impl Drop for Raw {
     }
 }
 
-/// The two keys that a terminal turns into a signal that ends a command.
+/// True if input contains `Ctrl-C` or `Ctrl-\`, which a terminal turns into signals.
 pub(super) fn asks_to_end(typed: &[u8]) -> bool {
     typed.iter().any(|byte| matches!(byte, 0x03 | 0x1c))
 }

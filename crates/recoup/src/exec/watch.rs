@@ -1,5 +1,4 @@
-//! A command while it runs: one thread waits for its streams, for ours and for
-//! signals, all at once.
+//! Watches a running command: one thread polls its streams, ours and signals.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -20,14 +19,13 @@ use super::stream::Stream;
 use super::transcript::Voice;
 use super::tty::{self, Terminal};
 
-/// For how long the output of a command that has ended may stay silent, before
-/// we leave a process behind that still holds it open.
+/// How long a command that has ended may keep its output open in silence, held by a process that it
+/// left behind.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How often we look whether it has ended although nothing said so: its end is
-/// told by a signal, and whoever started us may have blocked that one.
+/// Interval of checks for the command's end: its signal may be blocked by our parent.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What passes along a stream.
+/// Contents of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Said(Voice),
@@ -50,7 +48,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A command while it runs.
+/// A running command.
 pub(super) struct Watch<'a> {
     child: Child,
     signals: &'a mut Signals,
@@ -58,10 +56,10 @@ pub(super) struct Watch<'a> {
     record: Option<Record>,
     terminal: Option<&'a Terminal>,
     end: Option<End>,
-    /// When the silence after its end has lasted long enough.
+    /// Deadline of the silence after its end.
     patience: Deadline,
     interrupted: bool,
-    /// Whether anything was typed: what it says may be an answer to that.
+    /// True if anything was typed: the output may be an answer to that.
     typed: bool,
 }
 
@@ -96,10 +94,9 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// As with any pipe, output goes on until nobody can write to it any more;
-    /// but we do not wait for ever for one who may never do so.
+    /// True while output may come: until all writers have closed it, but not for ever.
     fn expects_more(&self) -> bool {
-        // Whoever ended it does not want to wait for a slow reader either.
+        // If the user ended it, do not wait for a slow reader either.
         let ended = self.interrupted && matches!(self.end, Some(End::Signal(_)));
         !ended && (self.is_pending() || self.is_open() && !self.patience.passed())
     }
@@ -112,7 +109,7 @@ impl<'a> Watch<'a> {
         self.lines.iter().any(|line| line.is_output() && line.stream.awaits().is_some())
     }
 
-    /// Waits for a signal or for the streams, and lets everything take a step.
+    /// Polls for signals and streams, and handles what is ready.
     fn wait(&mut self) -> Result<()> {
         let limit = match self.end {
             None => Some(timespec(LOOK)),
@@ -176,7 +173,7 @@ impl<'a> Watch<'a> {
             }
             match self.end {
                 None => self.pass_on(arrived),
-                // Nobody is left to decide about it but us.
+                // The command is gone, so the signal is for us.
                 Some(_) if arrived.is_ending() => {
                     self.end = Some(End::Signal(arrived.signal));
                     self.lines.clear();

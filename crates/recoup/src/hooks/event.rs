@@ -1,34 +1,34 @@
-//! What a client told us, whichever client it was.
+//! Events of all clients, in one common form.
 
 use std::path::PathBuf;
 
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::transcript::{Call, Notification, Outcome};
 
-/// Something that happened.
+/// One event that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Which program told us.
+    /// The client that reported it.
     pub(crate) client: Client,
-    /// As that program calls it.
+    /// The client's name for the event.
     pub(crate) name: String,
-    /// The conversation.
+    /// Id of the conversation.
     pub(crate) session: String,
-    /// The sub-agent that it happened in; none for the conversation itself.
+    /// Id of the sub-agent; none for the main conversation.
     pub(crate) agent: Option<String>,
-    /// Where the client works.
+    /// The client's working directory.
     pub(crate) cwd: PathBuf,
-    /// Where it writes down what happens.
+    /// Path of the client's transcript.
     pub(crate) transcript: Option<PathBuf>,
-    /// The transcript of the session that this one was forked from, where the client says so.
+    /// Transcript of the session that this one was forked from, if known.
     pub(crate) parent: Option<PathBuf>,
-    /// The format of the payload, and of the answer.
+    /// Format of the payload and of the answer.
     pub(crate) format: WireFormat,
-    /// Whether a person is there, where the event itself says so.
+    /// True if a person is present; none if the event does not tell.
     pub(crate) person: Option<bool>,
-    /// Whether anybody reads what we answer.
+    /// True if the client reads our answer.
     pub(crate) heard: bool,
-    /// What it was.
+    /// Kind of the event, with its data.
     pub(crate) what: EventKind,
 }
 
@@ -37,47 +37,47 @@ pub(crate) struct Event {
 pub(crate) enum WireFormat {
     /// The client's own.
     Native,
-    /// That of Cursor, which runs Claude Code's hooks.
+    /// Cursor's, which runs Claude Code's hooks.
     Cursor,
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EventKind {
-    /// A session began, or went on, and the agent can be told something.
+    /// A session began or was resumed; the agent can be given context now.
     Began(How),
-    /// The same, and it can't be told yet.
+    /// A session began or was resumed; the agent can't be given context yet.
     Opened(How),
-    /// The user typed something.
+    /// The user submitted a prompt.
     Prompt(Prompt),
-    /// Something in the background came to its end.
+    /// A background task ended.
     Task(Notification),
-    /// The agent is about to read that, and may be told something.
+    /// The agent is about to answer this prompt, and can be given context.
     Starting(String),
     /// A tool is about to be called.
     Calling(Call),
-    /// A tool was called.
+    /// A tool call ended.
     Called(Call, Outcome),
-    /// The same where nothing is known about how it ended but what it printed.
+    /// A tool call ended, and only its output is known, not its outcome.
     CalledSomehow(Call, String),
-    /// Calls that were answered together.
+    /// Calls that were answered as a batch.
     Batch(Vec<(Call, Outcome)>),
-    /// A sub-agent begins.
+    /// A sub-agent started.
     AgentBegan,
-    /// A sub-agent of that sort came to its end, with that answer.
+    /// A sub-agent ended.
     AgentDone {
-        /// What sort of agent.
+        /// Type of the agent.
         sort: String,
-        /// What it said last.
+        /// Its last message.
         answer: Option<String>,
-        /// Where the client wrote down what happened in it.
+        /// Path of the sub-agent's own transcript.
         transcript: Option<PathBuf>,
     },
     /// The context is about to be compacted.
     Compacting,
-    /// The context was compacted, and nothing of ours is in it any more.
+    /// The context was compacted, and has lost all notes that were delivered.
     Compacted,
-    /// The agent came to the end of its answer.
+    /// The agent finished its answer.
     Stopped(Stop),
     /// The session ended.
     Ended(String),
@@ -86,15 +86,15 @@ pub(crate) enum EventKind {
 /// How a session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// It is new.
+    /// New session.
     Startup,
-    /// An empty context in place of the one before.
+    /// Context cleared within a session.
     Clear,
-    /// It goes on where it was left.
+    /// Session continued.
     Resume,
-    /// It goes on beside another, from a point of that one.
+    /// Session branched off from another.
     Fork,
-    /// Its context was compacted.
+    /// Context compacted.
     Compact,
 }
 
@@ -110,36 +110,36 @@ impl How {
         }
     }
 
-    /// Whether the context has nothing of what it was given before.
+    /// True if the context has lost all notes that were delivered before.
     pub(crate) fn is_empty(self) -> bool {
         matches!(self, Self::Startup | Self::Clear | Self::Compact)
     }
 }
 
-/// What the user typed.
+/// A prompt that the user typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    /// The words.
+    /// Text of the prompt.
     pub(crate) text: String,
-    /// The client's name for the turn that it belongs to.
+    /// The client's id of the turn.
     pub(crate) turn: Option<String>,
 }
 
-/// The end of an answer.
+/// The end of an agent's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// What the agent said last.
+    /// The agent's last message.
     pub(crate) answer: Option<String>,
-    /// The client's name for the turn.
+    /// The client's id of the turn.
     pub(crate) turn: Option<String>,
-    /// What the user had typed, where no other event tells.
+    /// Prompts of the turn, for clients that report them in no other event.
     pub(crate) prompts: Vec<Prompt>,
-    /// Why it came to an end, where that was no good end.
+    /// Reason, if the answer failed.
     pub(crate) failed: Option<String>,
 }
 
 impl Event {
-    /// What the agent sees: the conversation's own context, or that of a sub-agent.
+    /// Id of the context: the conversation's own, or that of a sub-agent.
     pub(crate) fn context(&self) -> String {
         match &self.agent {
             None => self.session.clone(),
@@ -147,7 +147,7 @@ impl Event {
         }
     }
 
-    /// Whether a session begins, or a turn of it.
+    /// True if a session or a turn begins.
     pub(super) fn begins_something(&self) -> bool {
         use EventKind::{Began, Opened, Prompt, Starting};
         matches!(self.what, Began(_) | Opened(_) | Prompt(_) | Starting(_))

@@ -1,4 +1,4 @@
-//! Whether a person is there. What a script says is not what the user said.
+//! Detects headless runs, in which no person speaks: a script's words are not the user's.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use recoup_core::memory::hooked::Client;
 
 use super::event::Event;
 
-/// How Claude Code was started, as `CLAUDE_CODE_ENTRYPOINT` says: `cli` on a terminal,
-/// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop
-/// have names of their own.
+/// How Claude Code was started, according to `CLAUDE_CODE_ENTRYPOINT`: `cli` on a terminal,
+/// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop app have
+/// names of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry(pub(crate) Option<String>);
 
@@ -21,10 +21,10 @@ impl Entry {
     }
 }
 
-/// The beginning of a rollout has who began it; what follows there is long.
+/// Bytes read from the start of a rollout, which names its originator.
 const HEAD: usize = 4 << 10;
 
-/// Whether nobody is there to have said it.
+/// True if no person is present to have said it.
 pub(super) fn nobody_is_there(event: &Event, entry: &Entry) -> bool {
     match (event.person, event.client) {
         (Some(person), _) => !person,
@@ -34,6 +34,7 @@ pub(super) fn nobody_is_there(event: &Event, entry: &Entry) -> bool {
     }
 }
 
+/// True if a script or an agent started the session, as its first line tells:
 /// `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
 fn is_codex_exec(rollout: &Path) -> bool {
     let Ok(fsx::Found::Regular(file)) = fsx::look_at(rollout) else { return false };
@@ -41,7 +42,7 @@ fn is_codex_exec(rollout: &Path) -> bool {
     let read = file.read_at(&mut head, 0).unwrap_or(0);
     let head = &head[..read];
     let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
-    // A sub-agent is told what to do by an agent.
+    // A sub-agent's prompts come from an agent.
     [&b"\"originator\":\"codex_exec\""[..], b"\"source\":\"exec\"", b"\"source\":{\"subagent\""]
         .iter()
         .any(|mark| memchr::memmem::find(first, mark).is_some())

@@ -1,23 +1,22 @@
-//! The lines of a file from its end to its beginning, in a bounded buffer: a block is
-//! read at a time, and a line that does not fit is passed over without being kept.
+//! Reads the lines of a file backwards in a bounded buffer, one block at a time. A line that does
+//! not fit is skipped.
 
 use std::io;
 
 use recoup_core::base::fsx::Regular;
 
-/// So much is read at once.
+/// Bytes read at once.
 pub const BLOCK: usize = 64 << 10;
 
-/// Longer lines are passed over. Whole prompts and pictures are; what was said and done
-/// is not.
+/// Longer lines are skipped. Whole requests and pictures are longer; messages and calls are not.
 pub const MOST_LINE: usize = 1 << 20;
 
-/// The buffer is never larger than this.
+/// Upper limit of the buffer.
 pub const MOST_BUFFER: usize = MOST_LINE + BLOCK;
 
-/// What can be read at any place.
+/// Random access to bytes.
 pub trait Source {
-    /// Fills `room` with what stands at `at`; less where it ends.
+    /// Fills `room` with the bytes at `at`; returns fewer at the end.
     fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize>;
 }
 
@@ -36,37 +35,37 @@ impl Source for [u8] {
     }
 }
 
-/// A line that is complete, without its end.
+/// A complete line, without its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Where it begins.
+    /// Offset of the line in the file.
     pub at: u64,
-    /// What it says.
+    /// Bytes of the line.
     pub text: &'a [u8],
 }
 
-/// What becomes of the piece that is being read.
+/// State of the piece that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// It may still grow: whoever writes the file has not ended the line.
+    /// Not terminated yet: the client may still be writing it.
     Unfinished,
-    /// It is a line.
+    /// A complete line.
     Kept,
-    /// It is too long.
+    /// Too long to be buffered.
     PassedOver,
 }
 
-/// Gives the complete lines between two places, the last first.
+/// Iterates over the complete lines between two offsets, last first.
 #[derive(Debug)]
 pub struct Lines<'a, S: Source + ?Sized> {
     source: &'a S,
     floor: u64,
-    /// What stands behind this was read; the buffer begins here.
+    /// Offset of the buffer's first byte; everything behind it was read.
     from: u64,
     buffer: Vec<u8>,
-    /// The end of the buffer that has no line end in it.
+    /// Length of the buffer's tail that was searched and has no line end.
     searched: usize,
-    /// The line that was given out last begins here in the buffer.
+    /// Start of the last returned line within the buffer.
     given: Option<usize>,
     piece: Piece,
     whole_until: Option<u64>,
@@ -74,7 +73,7 @@ pub struct Lines<'a, S: Source + ?Sized> {
 }
 
 impl<'a, S: Source + ?Sized> Lines<'a, S> {
-    /// The lines from `floor`, where one begins, to `end`; `most` bytes are read.
+    /// Lines from `floor`, which must be the start of a line, to `end`; reads at most `most` bytes.
     pub fn between(source: &'a S, floor: u64, end: u64, most: u64) -> Self {
         Self {
             source,
@@ -89,23 +88,23 @@ impl<'a, S: Source + ?Sized> Lines<'a, S> {
         }
     }
 
-    /// Where the last complete line ends. Known once a line was asked for.
+    /// Offset of the end of the last complete line. Known after the first call of `next_line`.
     pub fn whole_until(&self) -> u64 {
         self.whole_until.unwrap_or(self.floor)
     }
 
-    /// Whether everything down to the floor was given out.
+    /// True if all lines down to the floor were returned.
     pub fn reached_floor(&self) -> bool {
         self.from == self.floor && self.buffer.is_empty()
     }
 
-    /// How much memory it holds.
+    /// Allocated size of the buffer.
     pub fn buffered(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// The line before the one that was given out last; none at the floor, or when
-    /// enough was read.
+    /// Returns the line before the last returned one; none at the floor or when the read limit is
+    /// reached.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         if let Some(start) = self.given.take() {
             self.end_piece(start);
@@ -131,7 +130,7 @@ impl<'a, S: Source + ?Sized> Lines<'a, S> {
         }
     }
 
-    /// A piece begins at `start`, behind a line end. Whether it is a line.
+    /// Handles a piece that begins at `start`, behind a line end. Returns true if it is a line.
     fn found(&mut self, start: usize) -> bool {
         match self.piece {
             Piece::Kept => {
@@ -145,7 +144,7 @@ impl<'a, S: Source + ?Sized> Lines<'a, S> {
         false
     }
 
-    /// Drops the piece that begins at `start`, and the line end before it.
+    /// Drops the piece at `start`, and the line end before it.
     fn end_piece(&mut self, start: usize) {
         self.buffer.truncate(start.saturating_sub(1));
         self.searched = 0;
@@ -157,12 +156,13 @@ impl<'a, S: Source + ?Sized> Lines<'a, S> {
         Some(Line { at: self.from + start as u64, text: &self.buffer[start..] })
     }
 
-    /// Puts the block before it in front of the buffer. Whether there was room to.
+    /// Reads the previous block into the front of the buffer. Returns false if the read limit is
+    /// reached.
     fn read_more(&mut self) -> io::Result<bool> {
         let len = usize::try_from(self.from - self.floor).unwrap_or(BLOCK).min(BLOCK);
         let Some(room) = self.room.checked_sub(len as u64) else { return Ok(false) };
         self.room = room;
-        // All that is buffered has no line end in it, or it would have been found.
+        // The buffer has no line end in it, or it would have been found.
         if self.piece == Piece::Kept && self.buffer.len() > MOST_LINE {
             self.piece = Piece::PassedOver;
         }

@@ -1,7 +1,7 @@
-//! What went wrong in hooks: nobody sees their stderr, and their exit code is always 0.
+//! Log of failures in hooks, whose stderr nobody sees and whose exit code is always 0.
 //!
-//! A line says when, whose hook it was, what we did and why it failed. Nothing of what
-//! anybody typed, and nothing of the environment.
+//! A line has time, client, activity and error. Nothing that anybody typed, and nothing of the
+//! environment.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use recoup_core::secrets;
 use recoup_core::store::{FaultLog, Info};
 use recoup_core::{Error, base::fsx};
 
-/// How large a file gets, and how many there are.
+/// Size of a file, and number of files.
 const MAX_LEN: u64 = 1 << 20;
 const FILES: usize = 3;
-/// As much of an error as a line holds.
+/// Length limit of an error, in characters.
 const LONGEST: usize = 500;
 
 /// `logs/hooks.log` in our own directory.
@@ -28,18 +28,18 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log below `home`; nothing is made before there is something to say.
+    /// Log below `home`. Creates nothing before the first line.
     pub(crate) fn below(home: &Path) -> Self {
         let lines = Rolling::new(home.join("logs"), "hooks", "log", MAX_LEN, FILES);
         Self { home: home.to_owned(), lines }
     }
 
-    /// Its files, the oldest first.
+    /// Files of the log, oldest first.
     pub(crate) fn paths(&self) -> Vec<std::path::PathBuf> {
         self.lines.paths()
     }
 
-    /// Writes down what went wrong. Where even that can't be done, nothing is left to do.
+    /// Logs a failure. Best effort: a failed write is ignored.
     pub(crate) fn note(&self, client: Option<Client>, doing: &str, why: &str) {
         let client = client.map_or("-", Client::as_str);
         let why = one_line(&secrets::redact(why));
@@ -49,13 +49,13 @@ impl Log {
             fsx::ensure_private_dir(&self.home).and_then(|()| self.lines.append(line.as_bytes()));
     }
 
-    /// The same for an error.
+    /// Logs an error.
     pub(crate) fn fault(&self, client: Client, doing: &str, error: &Error) {
         self.note(Some(client), doing, &error.to_string());
     }
 }
 
-/// What the database survived.
+/// Faults that the database recovered from.
 impl FaultLog for Log {
     fn fault(&self, _: &Info, error: &Error) {
         self.note(None, "memory", &error.to_string());

@@ -1,5 +1,5 @@
-//! How far a transcript was read, so that the next time only what is new is. The mark
-//! belongs to that file as it was: one that was replaced, cut or written anew is noticed.
+//! Marks how far a transcript was read. A mark detects that its file was replaced, truncated or
+//! rewritten.
 
 use std::fmt;
 use std::io;
@@ -9,32 +9,32 @@ use recoup_core::base::digest::Digest;
 use recoup_core::base::fsx::Regular;
 use recoup_core::{Error, ErrorKind};
 
-/// So many bytes before the mark are recognised.
+/// Number of bytes before the mark that are compared.
 const KNOWN: usize = 256;
 
-/// A place in a file up to which it was read.
+/// Position up to which a file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     device: u64,
     inode: u64,
     offset: u64,
-    /// What stood just before it.
+    /// Digest of the bytes just before it.
     print: u64,
 }
 
 impl Mark {
-    /// The place `offset` in that file.
+    /// Makes a mark at `offset` in a file.
     pub fn at(file: &Regular, offset: u64) -> io::Result<Self> {
         let (device, inode) = file.identity();
         Ok(Self { device, inode, offset, print: print_before(file, offset)? })
     }
 
-    /// How many bytes were read.
+    /// Number of bytes that were read.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether that is the file it was made for, with the same text before it.
+    /// True if this is the marked file, with the same bytes before the mark.
     pub fn holds(&self, file: &Regular) -> io::Result<bool> {
         let same = file.identity() == (self.device, self.inode) && file.size() >= self.offset;
         Ok(same && print_before(file, self.offset)? == self.print)
@@ -49,7 +49,7 @@ fn print_before(file: &Regular, offset: u64) -> io::Result<u64> {
     Ok(digest.as_bytes()[..8].iter().fold(0, |print, byte| print << 8 | u64::from(*byte)))
 }
 
-/// One line of text, to be stored: `DEVICE:INODE:OFFSET:PRINT`.
+/// Stored form: `DEVICE:INODE:OFFSET:PRINT`.
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, inode, offset, print } = self;

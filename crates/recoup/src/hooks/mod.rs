@@ -1,8 +1,8 @@
-//! The clients that Recoup is hooked into: what they tell us and write down, made what the
-//! engine knows, and what we answer.
+//! Hooks of the supported AI clients: payloads and transcripts are parsed into common events,
+//! handled, and answered in the client's own format.
 //!
 //! ```text
-//! stdin ──► wire (one for each client) ──► Event ──► act ──► Reply ──► reply (one for each client) ──► stdout
+//! stdin ──► wire (per client) ──► HookEvent ──► handlers ──► HookReply ──► reply (per client) ──► stdout
 //! ```
 
 mod act;
@@ -40,36 +40,36 @@ pub(crate) use headless::Entry;
 pub(crate) use log::Log;
 use reply::Reply;
 
-/// What a hook works with.
+/// Everything a hook needs from the program: paths, settings, log.
 pub(crate) struct Surroundings<'a> {
-    /// Our own directory.
+    /// Recoup's own directory.
     pub(crate) home: PathBuf,
-    /// Where we were started.
+    /// Working directory of this process.
     pub(crate) cwd: PathBuf,
-    /// How the client itself was started, as its environment says.
+    /// How the client was started, according to its environment.
     pub(crate) entry: Entry,
-    /// Whether what is said in a run without a person counts as said by one. Asked only
-    /// where it matters: it reads files.
+    /// True if statements in a headless run count as said by a person. Lazy, because it reads
+    /// files.
     pub(crate) keeps_headless: &'a dyn Fn() -> bool,
-    /// Whether the user has agreed that a model reads what may be a statement. Asked only
-    /// where it matters, too.
+    /// True if the user has agreed that a model judges possible statements. Lazy, because it reads
+    /// files.
     pub(crate) asks_model: &'a dyn Fn() -> bool,
-    /// How the team's rules in a repository stand to what the user has accepted.
+    /// State of a repository's team rules, compared with what the user has accepted.
     pub(crate) team: &'a dyn Fn(&Project) -> State,
-    /// What the environment keeps under a credential's name.
+    /// Values of environment variables that are named like credentials.
     pub(crate) hidden: Values,
-    /// What went wrong is written down here.
+    /// Log of failures.
     pub(crate) log: &'a Log,
 }
 
-/// What was handed to us, and by which client, if that was said.
+/// A hook's input: the payload, and the client if the command line named it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told<'a> {
     pub(crate) client: Option<Client>,
     pub(crate) payload: &'a [u8],
 }
 
-/// The answer to what a client told us, as that client reads it; mostly none.
+/// Answers a payload in the client's own format; usually there is nothing to say.
 pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String> {
     match read(told, &around.hidden) {
         Err(why) => {
@@ -99,7 +99,7 @@ fn render(event: &Event, reply: &Reply, log: &Log) -> Option<String> {
     }
 }
 
-/// What tells the clients' payloads apart.
+/// Fields that tell the clients' payloads apart.
 #[derive(Deserialize)]
 struct Shape<'a> {
     #[serde(borrow, default)]
@@ -114,8 +114,8 @@ struct Shape<'a> {
     workspace_roots: Option<&'a RawValue>,
 }
 
-/// None for what is sound and means nothing to us. A fault never repeats what was read:
-/// that may be what the user typed.
+/// Parses a payload; none for events that do not concern us. An error never quotes the payload,
+/// which may contain the user's words.
 fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -124,7 +124,7 @@ fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
         return Err(why.to_owned());
     }
     let text = with_whole_letters(text);
-    // What a command printed may have them, and no pattern would know them.
+    // Command output may contain credentials that no pattern recognises.
     let hidden = hidden.in_json();
     let text = hidden.redact(&text);
     parse(&text, told.client).map_err(|error| {
@@ -141,7 +141,7 @@ fn parse(text: &str, client: Option<Client>) -> serde_json::Result<Option<Event>
     if shape.thread.is_some() && shape.hook_event_name.is_none() {
         return serde_json::from_str(text).map(codex::wire::notice);
     }
-    // Cursor runs Claude Code's hooks, so what they say of their client does not count.
+    // Cursor runs Claude Code's hooks, so the client that the command line names does not count.
     if shape.cursor_version.is_some() || shape.workspace_roots.is_some() {
         let payload = serde_json::from_str(text)?;
         return Ok(cursor::wire::event(&payload));
@@ -157,7 +157,7 @@ fn parse(text: &str, client: Option<Client>) -> serde_json::Result<Option<Event>
     })
 }
 
-/// Codex has turns, and calls its transcripts rollouts.
+/// Tells Codex from Claude Code: Codex has turns, and calls its transcripts rollouts.
 fn whose(payload: &claude_code::wire::Payload<'_>) -> Client {
     let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
     let rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));

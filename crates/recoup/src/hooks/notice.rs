@@ -1,5 +1,4 @@
-//! The lines that a person is shown in passing, at once or when the worker has come to it:
-//! the same for the same, whoever saw it first.
+//! Notices for the person, used by hooks and by the worker, so that both word the same thing alike.
 
 use recoup_core::base::text::shortened;
 use recoup_core::memory::inject::readable_line;
@@ -7,10 +6,10 @@ use recoup_core::memory::learn::Learned;
 use recoup_core::memory::{Note, NoteKind, Recorded, Status};
 use recoup_core::{Error, ErrorKind, secrets};
 
-/// As much of an error as a line has room for.
+/// Length limit of an error within a notice, in characters.
 const LONGEST: usize = 200;
 
-/// A statement was kept; none while it does not count.
+/// A statement was recorded; none if its note is not active.
 pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
     let note = recorded.note();
     if note.status != Status::Active {
@@ -30,21 +29,21 @@ pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
     })
 }
 
-/// The user took back what was just remembered.
+/// The user retracted what was just remembered.
 pub(super) fn retracted(note: &Note) -> String {
     format!("no longer remembered: {} (recoup memory restore {})", note.text, note.id)
 }
 
-/// The user took something back, and that could not be written.
+/// A retraction could not be written.
 pub(super) fn not_retracted(why: &Error) -> String {
     format!("could not take it back: {}; try recoup memory retire", said(why))
 }
 
-/// A statement with a secret in it, which is not repeated.
+/// A statement was refused because of a secret, which is not repeated.
 pub(super) const SECRET: &str =
     "not remembered: it looks like it contains a password or another secret";
 
-/// A statement that waits until memory can be written.
+/// A statement is queued until memory can be written.
 pub(super) fn later(text: &str, why: &Error) -> String {
     match why.kind() {
         ErrorKind::Locked => format!("will remember: {text} (as soon as memory is free)"),
@@ -52,30 +51,30 @@ pub(super) fn later(text: &str, why: &Error) -> String {
     }
 }
 
-/// A statement that could not be kept.
+/// A statement could not be recorded.
 pub(super) fn not_remembered(text: &str, why: &Error) -> String {
     format!("could not remember: {text} ({})", said(why))
 }
 
-/// An error as a person is told it, in a line that has more to say.
+/// Short, redacted text of an error.
 fn said(error: &Error) -> String {
     shortened(&readable_line(&secrets::redact(&error.to_string())), LONGEST).into_owned()
 }
 
-/// A statement was kept later than its notice said; what gave way to it was not known then.
+/// A queued statement was recorded, and superseded notes that were not known when it was announced.
 pub(super) fn changed(recorded: &Recorded) -> Option<String> {
     let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
     let text = &recorded.note().text;
     (!before.is_empty()).then(|| format!("remembered: {text}, instead of: {}", before.join("; ")))
 }
 
-/// A statement was none.
+/// A model decided that a recorded sentence is no statement.
 pub(super) fn taken_back(note: &Note) -> String {
     format!("not remembered after all: {} (recoup memory restore {})", note.text, note.id)
 }
 
-/// There is enough evidence for something, or the user seems to prefer it. What failed only
-/// waits for evidence, in silence.
+/// A lesson was promoted, or a preference became a candidate. Failures that wait for evidence are
+/// not mentioned.
 pub(super) fn learned(learned: &Learned) -> Option<String> {
     match learned {
         Learned::Promoted(note) => Some(format!("learned: {}", note.text)),
@@ -83,12 +82,12 @@ pub(super) fn learned(learned: &Learned) -> Option<String> {
     }
 }
 
-/// Something was inferred, and does not count yet.
+/// A candidate was inferred.
 pub(super) fn candidate(note: &Note) -> String {
     format!("may be worth knowing: {} (recoup memory promote {})", note.text, note.id)
 }
 
-/// Statements wait that would have been lost with the context.
+/// Doubtful statements were kept as candidates before a compaction.
 pub(super) fn preserved(notes: &[Note]) -> Option<String> {
     match notes {
         [] => None,
@@ -104,12 +103,12 @@ pub(super) fn preserved(notes: &[Note]) -> Option<String> {
     }
 }
 
-/// A statement could not be stored, however often that was tried.
+/// A statement could not be stored after all retries.
 pub(super) fn unstored(text: &str) -> String {
     format!("could not be stored, and is kept: {text} (recoup doctor --fix tries again)")
 }
 
-/// Rules are in the context again.
+/// Rules were delivered again after a compaction.
 pub(super) fn reloaded(rules: usize) -> String {
     let rules = if rules == 1 { "1 rule is".to_owned() } else { format!("{rules} rules are") };
     format!("{rules} in the compacted context again")

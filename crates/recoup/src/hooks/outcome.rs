@@ -1,5 +1,5 @@
-//! What came of a call, written down: by the hook that was told of it, or by the worker
-//! that reads of it later. Whoever is second finds it known.
+//! Records outcomes of tool calls: in the hook that reports them, or in the worker that reads them
+//! in a transcript. The second one finds them recorded.
 
 use recoup_core::Result;
 use recoup_core::memory::learn::command::Kind;
@@ -11,7 +11,7 @@ use recoup_core::secrets::RedactedCommand;
 
 use super::place::Place;
 
-/// Writes down what came of a call.
+/// Records the outcome of a call, and learns from it.
 pub(super) fn learn(
     turn: &Turn<'_>,
     call: &Call,
@@ -25,16 +25,16 @@ pub(super) fn learn(
     let of = |detail| About { detail, ..About::call(subject, &call.id) };
     let failed = failure(call, outcome);
     match (outcome.ended, failed, ran) {
-        // Nobody knows how it would have ended; or its exit code is an answer: nothing was
-        // found, nobody reads any more.
+        // Interrupted: the end is unknown. Failed without a failure: the exit code is an answer,
+        // such as "nothing found" or a closed pipe.
         (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
         (Ended::Refused, ..) => {
             let output = call.command().map(|command| command.hide_in(&outcome.output));
             let why = error_line(output.as_deref().unwrap_or(&outcome.output));
             turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
         }
-        // Which command, or which server's tool, is a matter of preference; that this edit or
-        // this plan was not wanted is not.
+        // Refusing a command or a server's tool shows a preference; refusing one edit or plan does
+        // not.
         (Ended::Denied, _, Some(ran)) => turn.denied(&ran),
         (Ended::Denied, _, None) if call.tool.starts_with("mcp__") => {
             turn.denied(&Ran { kind: subject, command: RedactedCommand::default(), call: &call.id })
@@ -52,7 +52,7 @@ pub(super) fn learn(
     }
 }
 
-/// The files that a call has changed.
+/// Records the files that a call changed.
 pub(super) fn edited(turn: &Turn<'_>, call: &Call, place: Place<'_>) -> Result<()> {
     if !call.edits() {
         return Ok(());
@@ -64,7 +64,7 @@ pub(super) fn edited(turn: &Turn<'_>, call: &Call, place: Place<'_>) -> Result<(
     Ok(())
 }
 
-/// The files that a call is about.
+/// Files that a call names.
 pub(super) fn files(call: &Call) -> Vec<&str> {
     match &call.action {
         Action::Edit(paths) => paths.iter().map(String::as_str).collect(),

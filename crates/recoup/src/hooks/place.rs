@@ -1,19 +1,18 @@
-//! Where a client works, and what a project calls the files there: one name for each,
-//! whoever was told of it.
+//! Names of files relative to the project, independent of the client that reported them.
 
 use std::path::Path;
 
-/// Where a client works.
+/// Directories that relate a client's paths to its project.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// The project's root.
     pub root: &'a Path,
-    /// Where paths start that are not whole.
+    /// Base of relative paths.
     pub cwd: &'a Path,
 }
 
 impl Place<'_> {
-    /// A path as the project knows it; one outside is as it is.
+    /// Path relative to the project's root; absolute if it is outside.
     pub(super) fn name_of(&self, path: &str) -> String {
         let whole = self.cwd.join(path);
         let inside = |path: &Path| {

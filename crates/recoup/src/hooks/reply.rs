@@ -1,26 +1,26 @@
-//! What we have to say: to the agent, and to the person.
+//! The reply to an event: context for the agent, a notice for the person.
 
 use recoup_core::base::text::shortened;
 
-/// As much of a notice as a person reads in passing.
+/// Length limit of a notice, in characters.
 const NOTICE: usize = 200;
 
-/// What we have to say; mostly nothing.
+/// Reply to an event; usually empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// For the agent.
     pub(crate) context: Option<String>,
-    /// For the person, one line.
+    /// For the person: one line.
     pub(crate) notice: Option<String>,
 }
 
 impl Reply {
-    /// Adds something for the agent.
+    /// Appends text for the agent.
     pub(crate) fn tell(&mut self, text: &str) {
         self.context.get_or_insert_default().push_str(text);
     }
 
-    /// Adds something for the person: one line, whatever is in it.
+    /// Appends a notice for the person, forced into one line.
     pub(crate) fn notice(&mut self, text: &str) {
         let line = recoup_core::memory::inject::one_line(text).replace("&lt;", "<");
         let line = shortened(&line, NOTICE);
@@ -33,13 +33,13 @@ impl Reply {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// True if there is nothing to say.
     pub(crate) fn is_empty(&self) -> bool {
         self.context.is_none() && self.notice.is_none()
     }
 }
 
-/// How long a text is as clients count it.
+/// Length of a text in UTF-16 units, as clients count it.
 pub(super) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }

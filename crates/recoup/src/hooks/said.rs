@@ -1,5 +1,5 @@
-//! What the user said, written down: by the hook that heard it, or by the worker where
-//! memory could not be written at that moment.
+//! Records the user's statements: in the hook, or in the worker if memory could not be written at
+//! that moment.
 
 use recoup_core::Result;
 use recoup_core::memory::classify::Saying;
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 
 use super::wire;
 
-/// A statement of the user's, as a job has it.
+/// A statement of the user, in the form that jobs store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// What sort of thing it is.
+    /// Kind of the note to make.
     pub kind: NoteKind,
-    /// The statement.
+    /// Text of the statement.
     pub text: String,
     /// The user's own words.
     pub quote: Option<String>,
-    /// Whether it holds everywhere, and not only in this project.
+    /// True if it holds in all projects.
     pub universal: bool,
-    /// For which files.
+    /// Glob of the files that it is about.
     pub paths: Option<String>,
-    /// What it is about.
+    /// Topic, if one was recognised.
     pub topic: Option<String>,
-    /// Whether nobody was there to say it.
+    /// True if it was said in a headless run.
     pub tentative: bool,
-    /// True if it is to last. Jobs of older versions do not say.
+    /// True if it is meant to last. Jobs of older versions lack the field.
     #[serde(default = "lasting")]
     pub lasting: bool,
 }
@@ -36,8 +36,7 @@ fn lasting() -> bool {
 }
 
 impl Said {
-    /// Makes one from a finding in a prompt. It is tentative if nobody was there to say it, or if
-    /// it may have been meant for one task.
+    /// Converts a classified saying; tentative if no person said it.
     pub(super) fn new(saying: &Saying, tentative: bool) -> Self {
         Self {
             kind: saying.kind,
@@ -64,13 +63,13 @@ impl Said {
     }
 }
 
-/// Stands for the words of a prompt, without its private parts: the same whether a hook or
-/// the transcript tells them, and not readable.
+/// Digest of a prompt without its private parts; the same whether a hook or the transcript reports
+/// it.
 pub(super) fn print(prompt: &str) -> String {
     wire::print(&bounded(prompt.trim()))
 }
 
-/// Remembers what was said. What must not be kept is passed over.
+/// Records statements as notes. Skips those that memory refuses, such as secrets.
 pub(super) fn record(turn: &Turn<'_>, said: &[Said]) -> Result<Vec<Recorded>> {
     let mut all = Vec::new();
     for said in said {
@@ -78,7 +77,7 @@ pub(super) fn record(turn: &Turn<'_>, said: &[Said]) -> Result<Vec<Recorded>> {
         if let Recorded::Confirmed { note, .. } = &recorded {
             turn.repeated(note)?;
         }
-        // It was said in this context, which need not be told.
+        // Said in this context, so it need not be delivered to it.
         turn.knows([&recorded.note().id])?;
         all.push(recorded);
     }

@@ -1,4 +1,4 @@
-//! What a client writes to us, within bounds: whatever it is, and whether it ends or not.
+//! Reads a hook's stdin within bounds of size and time.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
@@ -6,21 +6,20 @@ use recoup_core::base::clock::Deadline;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// No payload is longer, but for what holds whole files.
+/// Limit of a payload; only those that contain whole files exceed it.
 pub(crate) const MOST: usize = 8 << 20;
-/// So much is read at first, which is mostly all; then as much as there is already, up to
-/// so much at once.
+/// Size of the first read, which mostly suffices; later reads grow up to `BLOCK`.
 const FIRST: usize = 8 << 10;
 const BLOCK: usize = 64 << 10;
 
-/// All that comes until the end, or until the time is up: a client may keep its end open.
-/// What is too long is read and dropped, so that whoever writes it is not disturbed.
+/// Reads to the end of input or to the deadline: a client may keep its end open. Excess input is
+/// read and dropped, so that the client's write does not fail.
 pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>, String> {
     let mut all = Vec::with_capacity(2 * FIRST);
     let mut length = 0;
     while is_ready(stdin, deadline) {
         if length > MOST {
-            // Nothing of it is wanted any more.
+            // Too long already: drop it.
             all.truncate(0);
         }
         let held = all.len();
@@ -45,7 +44,7 @@ pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>,
     Ok(all)
 }
 
-/// Waits for more, or for the end; false when the time is up.
+/// Waits for input or its end; returns false when the time is up.
 fn is_ready(stdin: BorrowedFd<'_>, deadline: Deadline) -> bool {
     loop {
         let left = deadline.remaining();
@@ -59,7 +58,7 @@ fn is_ready(stdin: BorrowedFd<'_>, deadline: Deadline) -> bool {
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&time)) {
             Ok(0) => return false,
             Err(Errno::INTR) => {}
-            // What can't be waited for can still be read.
+            // Polling may fail where reading works.
             Ok(_) | Err(_) => return true,
         }
     }

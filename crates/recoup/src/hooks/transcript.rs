@@ -1,8 +1,8 @@
-//! A client's transcript, read from its end: the last entries, or those since a mark.
+//! Reads a client's transcript from its end: the last entries, or those since a mark.
 //!
-//! The time that takes and the memory are bounded, whatever the file's size. A line that
-//! is broken, unknown or too long is passed over; one that is still being written is left
-//! for the next time. Only regular files are read: a link, a pipe or a device is refused.
+//! Time and memory are bounded, whatever the file's size. Broken, unknown and oversized lines are
+//! skipped; a line that is still being written is left for the next time. Only regular files are
+//! read: links, pipes and devices are refused.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use super::lines::Lines;
 use super::mark::Mark;
 use super::{claude_code, codex, pi};
 
-/// So much of a file is looked at, from its end.
+/// Bytes read at most, from the end of the file.
 const MOST_READ: u64 = 64 << 20;
 
-/// So many entries, and so much of a file, are read again for what the new ones go on with.
+/// Entries and bytes that are read again in front of the new ones, as their context.
 const KNOWN: usize = 100;
 const KNOWN_READ: u64 = 1 << 20;
 
-/// What one line of a client's transcript says, in its order.
+/// Parses one line of a client's transcript into entries.
 pub fn entries(client: Client, line: &[u8]) -> Vec<Entry> {
     match client {
         Client::ClaudeCode => claude_code::transcript::entries(line),
@@ -33,7 +33,7 @@ pub fn entries(client: Client, line: &[u8]) -> Vec<Entry> {
     }
 }
 
-/// A transcript that was opened.
+/// An open transcript.
 #[derive(Debug)]
 pub struct Transcript {
     file: Regular,
@@ -41,24 +41,23 @@ pub struct Transcript {
     client: Client,
 }
 
-/// Entries in their order, and how far the file was read.
+/// Entries in order, and how far the file was read.
 #[derive(Debug)]
 pub struct Excerpt {
-    /// What was said and done.
+    /// Entries, oldest first.
     pub entries: Vec<Entry>,
-    /// From here on it is new the next time.
+    /// Start of the next read.
     pub mark: Mark,
-    /// Whether nothing was left out: not more entries than were asked for, and not more
-    /// text than is looked at.
+    /// True if neither the entry limit nor the read limit left anything out.
     pub complete: bool,
-    /// Whether the mark did not fit the file, so that it was read as a new one.
+    /// True if the mark did not fit the file, so that it was read as a new one.
     pub anew: bool,
-    /// So many of the entries, the first ones, were read before.
+    /// Number of entries, from the first, that were read before.
     pub known: usize,
 }
 
 impl Transcript {
-    /// The transcript at `path`; none while the client has not written one.
+    /// Opens the transcript at `path`; none if the client has not written one yet.
     pub fn open(path: &Path, client: Client) -> Result<Option<Self>> {
         let refused = |why: &str| {
             let message = format!("{} is not read as a transcript: it is {why}", path.display());
@@ -72,12 +71,12 @@ impl Transcript {
         }
     }
 
-    /// The last `count` entries.
+    /// Reads the last `count` entries.
     pub fn last(&self, count: usize) -> Result<Excerpt> {
         self.read(0, count).doing(|| self.doing())
     }
 
-    /// What is new since `mark`, the last `most` entries of it.
+    /// Reads the new entries since `mark`, the last `most` of them.
     pub fn since(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
         let excerpt = || {
             let holds = mark.holds(&self.file)?;
@@ -87,11 +86,11 @@ impl Transcript {
         excerpt().doing(|| self.doing())
     }
 
-    /// The same, and before it some of what was read the last time: a call stands there
-    /// whose outcome is new.
+    /// Reads the new entries since `mark`, preceded by some that are known: they hold the calls
+    /// whose outcomes are new.
     pub fn onward(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
         let mut new = self.since(mark, most)?;
-        // What does not join on to the new is of no use.
+        // Known entries help only if the new ones follow them directly.
         if new.anew || !new.complete || new.entries.is_empty() {
             return Ok(new);
         }

@@ -1,9 +1,9 @@
-//! Extracts what a person typed from a text in the user's place, for all clients.
+//! Extracts a person's own words from a message in the user's role, for all clients.
 //!
-//! Clients put more there than was typed: an editor's selection, files, reminders, their own
-//! words. A file may hold whatever its author liked, the client's own tags among it. So a part is
-//! recognised by where it stands: a block of a message by itself, a wrapper up to its last closing
-//! tag, and what an editor puts above a request up to the last title of a request.
+//! Clients add to it: an editor's selection, files, reminders, messages of their own. An added file
+//! may contain anything, even the client's own tags. So a part is recognised by its position: a
+//! message block by itself, a wrapper up to its last closing tag, and an editor's header up to the
+//! last title of a request.
 
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::private::without_private;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::wire;
 
-/// The beginning of texts that the client itself writes in a user's place.
+/// Beginnings of texts that the client itself writes in the user's role.
 const CLIENT_SAYS: [&str; 11] = [
     "<command-",
     "<local-command-",
@@ -27,23 +27,23 @@ const CLIENT_SAYS: [&str; 11] = [
     "[Request interrupted by user",
 ];
 
-/// Above this line Codex's editor extensions put files and selections, and below it the request.
+/// Title of the request; Codex's editor extensions put files and selections above it.
 const REQUEST: &str = "## My request for Codex:";
-/// The first line of what they put there.
+/// First line of what these extensions add.
 const EDITOR_SAYS: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
 
-/// Returns what was typed of a text; none where the client says it itself.
+/// Returns the typed part of a text; none for the client's own messages.
 pub(super) fn typed(client: Client, text: &str) -> Option<String> {
     let text = text.trim();
     if CLIENT_SAYS.iter().any(|start| text.starts_with(start)) {
         return None;
     }
     let text = if client == Client::Codex { requested(text)? } else { text };
-    // Private parts first: a tag of them may stand in what is taken out.
+    // Private parts first: their tags may stand inside a wrapper.
     Some(without_wrapped(&without_private(text)).trim().to_owned())
 }
 
-/// Returns the request below what an editor put above it; none where there is no request.
+/// Returns the request below an editor's header; none if there is no request.
 fn requested(text: &str) -> Option<&str> {
     if !text.starts_with("# ") {
         return Some(text);
@@ -55,13 +55,13 @@ fn requested(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns what was typed of a message: each block of text for itself, so that nothing in one
-/// block can end another.
+/// Returns the typed part of a message. Each text block is read separately, so that no block can
+/// end another.
 pub(super) fn typed_in(client: Client, content: &RawValue) -> Option<String> {
     let blocks = wire::blocks(content);
     let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
     let mut texts = texts.filter_map(|block| block.text.as_deref()).map(|text| typed(client, text));
-    // What the client says itself is one message.
+    // The client's own messages stand alone.
     let first = texts.next()??;
     let parts = std::iter::once(first).chain(texts.flatten()).filter(|part| !part.is_empty());
     Some(parts.collect::<Vec<_>>().join("\n"))

@@ -1,5 +1,5 @@
-//! What the clients' formats have in common: texts that are a string or a list of
-//! blocks, times, and JSON with half a character in it.
+//! Parsing shared by the clients' formats: texts that are a string or a list of blocks, times, and
+//! JSON with lone surrogates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use recoup_core::memory::transcript::{Action, Call, EntryKind};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// A part of a message. Which of these are there depends on `kind`.
+/// A block of a message. `kind` decides which fields are present.
 #[derive(Debug, Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -22,7 +22,7 @@ pub(super) struct Block<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(super) name: Option<Cow<'a, str>>,
-    /// Of a call: `input` in one client, `arguments` in another.
+    /// Arguments of a call: `input` in one client, `arguments` in another.
     #[serde(borrow, default, alias = "arguments")]
     pub(super) input: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -33,14 +33,14 @@ pub(super) struct Block<'a> {
     pub(super) is_error: Option<bool>,
 }
 
-/// Runs `read` on a line of JSON. A client may cut a text through the middle of a character
-/// that JSON writes as two halves; such a half is no JSON that Rust reads, and is replaced.
+/// Runs `read` on a line of JSON, with lone surrogates replaced: a client may cut a text in the
+/// middle of a surrogate pair, which `serde_json` would reject.
 pub(super) fn reading<T: Default>(line: &[u8], read: impl Fn(&str) -> serde_json::Result<T>) -> T {
     let Ok(text) = str::from_utf8(line) else { return T::default() };
     read(&with_whole_letters(text)).unwrap_or_default()
 }
 
-/// The blocks of a content: a string is one block of text.
+/// Blocks of a content; a plain string becomes one text block.
 pub(super) fn blocks(content: &RawValue) -> Vec<Block<'_>> {
     if let Ok(text) = serde_json::from_str::<Text<'_>>(content.get()) {
         let Text(text) = text;
@@ -58,19 +58,19 @@ pub(super) fn blocks(content: &RawValue) -> Vec<Block<'_>> {
     serde_json::from_str(content.get()).unwrap_or_default()
 }
 
-/// A string that is borrowed where it has no escapes.
+/// A JSON string, borrowed unless it has escapes.
 #[derive(Deserialize)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// The texts of a content, one below the other.
+/// Texts of a content, joined by line ends.
 pub(super) fn text_of(content: &RawValue) -> String {
     let blocks = blocks(content);
     let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
 }
 
-/// What an agent said or called in a block; `call` is what the client calls a call, and
-/// `action` says what its tools do.
+/// Reads what an agent said or called from a block. `call` is the block type of calls, `action`
+/// maps a tool and its input.
 pub(super) fn agent_said(
     block: &Block<'_>,
     call: &str,
@@ -86,15 +86,14 @@ pub(super) fn agent_said(
     Some(EntryKind::Call(Call::new(id, name, action(name, input), input.get().as_bytes())))
 }
 
-/// A field of a JSON object that is a string. The others are not taken apart: one of them
-/// may be a whole file.
+/// Returns a string field of a JSON object. Other fields are not parsed: one may hold a whole file.
 pub(super) fn field(object: &RawValue, name: &str) -> Option<String> {
     let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
     let Text(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
     Some(text.into_owned())
 }
 
-/// A value if it is of the right type; else it counts as missing.
+/// Deserializes a value; one of the wrong type counts as missing.
 pub(super) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -104,17 +103,17 @@ where
     Ok(serde_json::from_str(value.get()).ok())
 }
 
-/// Stands for a text: the same for the same.
+/// Digest of a text, to recognise it without storing it.
 pub(super) fn print(text: &str) -> String {
     Digest::of(text.as_bytes()).to_string()
 }
 
-/// A time as ISO 8601.
+/// Parses an ISO 8601 time.
 pub(super) fn time(text: Option<&str>) -> Option<Timestamp> {
     text.and_then(Timestamp::parse)
 }
 
-/// What stands between `<name>` and `</name>`.
+/// Text between `<name>` and `</name>`.
 pub(super) fn tagged<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())

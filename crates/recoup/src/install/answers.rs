@@ -1,5 +1,5 @@
-//! What a person answers when we are hooked in, written into our own `config.toml`, so that it
-//! is asked once.
+//! Answers to the questions of `recoup init`, stored in our own `config.toml` so that each is
+//! asked only once.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::change::Change;
 use super::edit::toml;
 use super::places::Places;
 
-/// A key that is asked for, and its value.
+/// A configuration key that `init` asks about, and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// `table.name`
@@ -17,31 +17,31 @@ pub(crate) struct Answer {
     pub(crate) value: Said,
 }
 
-/// What is said.
+/// Value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     Truth(bool),
     Word(String),
 }
 
-/// May a model read redacted candidates.
+/// May a model read redacted candidates?
 pub(crate) const JUDGE: &str = "judge.enabled";
-/// Are rules written into Claude Code's own memory.
+/// Are rules written into Claude Code's own memory?
 pub(crate) const SYNC: &str = "rules.sync";
-/// Do memories on one topic become a skill.
+/// Do memories on one topic become a skill?
 pub(crate) const SKILLS: &str = "skills.enabled";
-/// And where.
+/// Location of these skills.
 pub(crate) const SKILLS_PLACE: &str = "skills.place";
 
 /// Clients whose agents may record rules for the user.
 pub(crate) const RECORD_ALLOW: &str = "record.allow";
-/// And those whose agents may not.
+/// Clients whose agents may not.
 pub(crate) const RECORD_DENY: &str = "record.deny";
 
-/// Which others that remember stay: a list that grows with every no.
+/// Other memory programs to keep: a list that grows with every no.
 pub(crate) const PEERS_KEEP: &str = "peers.keep";
 
-/// The keys that the file at `path` has an answer for already.
+/// Returns the keys that the file at `path` already has.
 pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
     let change = Change::begin(path, None)?;
     let root = toml::value(&text(&change, places)?).map_err(|fault| named(path, places, &fault))?;
@@ -52,7 +52,7 @@ pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
     Ok([JUDGE, SYNC, SKILLS, SKILLS_PLACE].into_iter().filter(has).collect())
 }
 
-/// The file with these answers.
+/// Returns the change that writes these answers.
 pub(crate) fn written(path: &Path, answers: &[Answer], places: &Places) -> Result<Change> {
     let mut change = Change::begin(path, None)?;
     let mut text = text(&change, places)?;

@@ -1,5 +1,5 @@
-//! Writes what was planned: under a lock, each file whole or not at all, with a copy of what
-//! was there before.
+//! Writes what was planned: under a lock, each file whole or not at all, with a backup of the
+//! previous content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,32 +14,32 @@ use super::change::{Change, read, real};
 use super::receipt::Receipt;
 use super::undo::Undo;
 
-/// Long enough for any others that write.
+/// Longer than any other `init` or `uninstall` takes to write.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often it is tried. After the first time only those can come in between who do not know
-/// our lock.
+/// Attempts before giving up. After the first one, only programs that ignore our lock can
+/// interfere.
 const TRIES: usize = 4;
 
-/// The copies of what was there, beside the files that they are of.
+/// Changed files, each with its backup.
 pub(crate) type Copies = Vec<(PathBuf, PathBuf)>;
 
-/// What became of something that was worked out before.
+/// Result of applying a plan.
 pub(crate) enum Outcome {
     Written(Copies),
-    /// This file is no longer as it was then, or what is noted about it: nothing was written.
+    /// This file, or its receipt entry, has changed since planning: nothing was written.
     Outdated(PathBuf),
 }
 
-/// Nobody else of us writes while this is held.
+/// Exclusive right to change installed files, held through `install.lock`.
 pub(crate) struct Turn<'a> {
     own: &'a Path,
     now: Timestamp,
     _lock: FileLock,
 }
 
-/// Carries out what was worked out. Where somebody has changed something meanwhile, it is worked
-/// out anew (`again`, which may refuse), and that is carried out. Returns what it was in the end.
+/// Applies a plan. If a file has changed meanwhile, plans anew with `again`, which may refuse, and
+/// applies that. Returns the plan that was applied.
 pub(crate) fn settle<P>(
     mut planned: P,
     carry_out: impl Fn(&P) -> Result<Outcome>,
@@ -56,7 +56,7 @@ pub(crate) fn settle<P>(
     }
 }
 
-/// Puts everything in. Nothing is written if one of the files is not as it was planned for.
+/// Writes all changes. Nothing is written if a file has changed since planning.
 pub(crate) fn put_in(changes: &[Change], own: &Path, now: Timestamp) -> Result<Copies> {
     match Turn::wait_for(own, now)?.put_in(changes)? {
         Outcome::Written(copies) => Ok(copies),
@@ -65,7 +65,7 @@ pub(crate) fn put_in(changes: &[Change], own: &Path, now: Timestamp) -> Result<C
 }
 
 impl<'a> Turn<'a> {
-    /// Waits until nobody else writes.
+    /// Waits for the lock.
     pub(crate) fn wait_for(own: &'a Path, now: Timestamp) -> Result<Self> {
         fsx::ensure_private_dir(own)?;
         let path = own.join("install.lock");
@@ -79,7 +79,7 @@ impl<'a> Turn<'a> {
         Ok(Self { own, now, _lock: lock })
     }
 
-    /// Puts everything in. Nothing is written if one of the files is not as it was planned for.
+    /// Writes all changes and the receipt, or nothing if a file has changed since planning.
     pub(crate) fn put_in(&self, changes: &[Change]) -> Result<Outcome> {
         if let Some(path) = outdated(changes)? {
             return Ok(Outcome::Outdated(path));
@@ -89,7 +89,7 @@ impl<'a> Turn<'a> {
         let mut receipt = Receipt::read(self.own)?;
         let mut copies = Vec::new();
         for (at, change) in changes.iter().enumerate() {
-            // What an earlier change is about to leave is nobody's to be kept.
+            // Content that only an earlier change of ours produces needs no backup.
             let is_first = !changes[..at].iter().any(|earlier| earlier.is_of_same_file(change));
             let copy = if is_first { self.copy(change)? } else { None };
             receipt.note(change, copy.clone(), missing_dirs(&change.path));
@@ -101,14 +101,14 @@ impl<'a> Turn<'a> {
         Ok(Outcome::Written(copies))
     }
 
-    /// Takes everything out that was worked out. Of a file that was not looked into, what is
-    /// noted stays.
+    /// Removes everything that was planned. The receipt entries of files that were not inspected
+    /// stay.
     pub(crate) fn take_out(&self, undo: &Undo) -> Result<Outcome> {
         let mut receipt = Receipt::read(self.own)?;
         if let Some(path) = receipt.first_difference(&undo.receipt) {
             return Ok(Outcome::Outdated(path.to_owned()));
         }
-        // Also those in which there was nothing of ours: what is noted about them goes, too.
+        // Also files without anything of ours: their receipt entries go, too.
         for (path, there) in &undo.looked {
             if read(path)? != *there {
                 return Ok(Outcome::Outdated(path.clone()));
@@ -120,7 +120,7 @@ impl<'a> Turn<'a> {
         sweep(undo.looked.keys().cloned());
         let mut copies = Vec::new();
         for change in undo.changes.iter().filter(|change| change.is_any()) {
-            // A file that we made has nothing in it that is worth a copy.
+            // A file that we made is not worth a backup.
             if change.after.is_some() {
                 let copy = self.copy(change)?;
                 copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
@@ -142,7 +142,7 @@ impl<'a> Turn<'a> {
         backups::make(change, self.own, self.now)
     }
 
-    /// What was written is written: copies too many are in nobody's way.
+    /// Best effort: superfluous backups do no harm.
     fn prune(&self, receipt: &Receipt, fresh: &Copies) {
         let fresh = fresh.iter().filter_map(|(_, copy)| copy.strip_prefix(self.own).ok());
         let needed = receipt.copies().map(Path::to_path_buf).collect();
@@ -151,8 +151,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Removes what those left beside these files who were killed while they wrote: whole copies
-/// of settings.
+/// Removes temporary files that killed processes left beside these files: each is a full copy of
+/// settings.
 fn sweep(files: impl Iterator<Item = PathBuf>) {
     let dirs: BTreeSet<PathBuf> = files.map(|file| fsx::parent(&file).to_owned()).collect();
     for dir in &dirs {
@@ -168,9 +168,9 @@ fn changed_meanwhile(path: &Path) -> Error {
     Error::new(ErrorKind::Io, message)
 }
 
-/// The first file that is not what it was when its change was worked out.
+/// Returns the first file that has changed since its change was planned.
 fn outdated(changes: &[Change]) -> Result<Option<PathBuf>> {
-    // As each file will be when its turn comes: several changes may be to one.
+    // Several changes may concern one file: each starts from the result of the one before.
     let mut left: BTreeMap<PathBuf, Option<&[u8]>> = BTreeMap::new();
     for change in changes {
         change.demand_possible()?;
@@ -187,8 +187,7 @@ fn outdated(changes: &[Change]) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Removes a directory that we made, unless something is in it. What a process of ours was
-/// writing there when it was killed is nothing.
+/// Removes a directory that we made, unless it holds something other than our temporary files.
 fn remove_dir(dir: &Path) -> Result<()> {
     fsx::temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
     fsx::remove_empty_dir(dir).map(drop)
@@ -202,12 +201,12 @@ fn write(change: &Change) -> Result<()> {
             }
             fsx::deliver(&change.path, after)
         }
-        // A link was there before we came, and stays.
+        // The link existed before us, and stays.
         None => fsx::remove(&real(&change.path)).map(drop),
     }
 }
 
-/// The directories above that have to be made, the innermost first.
+/// Returns the missing parent directories, innermost first.
 fn missing_dirs(path: &Path) -> Vec<PathBuf> {
     let above = path.ancestors().skip(1);
     above.take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect()

@@ -1,7 +1,7 @@
-//! Copies of what was in a file before we wrote: `backups/TIME-NUMBER-OF-NAME`, where OF is
-//! for the path of that file, so that files of one name are told apart.
+//! Backups of files that we change: `backups/TIME-NUMBER-OF-NAME`, where OF is a digest of the
+//! path, so that files of one name are told apart.
 //!
-//! What the receipt refers to stays; of the others the newest few of each file.
+//! Backups that the receipt refers to stay; of the others, the newest few of each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,21 +14,21 @@ use recoup_core::base::fsx;
 
 use super::change::{Change, real};
 
-/// Where they are, in our own directory.
+/// Directory of the backups, below our own.
 pub(crate) const DIR: &str = "backups";
 
-/// How many of each file are kept that nothing refers to.
+/// Unreferenced backups to keep of each file.
 const NEWEST: usize = 5;
 
-/// How much of the digest of a path is enough to tell one person's files apart.
+/// Hexadecimal digits of the path's digest: enough to tell one person's files apart.
 const DIGITS: usize = 8;
 
-/// A copy's name, in parts; in the order in which copies were made.
+/// Parsed name of a backup; ordered by creation.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name<'a> {
     time: &'a str,
     number: usize,
-    /// Which file it is of.
+    /// Digest and name of the original file.
     of: &'a str,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Makes a private copy of what is there; where it is, from our own directory.
+/// Makes a private backup of the previous content. Returns its path relative to our own directory.
 pub(super) fn make(change: &Change, own: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
     let Some(before) = &change.before else { return Ok(None) };
     let file = change.path.file_name().unwrap_or_default().to_string_lossy();
@@ -52,7 +52,7 @@ pub(super) fn make(change: &Change, own: &Path, now: Timestamp) -> Result<Option
     let when = now.to_second().replace(':', "");
     let dir = own.join(DIR);
     fsx::ensure_private_dir(&dir)?;
-    // Behind the others of this second: their numbers say which is newer.
+    // The number orders the backups of one second.
     let names = names(&dir);
     let of_now = names.iter().filter(|name| name.starts_with(&when));
     let number = of_now.filter_map(|name| Some(Name::parse(name)?.number + 1)).max().unwrap_or(0);
@@ -61,8 +61,8 @@ pub(super) fn make(change: &Change, own: &Path, now: Timestamp) -> Result<Option
     Ok(Some(path))
 }
 
-/// Deletes what is too much: neither needed nor fresh, nor one of the newest of its file. Only
-/// files with names as we give them are looked at.
+/// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
+/// files with other names than ours.
 pub(super) fn prune(
     own: &Path,
     needed: &BTreeSet<PathBuf>,
@@ -74,7 +74,7 @@ pub(super) fn prune(
     let mut copies: BTreeMap<&str, Vec<(bool, Name<'_>, &str)>> = BTreeMap::new();
     for name in names.iter().filter(|name| !needed.contains(&place(name))) {
         if let Some(parts) = Name::parse(name) {
-            // Whatever the clock says.
+            // Fresh is fresh, whatever the clock says.
             let is_fresh = fresh.contains(&place(name));
             copies.entry(parts.of).or_default().push((is_fresh, parts, name));
         }
@@ -88,7 +88,7 @@ pub(super) fn prune(
     Ok(())
 }
 
-/// The names of all files in a directory.
+/// Returns the names of all files in a directory.
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_file()));

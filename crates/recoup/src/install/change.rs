@@ -1,5 +1,4 @@
-//! A change to one file: what is there, and what is to be there. Nothing is touched to make
-//! one.
+//! A change to one file: its content before and after. Making one touches nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,7 +15,7 @@ use super::found::LARGEST;
 use super::held::Held;
 use super::places::Places;
 
-/// For whom something is in a file.
+/// Client, level and project that an entry of ours is installed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Party {
     pub(crate) client: Client,
@@ -27,30 +26,30 @@ pub(crate) struct Party {
 }
 
 impl Party {
-    /// The one that a slot is for.
+    /// Returns the target for a client at a level, in the project of `places`.
     pub(crate) fn of(client: Client, level: Level, places: &Places) -> Self {
         let root = (level == Level::Project).then(|| places.root.clone());
         Self { client, level, root }
     }
 }
 
-/// What becomes of one file.
+/// Planned change of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) path: PathBuf,
-    /// None for what is our own.
+    /// None for our own files.
     pub(crate) party: Option<Party>,
-    /// What of ours goes in.
+    /// Kind of content that is added.
     pub(crate) held: Option<Held>,
-    /// As it is; none where there is nothing.
+    /// Current content; none if there is no file.
     pub(crate) before: Option<Vec<u8>>,
-    /// As it is to be; none where it is to go.
+    /// Planned content; none if the file is to be removed.
     pub(crate) after: Option<Vec<u8>>,
     pub(crate) done: Done,
 }
 
 impl Change {
-    /// Nothing yet: the file as it is.
+    /// Starts from the current content, without a change.
     pub(crate) fn begin(path: &Path, party: Option<Party>) -> Result<Self> {
         let before = read(path)?;
         let after = before.clone();
@@ -58,15 +57,14 @@ impl Change {
         Ok(Self { path: path.to_owned(), party, held: None, before, after, done })
     }
 
-    /// The same for what a client reads.
+    /// Starts from the current content of a client's settings file.
     pub(crate) fn of_slot(slot: &Slot, places: &Places) -> Result<Self> {
         let party = Party::of(slot.client, slot.level, places);
         let change = Self::begin(&slot.path, Some(party))?;
         Ok(Self { held: Some(Held::from(&slot.holds)), ..change })
     }
 
-    /// The same where others change that file before: it begins with what the last of them
-    /// leaves.
+    /// Starts from the result of earlier changes to this file, if there are any.
     pub(crate) fn behind<'a>(mut self, earlier: impl Iterator<Item = &'a Self>) -> Self {
         if let Some(last) = earlier.filter(|it| it.is_of_same_file(&self)).last() {
             self.before.clone_from(&last.after);
@@ -75,40 +73,40 @@ impl Change {
         self
     }
 
-    /// Whether both are to one file, by whatever names.
+    /// True if both changes concern one file, by whatever names.
     pub(crate) fn is_of_same_file(&self, other: &Self) -> bool {
         self.path == other.path || real(&self.path) == real(&other.path)
     }
 
-    /// Whether anything is to be written.
+    /// True if anything is to be written.
     pub(crate) fn is_any(&self) -> bool {
         self.before != self.after
     }
 
-    /// Whether the file has another name somewhere (a hard link). A file is replaced in one step,
-    /// and that name stays with the old one.
+    /// True if the file has a hard link elsewhere: it is replaced atomically, so the other name
+    /// keeps the old content.
     pub(crate) fn splits_links(&self) -> bool {
         self.is_any() && fs::metadata(real(&self.path)).is_ok_and(|found| found.nlink() > 1)
     }
 
-    /// Says early what would only fail when half of the work is done.
+    /// Fails early if the file cannot be written, not when half of the work is done.
     pub(crate) fn demand_possible(&self) -> Result<()> {
         if self.is_any() { demand_writable(&self.path) } else { Ok(()) }
     }
 }
 
-/// What is at a path, through links.
+/// Reads a file, following links.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     fsx::read_regular(path, LARGEST)
 }
 
-/// Where a path leads, through links, be it that nothing is there.
+/// Resolves links, even if nothing is at their end.
 pub(crate) fn real(path: &Path) -> PathBuf {
     fsx::resolved(path).unwrap_or_else(|| path.to_owned())
 }
 
-/// A file without leave to write would still be replaced by one who owns its directory, and a
-/// file of another user would become ours: neither is meant.
+/// Refuses files that are read-only or owned by another user: a rename could replace them, but
+/// would override that choice.
 fn demand_writable(path: &Path) -> Result<()> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     let real = real(path);

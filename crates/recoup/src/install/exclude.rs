@@ -1,8 +1,8 @@
-//! Git's list of files that are one person's own: what we put into a project must not be
-//! published by accident. Its patterns are bytes, and the others stay as they are.
+//! Git's `info/exclude`: personal files that we put into a project must not be published by
+//! accident. Patterns are bytes, and the other lines stay as they are.
 
-/// The list with one more line; the same where it is there. A last line without an end stays
-/// one: so it is known, whatever else is added, that the line before it had none.
+/// Adds a line, unless it is there. If the last line had no line end, ours has none either: this
+/// records that the one before had none, whatever else is added.
 pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
     if lines(list).any(|it| is(it, line)) {
         return list.to_vec();
@@ -15,7 +15,7 @@ pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
     }
 }
 
-/// The list without that line.
+/// Removes a line.
 pub(crate) fn without(list: &[u8], line: &str) -> Vec<u8> {
     let kept: Vec<u8> = lines(list).filter(|it| !is(it, line)).flatten().copied().collect();
     let end = lines(list).last();
@@ -26,7 +26,7 @@ pub(crate) fn without(list: &[u8], line: &str) -> Vec<u8> {
     bare.unwrap_or(&kept).to_vec()
 }
 
-/// Each with its end.
+/// Splits into lines, each with its end.
 fn lines(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split_inclusive(|byte| *byte == b'\n')
 }

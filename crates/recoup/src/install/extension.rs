@@ -1,18 +1,18 @@
-//! Pi's extension: one file of ours, with the path of the program put in.
+//! Pi's extension: one file of ours, with the program's path inserted.
 
 use recoup_core::memory::hooked;
 
-/// The extension, which finds the program on the PATH.
+/// Source of the extension, which finds the program on the PATH.
 const SOURCE: &str = include_str!("../../assets/pi/recoup.ts");
 
-/// The extension with the program's path; the bare name for a file that others get as well.
+/// Returns the extension with this program: its path, or the bare name in a shared file.
 pub(crate) fn with_program(program: &str) -> String {
     let literal = serde_json::to_string(program).expect("a text always serializes");
     let place = hooked::extension_program(SOURCE).expect("ours says where the program is");
     [&SOURCE[..place.start], &literal, &SOURCE[place.end..]].concat()
 }
 
-/// The program that an extension starts; none where it is not ours.
+/// Returns the program that an extension starts; none if the extension is not ours.
 pub(crate) fn program(text: &str) -> Option<String> {
     serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
 }

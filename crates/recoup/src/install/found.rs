@@ -1,4 +1,4 @@
-//! What of ours is in the settings of clients, as the clients read them.
+//! Our entries in the settings of clients, as the clients read them.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::extension;
 use super::places::Places;
 use super::receipt::Receipt;
 
-/// What of ours is in one file.
+/// Our entries in one file.
 #[derive(Debug, Clone)]
 pub(crate) struct Installation {
     pub(crate) client: Client,
@@ -24,35 +24,35 @@ pub(crate) struct Installation {
     pub(crate) path: PathBuf,
     pub(crate) hooks: Vec<HookCommand>,
     pub(crate) servers: Vec<Server>,
-    /// Another server has our name there, in words.
+    /// Describes another server with our name.
     pub(crate) taken: Option<String>,
-    /// Why the client can't read the file, where it can't: then nothing counts that is in it.
+    /// Why the client cannot read the file: then none of it is in effect.
     pub(crate) fault: Option<String>,
 }
 
 /// A command of ours that a client runs at an event.
 #[derive(Debug, Clone)]
 pub(crate) struct HookCommand {
-    /// As the client calls it; none for an extension, which hears of all it wants.
+    /// Event name of the client; none for an extension, which subscribes by itself.
     pub(crate) event: Option<String>,
-    /// Which tools or sources it is limited to; none where it is for all.
+    /// Tools or sources that it is limited to; none if it is for all.
     pub(crate) limit: Option<String>,
-    /// The client does not wait for it, and takes no answer.
+    /// Runs asynchronously, so that its answer is discarded.
     pub(crate) in_background: bool,
     pub(crate) call: Call,
     /// In seconds.
     pub(crate) timeout: Option<u64>,
 }
 
-/// A server of ours that a client starts.
+/// Our server in a client's settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     pub(crate) call: Call,
-    /// Its user has switched it off.
+    /// Disabled by the user.
     pub(crate) off: bool,
 }
 
-/// A file into which something of ours was put, as it was noted down then.
+/// A file in the receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Noted {
     pub(crate) client: Client,
@@ -60,7 +60,7 @@ pub(crate) struct Noted {
     pub(crate) path: PathBuf,
 }
 
-/// What was noted down for the user and for this project; an error where that can't be read.
+/// Returns the receipt's files for the user and for this project.
 pub(crate) fn noted(places: &Places) -> Result<Vec<Noted>> {
     let receipt = Receipt::read(&places.own)?;
     let is_here = |party: &&Party| party.root.as_ref().is_none_or(|root| *root == places.root);
@@ -74,8 +74,7 @@ pub(crate) fn noted(places: &Places) -> Result<Vec<Noted>> {
     Ok(noted.collect())
 }
 
-/// Everything of ours, in files of the user and of the project; and the files that can't be
-/// read.
+/// Finds our entries in the files of the user and of the project; also reports unreadable files.
 pub(crate) fn installed(places: &Places) -> Vec<Installation> {
     let levels = Level::ALL.into_iter();
     let slots = levels
@@ -83,7 +82,7 @@ pub(crate) fn installed(places: &Places) -> Vec<Installation> {
     slots.filter_map(|slot| in_slot(&slot)).collect()
 }
 
-/// What of ours is in one file; none where that is nothing.
+/// Finds our entries in one file; none if it has none.
 pub(crate) fn in_slot(slot: &Slot) -> Option<Installation> {
     let mut found = Installation {
         client: slot.client,
@@ -157,7 +156,6 @@ fn look(slot: &Slot, text: &str) -> std::result::Result<Seen, String> {
     })
 }
 
-/// All calls of ours at events.
 fn in_hooks(hooks: Option<&Value>) -> Seen {
     let command = |(event, it): (&str, hooked::Placed<'_>)| HookCommand {
         event: Some(event.to_owned()),
@@ -178,7 +176,7 @@ fn in_servers(servers: Option<&Value>) -> Seen {
     Seen { taken: other.map(servers::is_taken), servers: ours, ..Seen::default() }
 }
 
-/// Clients have one word for it or the other.
+/// Clients use either `enabled` or `disabled`.
 fn is_off(entry: &Value) -> bool {
     let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
     says("enabled", false) || says("disabled", true)

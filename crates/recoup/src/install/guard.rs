@@ -1,6 +1,6 @@
-//! The last look before a file of somebody else's is written: what will be there is read as its
-//! client reads it, and without what is ours it must be what was there, without what was ours.
-//! Whoever edits is not asked: a cut at the wrong place is seen here, and the file left alone.
+//! Final check before other people's settings are written: the result is parsed as the client does
+//! it, and apart from our entries it must equal the original. Independent of the editing code, so
+//! that a wrong edit is caught here and the file left alone.
 
 mod shape;
 
@@ -15,16 +15,15 @@ use super::peers;
 use super::places::Places;
 use shape::Shape;
 
-/// What may be another afterwards.
+/// Parts of a file that may change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ours<'a> {
     pub(crate) holds: &'a [&'a Held],
-    /// Others that remember, which are taken out.
+    /// Other memory programs that are removed.
     pub(crate) peers: &'a [&'static str],
 }
 
-/// Refuses a change that would leave something that can't be read, or that is another in what
-/// is not ours.
+/// Refuses a change that would make the file unreadable, or alter what is not ours.
 pub(crate) fn demand_only_ours(change: &Change, ours: Ours<'_>, places: &Places) -> Result<()> {
     if !change.is_any() || !ours.holds.iter().any(|held| has_others(held)) {
         return Ok(());
@@ -40,13 +39,13 @@ pub(crate) fn demand_only_ours(change: &Change, ours: Ours<'_>, places: &Places)
     })
 }
 
-/// Whether such a file may hold what is not ours, too.
+/// True if such a file may also hold what is not ours.
 fn has_others(held: &Held) -> bool {
     !matches!(held, Held::Extension)
 }
 
 impl Ours<'_> {
-    /// Whether nothing else is another afterwards; otherwise what.
+    /// Compares without our parts; names the first difference.
     fn are_all(self, before: &[u8], after: &[u8]) -> std::result::Result<(), String> {
         if self.holds.iter().any(|held| matches!(held, Held::Line(_))) {
             let same = self.other_lines(before).eq(self.other_lines(after));
@@ -60,7 +59,7 @@ impl Ours<'_> {
         changed.map_or(Ok(()), |name| Err(format!("“{name}” would be another")))
     }
 
-    /// The lines of a list without those that are ours, and without their ends.
+    /// Lines of a list other than ours, without line ends.
     fn other_lines(self, list: &[u8]) -> impl Iterator<Item = &[u8]> {
         let is_ours = move |line: &&[u8]| {
             let line = line.trim_ascii_end();
@@ -71,7 +70,7 @@ impl Ours<'_> {
         lines.filter(move |line| !list.is_empty() && !is_ours(line))
     }
 
-    /// What a file amounts to without all that.
+    /// Content of a file without our parts.
     fn rest(self, bytes: &[u8]) -> std::result::Result<Shape, Fault> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -122,7 +121,7 @@ impl Ours<'_> {
                 groups.each_element(|group| {
                     group.each("hooks", |hooks| hooks.retain_elements(|hook| !goes(&hook.value())));
                 });
-                // A group without hooks is nothing; one that has no list of them, somebody's own.
+                // A group with an empty list is dropped; one without a list is not ours.
                 groups.retain_elements(|group| !group.field("hooks").is_some_and(Shape::is_empty));
             });
             events.retain(|_, groups| !groups.is_empty());

@@ -1,33 +1,33 @@
-//! What of ours a file holds, as the receipt keeps it: whoever takes it out later may have
-//! other places for everything, and must find it all the same.
+//! Kinds of content in a file, as the receipt stores them: removal must work even if all paths are
+//! configured differently by then.
 
 use serde::{Deserialize, Serialize};
 
 use super::client::{Holds, Servers, Shape};
 use super::edit::Dialect;
 
-/// One thing of ours in a file.
+/// One kind of content that we put into a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Held {
     /// Commands for events.
     Hooks,
-    /// A server, in the object that these names lead to.
+    /// A server, in the object at this path.
     Servers {
         at: Vec<String>,
-        /// Whether the file may have comments.
+        /// True if the file may have comments.
         comments: bool,
     },
     /// A server, in TOML.
     TomlServers,
     /// Pi's extension: the whole file.
     Extension,
-    /// A line of git's list.
+    /// A line of git's `info/exclude`.
     Line(String),
 }
 
 impl Held {
-    /// The servers as they are looked for. How an entry of ours is laid out does not matter.
+    /// Returns the location of the servers. The layout of our entry does not matter.
     pub(crate) fn servers(at: &[String], comments: bool) -> Servers {
         let dialect = if comments { Dialect::Comments } else { Dialect::Strict };
         Servers { at: at.to_vec(), shape: Shape::Plain, dialect }

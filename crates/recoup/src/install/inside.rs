@@ -1,5 +1,5 @@
-//! What is for a project stays in it: a repository may hold links that lead to other files of
-//! its user, and whoever agrees to a change of `.cursor/mcp.json` has not agreed to one of those.
+//! Keeps project-level changes inside the project: a repository may hold links to other files of
+//! the user, and consent to change `.cursor/mcp.json` does not cover those.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::places::Places;
 
-/// Refuses a file of a project that is somewhere else in truth.
+/// Refuses a project's file that is really elsewhere.
 pub(crate) fn demand_inside(path: &Path, places: &Places) -> Result<()> {
     leads_out(path, places).map_or(Ok(()), |why| refused(path, places, &why))
 }
 
-/// How a file of a project is somewhere else in truth, if it is.
+/// Describes how a project's file is really elsewhere, if it is.
 pub(crate) fn leads_out(path: &Path, places: &Places) -> Option<String> {
-    // Claude Code's own file is its user's, be it in a project or not.
+    // Claude Code's own file is the user's, even inside a project.
     if !path.starts_with(&places.root) || path == places.claude_json {
         return None;
     }
@@ -28,12 +28,12 @@ pub(crate) fn leads_out(path: &Path, places: &Places) -> Option<String> {
     }
 }
 
-/// Git's list has to be a file where git has it.
+/// Refuses git's exclude list if it is a link.
 pub(crate) fn demand_plain(list: &Path, places: &Places) -> Result<()> {
     if is_plain(list) { Ok(()) } else { refused(list, places, "is a link") }
 }
 
-/// Whether neither the list nor its directory is a link.
+/// True if neither the list nor its directory is a link.
 pub(crate) fn is_plain(list: &Path) -> bool {
     !list.is_symlink() && !list.parent().is_some_and(Path::is_symlink)
 }

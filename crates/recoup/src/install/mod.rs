@@ -1,9 +1,9 @@
-//! Hooked in with one command, out with another: what goes into the files of clients, worked
-//! out before anything is touched, and written so that every file is the old one or the new.
+//! Installs Recoup into clients with one command and removes it with another. Every change is
+//! worked out before a file is touched, and each file is replaced atomically.
 //!
 //! ```text
-//! client ──► slots (files, and what belongs into each) ──► Plan ──► Changes ──► diff, consent ──► apply, receipt
-//! receipt, or what is known to be ours ──► Undo ──► Changes ──► apply
+//! client ──► settings files ──► InstallPlan ──► FileChange ──► diff, consent ──► apply, receipt
+//! receipt, or what is known to be ours ──► UndoPlan ──► FileChange ──► apply
 //! ```
 
 pub(crate) mod answers;
@@ -43,7 +43,7 @@ pub(crate) use version::ask_claude_code;
 use edit::Fresh;
 use entries::servers::{SERVER, Start, entry};
 
-/// The configuration that any client of MCP takes, ready to be pasted.
+/// Configuration for any MCP client, ready to be pasted.
 pub(crate) fn for_any_client(program: &str) -> String {
     let start = Start { program, with_hooks: false };
     let ours = Fresh::Object(entry(client::Shape::Plain, &start, &start.args(&[])));

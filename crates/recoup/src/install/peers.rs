@@ -1,5 +1,5 @@
-//! Other programs that remember for Claude Code, with hooks and servers of their own: beside
-//! ours, everything would be said twice.
+//! Other memory programs for Claude Code, with hooks and servers of their own: beside ours,
+//! everything would be said twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::edit::{Dialect, Fresh, Json, Step};
 use super::entries::Emptied;
 use super::entries::hooks::{self, Spot};
 
-/// The programs that are known, by the word that their commands, servers and plug-ins have.
+/// The known programs, by the name in their commands, servers and plug-ins.
 pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
 
-/// Something of theirs in a file.
+/// An entry of another memory program in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
@@ -25,13 +25,13 @@ pub(crate) struct Peer {
 enum Place {
     Hook(String, Spot),
     Server(String),
-    /// For one project alone, in Claude Code's own file.
+    /// In one project's part of Claude Code's own file.
     ServerOf(String, String),
     Plugin(String),
 }
 
 impl Peer {
-    /// What it is, for people.
+    /// Description for people.
     pub(crate) fn what(&self) -> String {
         match &self.place {
             Place::Hook(event, _) => format!("{}: its hook for {event}", self.name),
@@ -44,7 +44,7 @@ impl Peer {
     }
 }
 
-/// What of theirs is in a file, in the order in which it stands there.
+/// Finds the entries of other memory programs, in the order of the file.
 pub(crate) fn found(json: &Json) -> Vec<Peer> {
     let fields = |name: &str| match json.at(&[name.into()]) {
         Some(Value::Object(fields)) => fields,
@@ -75,13 +75,13 @@ pub(crate) fn found(json: &Json) -> Vec<Peer> {
     found
 }
 
-/// Those that were in a file of JSON and are not any more, each once.
+/// Returns the programs that an earlier version of a JSON file had and this one lacks, each once.
 pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
     let names = |bytes: &[u8]| {
         let json = Json::read(Some(bytes), Dialect::Comments).ok();
         json.iter().flat_map(found).map(|peer| peer.name).collect::<BTreeSet<_>>()
     };
-    // Most files never had any, and some are large.
+    // Cheap check first: most files never had any, and some are large.
     let text = String::from_utf8_lossy(earlier);
     if !PEERS.iter().any(|name| text.contains(name)) {
         return Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
     names(earlier).difference(&names(now)).copied().collect()
 }
 
-/// Takes it out. A plug-in is switched off, as its user would do it.
+/// Removes entries. A plug-in is disabled, as the user would do it.
 pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
     for peer in peers.iter().rev() {
         match &peer.place {
@@ -109,28 +109,28 @@ pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
     }
 }
 
-/// The peer that a server is, by its name or by what it runs.
+/// Returns the program that a server belongs to, by its name or command.
 fn peer_of(server: &str, entry: &Value) -> Option<&'static str> {
     PEERS.into_iter().find(|name| *name == server).or_else(|| peer_run_by(entry))
 }
 
-/// Whether a hook or a server runs one of these.
+/// True if a hook or a server runs one of these programs.
 pub(crate) fn is_run_by(entry: &Value, names: &[&str]) -> bool {
     !names.is_empty() && peer_run_by(entry).is_some_and(|name| names.contains(&name))
 }
 
-/// Whether a server is one of these.
+/// True if a server belongs to one of these programs.
 pub(crate) fn is_server_of(name: &str, entry: &Value, names: &[&str]) -> bool {
     peer_of(name, entry).is_some_and(|name| names.contains(&name))
 }
 
-/// Whether a plug-in is one of these.
+/// True if a plug-in belongs to one of these programs.
 pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
     peer_in(plugin).is_some_and(|name| names.contains(&name))
 }
 
-/// The peer that a hook or a server runs. What else its words name, such as a directory to work
-/// in, makes it none of theirs.
+/// Returns the program that a hook or a server runs. Other arguments, such as a working directory,
+/// do not count.
 fn peer_run_by(entry: &Value) -> Option<&'static str> {
     let command = entry.get("command").and_then(Value::as_str)?;
     let Some(args) = entry.get("args").and_then(Value::as_array) else {
@@ -141,8 +141,8 @@ fn peer_run_by(entry: &Value) -> Option<&'static str> {
     peer_in_words(&words)
 }
 
-/// By the program; where that is known to start others, by the package, the script or the line
-/// that it is told to run.
+/// Identifies a command by its program, or, for known wrappers, by the package, script or line
+/// that it runs.
 fn peer_in_words(words: &[String]) -> Option<&'static str> {
     let is_set = |word: &&String| word.contains('=') && !word.starts_with(['/', '-']);
     let words = &words[words.iter().take_while(is_set).count()..];
@@ -162,7 +162,7 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
             || matches!(word.as_str(), "run" | "exec" | "x" | "dlx" | "tool")
     };
     let (options, rest) = rest.split_at(rest.iter().take_while(is_option).count());
-    // The package that a program is in: `--package=NAME program`, `-p NAME program`.
+    // The package of a program: `--package=NAME program`, `-p NAME program`.
     let named = options.iter().find_map(|option| peer_called(option.strip_prefix("--package=")?));
     let apart = options.last().is_some_and(|last| matches!(last.as_str(), "-p" | "--package"));
     let script = rest.first().filter(|word| is_script(word));
@@ -172,14 +172,14 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
         .or_else(|| peer_in_words(rest.get(1..).filter(|_| apart)?))
 }
 
-/// One that JavaScript's programs run: it is theirs wherever their directory is.
+/// True for a JavaScript file: it is theirs wherever their directory is.
 fn is_script(word: &str) -> bool {
     let ending = Path::new(word).extension().and_then(|it| it.to_str());
     matches!(ending, Some("js" | "cjs" | "mjs" | "ts" | "mts"))
 }
 
-/// The peer that a program or a package is: by its name, or as one that is installed. What is
-/// somewhere below a directory of that name may be anybody's work.
+/// Identifies a program or a package by its file name, or by an installation directory. A file
+/// elsewhere below a directory of that name may be anybody's work.
 fn peer_called(program: &str) -> Option<&'static str> {
     let path = Path::new(program);
     let named = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
@@ -199,7 +199,7 @@ fn peer_called(program: &str) -> Option<&'static str> {
     named.or_else(|| PEERS.into_iter().find(installed))
 }
 
-/// The program that a text names, as a whole word or as the beginning of a file's name.
+/// Returns the program that a text names, as a whole word or as the beginning of a file name.
 fn peer_in(text: &str) -> Option<&'static str> {
     let is_letter = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let has = |name: &str| {

@@ -1,4 +1,4 @@
-//! Where everything is that is read and written. Whoever knows the environment fills it in.
+//! Paths of everything that is read and written, filled in by the code that knows the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use recoup_core::Error;
 
 use super::version::ClientVersion;
 
-/// The directories of a person, of the clients and of the project.
+/// Directories of the user, the clients and the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     /// The user's home.
     pub(crate) home: PathBuf,
     /// Our own directory.
     pub(crate) own: PathBuf,
-    /// Where programs keep their settings: `~/.config`, or `XDG_CONFIG_HOME`.
+    /// Directory for settings of programs: `~/.config`, or `XDG_CONFIG_HOME`.
     pub(crate) config: PathBuf,
     /// `~/.claude`, or `CLAUDE_CONFIG_DIR`.
     pub(crate) claude: PathBuf,
@@ -24,23 +24,22 @@ pub(crate) struct Places {
     pub(crate) codex: PathBuf,
     /// `~/.pi/agent`, or `PI_CODING_AGENT_DIR`.
     pub(crate) pi: PathBuf,
-    /// The root of the project.
     pub(crate) root: PathBuf,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub(crate) search: Option<OsString>,
-    /// The version of the installed Claude Code; none if nobody has asked, or it did not say.
+    /// Version of the installed Claude Code; none if unknown.
     pub(crate) claude_version: Option<ClientVersion>,
 }
 
 impl Places {
-    /// Where a program of that name is, as a shell would find it.
+    /// Finds a program on the search path.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let dirs = self.search.as_deref().map(std::env::split_paths)?;
         dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|path| is_program(path))
     }
 
-    /// Returns the search path without the project's directories: a name in a repository
-    /// is one program today, and tomorrow whatever its authors want.
+    /// Returns the search path without the project's directories: the repository's authors decide
+    /// what a name there runs.
     pub(crate) fn search_outside_project(&self) -> Vec<PathBuf> {
         let is_inside = |dir: &Path| {
             self.is_in_project(dir) || dir.canonicalize().is_ok_and(|it| self.is_in_project(&it))
@@ -49,12 +48,12 @@ impl Places {
         dirs.filter(|dir| dir.is_absolute() && !is_inside(dir)).collect()
     }
 
-    /// The same for another project.
+    /// Returns the paths for another project.
     pub(crate) fn with_root(&self, root: &Path) -> Self {
         Self { root: root.to_owned(), ..self.clone() }
     }
 
-    /// Whether a path lies in the project, and the project is less than the user's home.
+    /// True if a path is in the project, and the project does not contain the user's home.
     pub(crate) fn is_in_project(&self, path: &Path) -> bool {
         path.starts_with(&self.root) && !self.home.starts_with(&self.root)
     }
@@ -71,7 +70,7 @@ impl Places {
         }
     }
 
-    /// An error that names files as all else does that is said: from the home.
+    /// Abbreviates the home directory in an error message.
     pub(crate) fn retold(&self, error: Error) -> Error {
         let (said, home) = (format!(" {error}"), self.home.display());
         let shown = said.replace(&format!(" {home}/"), " ~/");
@@ -79,7 +78,7 @@ impl Places {
     }
 }
 
-/// Whether the system would run it.
+/// True if the file is executable.
 pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }

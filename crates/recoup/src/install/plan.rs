@@ -1,4 +1,4 @@
-//! What has to change so that a client calls us. Nothing is touched for it.
+//! Plans the changes that make a client call us. Touches nothing.
 
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
@@ -14,38 +14,37 @@ use super::peers::{self, Peer};
 use super::places::Places;
 use super::{exclude, extension, inside};
 
-/// What is wanted.
+/// Requested installation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wish<'a> {
     pub(crate) places: &'a Places,
     pub(crate) level: Level,
     /// The path of our program.
     pub(crate) program: &'a str,
-    /// Other programs that remember, of which these are taken out.
+    /// Other memory programs that are removed.
     pub(crate) replace_peers: &'a [&'static str],
 }
 
-/// What becomes of one client's files.
+/// Planned changes of one client's files.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) client: Client,
     pub(crate) changes: Vec<Change>,
-    /// What its user should know.
+    /// Remarks for the user.
     pub(crate) notes: Vec<String>,
-    /// Others that remember, whether they are taken out or not.
+    /// Entries of other memory programs, whether they are removed or not.
     pub(crate) peers: Vec<Peer>,
-    /// It is told to run no hooks at all.
+    /// The client's settings disable all hooks.
     pub(crate) hooks_off: bool,
 }
 
 impl Plan {
-    /// Works out what has to change for a client. All of it is possible, as far as can be told
-    /// before.
+    /// Plans the changes for a client, and checks as far as possible that they can be written.
     pub(crate) fn make(client: Client, wish: &Wish<'_>) -> Result<Self> {
         Self::behind(&[], client, wish)
     }
 
-    /// The same behind others that are carried out before: two clients may have one file.
+    /// Plans the changes after earlier plans: two clients may share a file.
     pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
         Self::worked_out(earlier, client, wish).map_err(|error| wish.places.retold(error))
     }
@@ -68,7 +67,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether anything is to be written.
+    /// True if anything is to be written.
     pub(crate) fn is_any(&self) -> bool {
         self.changes.iter().any(Change::is_any)
     }
@@ -79,9 +78,9 @@ impl Plan {
         }
         let before = earlier.iter().flat_map(|plan| &plan.changes).chain(&self.changes);
         let mut change = Change::of_slot(slot, wish.places)?.behind(before);
-        // A path of this machine is nothing for a file that others get as well.
+        // A shared file must not hold a path of this machine.
         let program = if slot.shared { "recoup" } else { wish.program };
-        // Without hooks it is the server that gives the rules.
+        // Without hooks, the server delivers the rules.
         let with_hooks = self.client.with_hooks().is_some() && !self.hooks_off;
         let start = Start { program, with_hooks };
         let edited = match &slot.holds {
@@ -136,7 +135,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps what is one person's own in a project out of git.
+    /// Excludes personal files in a project from git.
     fn hide(&mut self, slots: &[Slot], wish: &Wish<'_>) -> Result<()> {
         let root = &wish.places.root;
         let own = slots.iter().filter(|slot| !slot.shared);
@@ -161,7 +160,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Says what an older client does not get.
+    /// Notes the features that an older client lacks.
     fn tell_version(&mut self, places: &Places) {
         let Some(version) = self.client.version(places) else { return };
         let unknown = self.client.unknown_events(places);
@@ -208,7 +207,7 @@ impl Plan {
     }
 }
 
-/// The events at which the other file of a client calls us in a way of somebody's own.
+/// Returns the events at which a custom command in another file of the client calls us.
 fn own_elsewhere(client: Client, wish: &Wish<'_>) -> Vec<String> {
     let slots = client.slots(wish.level, wish.places).into_iter();
     let others = slots.filter(|slot| matches!(slot.holds, Holds::TomlServers));
@@ -239,7 +238,7 @@ fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
     let after = extension::with_program(program);
     change.done.whole = before.is_none();
     if before.as_deref() != Some(&after) {
-        // Another version of ours, or somebody's own work: that is seen before it goes.
+        // Another version of ours, or somebody's own work: shown before it is replaced.
         if change.done.had_ours {
             change.done.note(
                 "the extension there is not this version's, and is replaced; a copy of it is kept",

@@ -1,6 +1,5 @@
-//! How clients refer to our program, so that it is still there after its upgrade: by an
-//! absolute path, because their PATH is not ours, and by the name that stays and not by the
-//! file that a version is.
+//! Path by which clients start our program. It has to survive upgrades: absolute, because their
+//! PATH is not ours, and the stable name, not the file of one version.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,10 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::places::{Places, is_program};
 
-/// The name by which our entries are known.
+/// File name by which our entries are recognised.
 const NAME: &str = "recoup";
 
-/// Parts of paths that do not last, and why.
+/// Parts of temporary paths, and why these do not last.
 const PASSING: [(&[&str], &str); 6] = [
     (&["target", "debug"], "the next build replaces it"),
     (&["target", "release"], "the next build replaces it"),
@@ -21,8 +20,8 @@ const PASSING: [(&[&str], &str); 6] = [
     (&["nix", "store"], "the next version is in another directory"),
 ];
 
-/// The path for clients, where `running` is the file of this process, and `named` what the
-/// user says.
+/// Returns the path for clients. `running` is the file of this process, and `named` the user's
+/// choice.
 pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Result<PathBuf> {
     if let Some(named) = named {
         return demand_program(named).map(|()| named.to_owned());
@@ -64,7 +63,7 @@ fn demand_program(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Why a path does not last, if it does not.
+/// Explains why a path is temporary, if it is.
 pub(crate) fn passing(path: &Path) -> Option<&'static str> {
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
     let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);

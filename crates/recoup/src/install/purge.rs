@@ -1,5 +1,5 @@
-//! Deleting everything that is remembered and kept: only what is known to be ours. The
-//! directory may be one that somebody has other things in, under the same everyday names.
+//! Deletes all stored data, but only files that are known to be ours: the directory may hold other
+//! things under the same everyday names.
 
 mod shape;
 
@@ -12,7 +12,7 @@ use recoup_core::{Error, Result};
 pub(crate) use shape::is_our_name;
 use shape::{is_everyday, is_our_file, is_our_place};
 
-/// What is in our own directory.
+/// Content of our own directory.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Purge {
     /// To be deleted.
@@ -21,17 +21,16 @@ pub(crate) struct Purge {
     pub(crate) others: Vec<PathBuf>,
 }
 
-/// Where to look.
+/// Directory to purge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ground<'a> {
-    /// Our own directory.
     pub(crate) own: &'a Path,
     pub(crate) user_home: &'a Path,
-    /// The words that our configuration has at its top.
+    /// Top-level keys of our configuration.
     pub(crate) words: &'a [&'a str],
 }
 
-/// Looks at what is there. A directory that can't be ours alone is refused.
+/// Lists what is there. Refuses a directory that cannot be ours alone.
 pub(crate) fn look(ground: Ground<'_>) -> Result<Purge> {
     let own = ground.own;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -46,7 +45,7 @@ pub(crate) fn look(ground: Ground<'_>) -> Result<Purge> {
     Ok(sorted(own, &mut Vec::new(), ground))
 }
 
-/// Deletes it, and the directory if nothing is left in it.
+/// Deletes our files, and the directory if nothing is left in it.
 pub(crate) fn carry_out(ground: Ground<'_>) -> Result<()> {
     look(ground)?.ours.iter().try_for_each(|path| fsx::remove_tree(path))?;
     if !ground.own.is_symlink() {
@@ -55,8 +54,8 @@ pub(crate) fn carry_out(ground: Ground<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is in a directory, of which `above` are the names from our own on. A directory that
-/// has only what is ours is named as one.
+/// Sorts the content of a directory; `above` is its path below our own. A directory with only our
+/// files is listed as one.
 fn sorted(dir: &Path, above: &mut Vec<String>, ground: Ground<'_>) -> Purge {
     let mut found = Purge::default();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -64,7 +63,7 @@ fn sorted(dir: &Path, above: &mut Vec<String>, ground: Ground<'_>) -> Purge {
         above.push(entry.file_name().to_string_lossy().into_owned());
         let all = above.clone();
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        // A link is not followed: what it leads to is not in our directory.
+        // Links are not followed: their target is not in our directory.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let ours = is_our_file(&names, &path, ground.words);
             if ours { &mut found.ours } else { &mut found.others }.push(path);

@@ -1,7 +1,7 @@
-//! What was put where, so that it can be taken out again: `~/.recoup/installed.json`.
+//! Record of what was installed where, so that it can be removed again:
+//! `~/.recoup/installed.json`.
 //!
-//! It is written before the files are. A file that did not become what the receipt says is
-//! then looked into like any other that was changed since.
+//! Written before the files: one that differs from it counts as changed since.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::held::Held;
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;
 
-/// Everything that was put in.
+/// Everything that was installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
     version: u32,
@@ -25,55 +25,54 @@ pub(crate) struct Receipt {
     pub(crate) files: Vec<Entry>,
 }
 
-/// The one thing that a receipt of any version has.
+/// The one field that a receipt of any version has.
 #[derive(Deserialize)]
 struct Numbered {
     version: u32,
 }
 
-/// One file.
+/// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
-    /// Where that led, if it was a link.
+    /// Target of the link, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     real: Option<PathBuf>,
-    /// For whom.
     pub(crate) parties: Vec<Party>,
-    /// What each of them has in it.
+    /// Content per target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) holds: Vec<(Party, Held)>,
     pub(crate) before: Before,
-    /// What we left.
+    /// Digest of the content that we wrote.
     pub(crate) after: Digest,
-    /// Objects and lists in it that were not there before.
+    /// Objects and lists that we created in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) created: Vec<Vec<String>>,
-    /// Directories above it that were not there before, the innermost first.
+    /// Parent directories that we created, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// How a file was before we came.
+/// State of a file before installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Before {
-    /// It was not there.
+    /// There was no file.
     Absent,
-    /// As this copy has it, in our own directory.
+    /// The content is in this backup, below our own directory.
     Copy(PathBuf),
-    /// It had something of ours in it already: there is no way back but to take that out.
+    /// Something of ours was in it already, so that there is no original to restore.
     Unknown,
 }
 
 impl Entry {
-    /// Where the file is that was written.
+    /// Path of the file that was written.
     pub(crate) fn at(&self) -> &Path {
         self.real.as_deref().unwrap_or(&self.path)
     }
 
-    /// The file that this is about, through links. One of a project that has become a link out of
-    /// it is not followed: what it leads to now is another file.
+    /// Returns the current file, following links, except a project's file that has become a link
+    /// out of it: that leads to another file.
     pub(crate) fn file(&self) -> PathBuf {
         let file = real(self.at());
         let mut roots = self.parties.iter().filter_map(|party| party.root.as_deref());
@@ -83,17 +82,17 @@ impl Entry {
 }
 
 impl Receipt {
-    /// What was written down in `own`; nothing where there is none.
+    /// Reads the receipt in `own`; an empty one if there is none.
     pub(crate) fn read(own: &Path) -> Result<Self> {
         let path = path(own);
         let Some(text) = fsx::read_regular(&path, LARGEST)? else { return Ok(Self::default()) };
-        // What is newer may be laid out otherwise: its number is looked at first.
+        // Checks the version first: a newer format may differ in everything else.
         let number = serde_json::from_slice(&text).map_or(0, |Numbered { version }| version);
         if number > VERSION {
             return Err(Error::new(ErrorKind::Invalid, newer(&path)));
         }
         serde_json::from_slice(&text).map_err(|error| {
-            // A client, or something in its files, that this version has never heard of.
+            // A client or a kind of content that only a newer version knows.
             let message = if error.is_data() && number == VERSION {
                 newer(&path)
             } else {
@@ -103,7 +102,7 @@ impl Receipt {
         })
     }
 
-    /// Writes it down; nothing in it is no file.
+    /// Writes the receipt; removes the file if it is empty.
     pub(crate) fn write(&self, own: &Path) -> Result<()> {
         if self.files.is_empty() {
             return fsx::remove(&path(own)).map(drop);
@@ -117,12 +116,12 @@ impl Receipt {
         fsx::write_atomic(&path(own), &text)
     }
 
-    /// What is known about a file, by where links lead.
+    /// Returns the entry of a file, given its resolved path.
     pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
         self.files.iter().find(|entry| entry.file() == path)
     }
 
-    /// The first file about which something else is noted there.
+    /// Returns the first file whose entries differ.
     pub(crate) fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a Path> {
         let unknown = |here: &'a Self, there: &Self| {
             here.files.iter().find(|entry| !there.files.contains(entry))
@@ -131,7 +130,7 @@ impl Receipt {
         different.map(|entry| &*entry.path)
     }
 
-    /// The copies that are needed to bring files back, from our own directory.
+    /// Backups that are needed to restore files, relative to our own directory.
     pub(crate) fn copies(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|entry| match &entry.before {
             Before::Copy(copy) => Some(&**copy),
@@ -139,14 +138,14 @@ impl Receipt {
         })
     }
 
-    /// The projects in which something was put.
+    /// Projects with an installation.
     pub(crate) fn roots(&self) -> BTreeSet<PathBuf> {
         let parties = self.files.iter().flat_map(|entry| &entry.parties);
         parties.filter_map(|party| party.root.clone()).collect()
     }
 
-    /// Takes in what is about to be put into a file. What it was before the first time stays
-    /// known as long as nobody else has changed it in between.
+    /// Records a change that is about to be written. The original state stays known as long as
+    /// nobody else has changed the file in between.
     pub(crate) fn note(&mut self, change: &Change, copy: Option<PathBuf>, dirs: Vec<PathBuf>) {
         let (Some(party), Some(after)) = (&change.party, &change.after) else { return };
         let file = real(&change.path);
@@ -184,9 +183,9 @@ impl Receipt {
         self.files.push(entry);
     }
 
-    /// Something was taken out of a file. If nobody else had changed it, what is left is ours,
-    /// and what it was before holds on. Otherwise there is no way back to a copy; that it was
-    /// not there stays true, and what we left then is still all that is only ours.
+    /// Records that something was removed from a file. If only we had changed it, its original
+    /// state stays known. Otherwise a backup is no longer valid; that the file was absent stays
+    /// true, and so does the digest of what was only ours.
     pub(crate) fn forget(&mut self, change: &Change) {
         let file = real(&change.path);
         let before = change.before.as_deref().map(Digest::of);
@@ -203,8 +202,7 @@ impl Receipt {
         }
     }
 
-    /// Takes these out of the files that were looked into; returns those that hold nothing for
-    /// anybody then.
+    /// Removes targets from the inspected files. Returns the entries that have none left.
     pub(crate) fn without(
         &mut self,
         parties: &[Party],
@@ -218,7 +216,7 @@ impl Receipt {
         self.files.extract_if(.., |entry| entry.parties.is_empty()).collect()
     }
 
-    /// Whether something is noted for one of these.
+    /// True if there is an entry for one of these targets.
     pub(crate) fn knows(&self, parties: &[Party]) -> bool {
         let mut noted = self.files.iter().flat_map(|entry| &entry.parties);
         noted.any(|party| parties.contains(party))

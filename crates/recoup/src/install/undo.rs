@@ -1,8 +1,8 @@
-//! What has to change so that nobody calls us any more: each file back to the byte where
-//! nobody else has changed it since, and otherwise without what is ours.
+//! Plans the removal of our entries: a file that nobody else has changed is restored to the byte,
+//! others lose only what is ours.
 //!
-//! Looked into is every file that the receipt names, wherever the environment of that day had
-//! it, and every file that a client would read today.
+//! Covers every file in the receipt, wherever the environment put it then, and every file that a
+//! client would read today.
 
 mod take;
 
@@ -23,47 +23,47 @@ use super::receipt::{Before, Entry, Receipt};
 use super::{inside, peers};
 use take::{Known, take};
 
-/// What is to come out.
+/// Requested removal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
-    /// Of these clients; of all where none is named.
+    /// Only these clients; all if empty.
     pub(crate) clients: Vec<Client>,
-    /// At this level; at both where none is named, and then in all projects that are known.
+    /// Only this level; if none, both, in all known projects.
     pub(crate) level: Option<Level>,
 }
 
-/// What becomes of the files.
+/// Planned removal.
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
     pub(crate) changes: Vec<Change>,
-    /// For whom they hold nothing of ours then.
+    /// Targets that have nothing of ours left afterwards.
     pub(crate) parties: Vec<Party>,
-    /// The files that were looked into, by where links lead, and what was there.
+    /// The inspected files, by resolved path, with their content.
     pub(crate) looked: BTreeMap<PathBuf, Option<Vec<u8>>>,
     pub(crate) notes: Vec<String>,
-    /// Something is noted about them, whatever is in the files.
+    /// The receipt has entries for these targets, whatever is in the files.
     pub(crate) is_noted: bool,
-    /// Files that can't be read as their client would, or not be written, and why.
+    /// Errors of files that cannot be parsed or written.
     pub(crate) faults: Vec<Error>,
-    /// What was noted when this was worked out.
+    /// The receipt at the time of planning.
     pub(crate) receipt: Receipt,
 }
 
-/// A file, and what of it is to come out.
+/// A file, and the content to remove from it.
 #[derive(Debug)]
 struct Look {
-    /// As it was named first.
+    /// The first path that leads to it.
     path: PathBuf,
     holds: Vec<(Held, Party)>,
 }
 
 impl Undo {
-    /// Works it out. A file with which nothing can be done does not keep the others.
+    /// Plans the removal. A file that fails does not hold up the others.
     pub(crate) fn make(places: &Places, own: &Path, wanted: &Wanted) -> Result<Self> {
         let receipt = Receipt::read(own)?;
         let mut this = Self::default();
         for (real, look) in this.looks(places, &receipt, wanted) {
-            // Before it is looked into: whoever writes in between is noticed.
+            // Read before it is inspected, so that a concurrent write is noticed.
             let there = read(&real).ok().flatten();
             let restored = this.restored(&look, receipt.of(&real), own, places);
             let possible = restored.and_then(|change| {
@@ -83,12 +83,12 @@ impl Undo {
         Ok(this)
     }
 
-    /// Whether anything is to be written.
+    /// True if anything is to be written.
     pub(crate) fn is_any(&self) -> bool {
         self.changes.iter().any(Change::is_any)
     }
 
-    /// Every file once, however many names lead to it.
+    /// Collects every file once, however many paths lead to it.
     fn looks(
         &mut self,
         places: &Places,
@@ -97,7 +97,7 @@ impl Undo {
     ) -> BTreeMap<PathBuf, Look> {
         let mut looks: BTreeMap<PathBuf, Look> = BTreeMap::new();
         let mut add = |path: &Path, held: Held, party: &Party| {
-            // What init would not have followed either has nothing of ours.
+            // A link that `init` refuses to follow has nothing of ours.
             if stray(path, &held, party, places).is_some() {
                 return;
             }
@@ -131,7 +131,7 @@ impl Undo {
         looks
     }
 
-    /// Those for whom something of an entry goes; and what can't be reached of it, once.
+    /// Adds the targets of an entry, and an error if its file cannot be reached.
     fn note_parties(&mut self, entry: &Entry, places: &Places, wanted: &Wanted) {
         let is_meant = |party: &Party| wanted.has(party, places);
         for party in entry.parties.iter().filter(|party| is_meant(party)) {
@@ -144,7 +144,7 @@ impl Undo {
         self.faults.extend(strays.next().map(|error| places.retold(error)));
     }
 
-    /// What becomes of one file; none where there is nothing of ours in it.
+    /// Plans the change of one file; none if it has nothing of ours.
     fn restored(
         &mut self,
         look: &Look,
@@ -183,7 +183,7 @@ impl Undo {
         Ok(change.is_any().then_some(change))
     }
 
-    /// What a file was before we came, if it is still as we left it and all who are in it go.
+    /// Returns the original, if the file is unchanged since and all its targets are removed.
     fn original(&self, entry: &Entry, now: &[u8], own: &Path) -> Result<Option<Original>> {
         let all = entry.parties.iter().all(|party| self.parties.contains(party));
         if !all || Digest::of(now) != entry.after {
@@ -198,7 +198,7 @@ impl Undo {
 }
 
 impl Look {
-    /// Takes everything of ours out of a file; says what its user should know.
+    /// Removes our entries from a file. Returns notes for the user.
     fn take_from(
         &self,
         change: &mut Change,
@@ -207,7 +207,7 @@ impl Look {
     ) -> Result<Vec<String>> {
         let mut notes = Vec::new();
         for (held, _) in &self.holds {
-            // Nothing is left in it to be taken out.
+            // The file is to be deleted already.
             let Some(text) = change.after.clone() else { break };
             let taken = take(held, &text, known).map_err(|fault| {
                 let place = places.shown(&self.path);
@@ -221,14 +221,14 @@ impl Look {
     }
 }
 
-/// What a file was before we came.
+/// Original content of a file.
 enum Original {
     Absent,
     Text(Vec<u8>),
 }
 
 impl Original {
-    /// What is to be there, and in words.
+    /// Returns the content to write, and a description.
     fn into_parts(self) -> (Option<Vec<u8>>, &'static str) {
         match self {
             Self::Absent => (None, "recoup had created it"),
@@ -238,13 +238,13 @@ impl Original {
 }
 
 impl Wanted {
-    /// Whether what Claude Code has for single projects is to come out of its own file.
+    /// True if servers for single projects are to be removed from Claude Code's own file.
     fn has_local(&self) -> bool {
         let client = self.clients.is_empty() || self.clients.contains(&Client::ClaudeCode);
         client && self.level.is_none()
     }
 
-    /// Whether what is noted for a party is to come out.
+    /// True if the request covers a target.
     fn has(&self, party: &Party, places: &Places) -> bool {
         let is_here = || party.root.as_deref() == Some(&*places.root);
         (self.clients.is_empty() || self.clients.contains(&party.client))
@@ -253,12 +253,12 @@ impl Wanted {
     }
 }
 
-/// A file of a project that has become a link to somewhere else: what is there is not ours to
-/// change, as it was not when we came.
+/// Returns an error for a project's file that has become a link out of it: its target is not ours
+/// to change.
 fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Error> {
     let places = places.with_root(party.root.as_deref()?);
     let why = match held {
-        // These are in its user's own file, wherever that is.
+        // These are in the user's own file, wherever that is.
         Held::Servers { .. } if party.client == Client::ClaudeCode => None,
         Held::Line(_) => (!inside::is_plain(path)).then(|| "is a link".to_owned()),
         _ => inside::leads_out(path, &places),
@@ -270,9 +270,8 @@ fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Err
     Some(Error::new(ErrorKind::Invalid, message))
 }
 
-/// Which clients are looked at, at which level, and in which projects. The files of a project
-/// are its team's: those of this one are looked at if we have put something there, or if it
-/// was asked for.
+/// Lists the clients, levels and projects to inspect. A project's files are its team's: they are
+/// inspected only if something was installed there, or on request.
 fn scopes(places: &Places, receipt: &Receipt, wanted: &Wanted) -> Vec<(Client, Level, Places)> {
     let clients = Client::ALL.into_iter();
     let clients: Vec<Client> =
@@ -292,8 +291,8 @@ fn scopes(places: &Places, receipt: &Receipt, wanted: &Wanted) -> Vec<(Client, L
     scopes
 }
 
-/// The projects for which Claude Code has a server of ours in its own file, as `claude mcp add`
-/// puts it there. A file that can't be read is somebody else's to name.
+/// Returns the projects with our server in Claude Code's own file, as `claude mcp add` puts it
+/// there. An unreadable file is reported elsewhere.
 fn local_roots(places: &Places) -> Vec<PathBuf> {
     let text = read(&places.claude_json).ok().flatten().unwrap_or_default();
     let known: Value = serde_json::from_slice(&text).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The version of a client that is installed here. What may be written into its settings
-//! depends on it.
+//! Detection of a client's installed version, which decides what its settings may contain.
 
 use std::fmt;
 use std::io::{Read as _, Seek as _};
@@ -12,10 +11,10 @@ use recoup_core::base::clock::Deadline;
 
 use super::places::{Places, is_program};
 
-/// Longer than a client for Node.js takes on a busy machine.
+/// Longer than a Node.js client takes on a busy machine.
 const FOR_VERSION: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(5);
-/// No answer is longer.
+/// Limit of the output.
 const LONGEST: u64 = 1 << 10;
 
 /// A client's version, such as 2.1.139.
@@ -23,7 +22,7 @@ const LONGEST: u64 = 1 << 10;
 pub(crate) struct ClientVersion(pub(crate) u32, pub(crate) u32, pub(crate) u32);
 
 impl ClientVersion {
-    /// The first word of what a client prints: `2.1.139 (Claude Code)`.
+    /// Parses the first word of a client's output: `2.1.139 (Claude Code)`.
     fn parse(said: &str) -> Option<Self> {
         let numbers: Result<Vec<u32>, _> =
             said.split_whitespace().next()?.split('.').map(str::parse).collect();
@@ -40,21 +39,21 @@ impl fmt::Display for ClientVersion {
     }
 }
 
-/// Asks the installed Claude Code for its version; none if it is not found, or does not say.
+/// Runs the installed Claude Code for its version; none if it is not found, or prints none.
 pub(crate) fn ask_claude_code(places: &Places) -> Option<ClientVersion> {
     let search = places.search_outside_project();
-    // Where its installers put it, which is not always on the PATH.
+    // Usual installation directories, which are not always on the PATH.
     let usual = [places.claude.join("local"), places.home.join(".local/bin")];
     let mut programs = search.iter().chain(&usual).map(|dir| dir.join("claude"));
     let program = programs.find(|path| is_program(path) && !places.is_in_project(path))?;
     ClientVersion::parse(&printed_version(&program, &search, places)?)
 }
 
-/// Returns the output of `PROGRAM --version`. Clients write settings even then, so
-/// it gets a directory of its own for them.
+/// Returns the output of `PROGRAM --version`, run with its own configuration directory: clients
+/// write settings even then.
 fn printed_version(program: &Path, search: &[PathBuf], places: &Places) -> Option<String> {
     let dir = tempfile::Builder::new().prefix("recoup-version-").tempdir().ok()?;
-    // A file and not a pipe: nobody can hold its end open.
+    // A file, not a pipe: no child can hold its end open.
     let mut said = tempfile::tempfile_in(dir.path()).ok()?;
     let mut child = Command::new(program)
         .arg("--version")

@@ -87,7 +87,7 @@ pub(super) fn reply(body: &[u8]) -> Result<Reply, Error> {
     Ok(Reply { text: input.or_else(spoken), tokens: tokens(&usage) })
 }
 
-/// All that was read and written, from caches too.
+/// Total number of tokens, including cached ones.
 fn tokens(usage: &Value) -> Option<u64> {
     let number = |name: &str| usage.get(name).and_then(Value::as_u64);
     let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];

@@ -1,7 +1,7 @@
 //! One request, one answer, within a deadline that holds to the last byte.
 //!
-//! No redirect is followed: the key and the user's words are for the host that was named.
-//! The runtime lives for one question; whoever calls must not be on one already.
+//! No redirect is followed: the key and the user's words are for the host that was named. The
+//! runtime lives for one request; do not call this from within another one.
 
 use std::time::Duration;
 
@@ -15,29 +15,29 @@ use serde_json::Value;
 
 use super::endpoint::Endpoint;
 
-/// The longest answer that is read; what we ask for has some kilobytes.
+/// Maximum size of an answer; expected are some kilobytes.
 const LONGEST: usize = 1 << 20;
-/// How much of a refusal is read, for how long, and how much of its words is repeated.
+/// Limits for refusals: bytes and time to read them, characters to repeat.
 const LONGEST_REFUSAL: usize = 64 << 10;
 const REFUSAL_TIME: Duration = Duration::from_secs(2);
 const MAX_SHOWN: usize = 200;
 
-/// What is sent.
+/// An HTTP request to a model API.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) url: Url,
-    /// Without the key's own.
+    /// Headers other than the key's.
     pub(super) headers: &'static [(&'static str, &'static str)],
-    /// The name of the key's header, and what stands before the key there.
+    /// Name of the key's header, and the prefix of its value.
     pub(super) key_header: (&'static str, &'static str),
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) fault: Fault,
-    /// The question itself is wrong, in the server's words.
+    /// The server's message, if it rejects the request itself.
     pub(super) objection: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl From<Fault> for Failed {
     }
 }
 
-/// Sends it, and returns the body of the answer; both within `time`.
+/// Sends the request and returns the body of the answer, both within `time`.
 pub(super) fn post(
     endpoint: &Endpoint,
     request: Request,
@@ -63,7 +63,7 @@ pub(super) fn post(
             Err(_) => Err(too_slow(endpoint).into()),
         }
     });
-    // A name server that does not answer holds a thread, which is left behind.
+    // A hanging DNS look-up holds a thread, which is left behind.
     runtime.shutdown_background();
     done
 }
@@ -83,7 +83,7 @@ async fn exchange(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Fail
 }
 
 fn client(endpoint: &Endpoint) -> Result<Client, Fault> {
-    // Whoever was first has installed it: the store's own connections use the same.
+    // Fails if it is installed already: the store's connections use the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .redirect(redirect::Policy::none())
@@ -91,11 +91,11 @@ fn client(endpoint: &Endpoint) -> Result<Client, Fault> {
         .referer(false)
         .user_agent(concat!("recoup/", env!("CARGO_PKG_VERSION")));
     if !endpoint.url.is_encrypted() {
-        // Certificates are not even looked for.
+        // Plain HTTP needs no certificates.
         builder = builder.tls_certs_only([]);
     } else if let Some(proxy) = &endpoint.proxy {
         let except = proxy.except.as_deref().and_then(NoProxy::from_string);
-        // What is wrong with it is not said: it may have a password.
+        // The cause is left out: the URL may have a password.
         let proxy = reqwest::Proxy::https(&proxy.url)
             .map_err(|_| unsent("HTTPS_PROXY", "this is no address of a proxy"))?;
         builder = builder.proxy(proxy.no_proxy(except));
@@ -122,7 +122,7 @@ fn headers(endpoint: &Endpoint, request: &Request) -> Result<HeaderMap, Fault> {
     Ok(headers)
 }
 
-/// The whole body, if it is not too long. Its length is not believed.
+/// Reads the body, up to `most` bytes whatever its length header says.
 async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
     loop {
@@ -142,7 +142,7 @@ async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// What a status other than 200 means.
+/// Classifies an answer with a status other than 200.
 async fn refused(endpoint: &Endpoint, response: Response) -> Failed {
     let status = response.status();
     let text = |name| {
@@ -176,7 +176,7 @@ async fn refused(endpoint: &Endpoint, response: Response) -> Failed {
     Failed { fault: Fault { sort, error, may_have_cost: false }, objection }
 }
 
-/// What a refusal says, for people: short, and without the key, should it be repeated there.
+/// Message of a refusal for people: short, and without the key, should it be repeated there.
 fn words(endpoint: &Endpoint, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let json: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -205,13 +205,13 @@ fn passing(error: Error, wait: Option<u64>, may_have_cost: bool) -> Fault {
     Fault { sort: FaultSort::Passing(wait), error, may_have_cost }
 }
 
-/// Something that is wrong on our side.
+/// Fault on our side: nothing was sent.
 fn unsent(doing: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
     let error = Error::new(ErrorKind::Io, doing).with_source(why);
     passing(error, None, false)
 }
 
-/// The innermost cause: the others only say that there was one.
+/// Message of the innermost cause, the only one that tells anything.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

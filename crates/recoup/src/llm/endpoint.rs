@@ -1,4 +1,4 @@
-//! Who is asked, where, and with which key.
+//! Model API endpoints: provider, URL, key and proxy.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,20 +8,20 @@ use recoup_core::base::digest::Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
-/// Whose API it is.
+/// Provider of a model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// Anthropic's Messages.
     Anthropic,
-    /// Chat completions, as `OpenAI` has them, and many who do as `OpenAI` does.
+    /// Chat completions of `OpenAI`, and of many compatible servers.
     OpenAi,
 }
 
 impl Provider {
-    /// Every one there is.
+    /// All providers.
     pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
 
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -29,12 +29,12 @@ impl Provider {
         }
     }
 
-    /// The one of that name.
+    /// Finds a provider by its name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
     }
 
-    /// Where it is, unless somebody says otherwise.
+    /// Default URL.
     pub fn default_url(self) -> BaseUrl {
         let url = match self {
             Self::Anthropic => "https://api.anthropic.com",
@@ -52,13 +52,13 @@ impl Provider {
     }
 }
 
-/// Where an API is: its address up to where its own paths begin. What is sent there is the
-/// user's, and so is the key: it is HTTPS, or this very machine.
+/// Base URL of an API, up to where its own paths begin. HTTPS or this machine only: it receives the
+/// user's words and the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Checks what somebody typed.
+    /// Parses and checks a URL.
     pub fn parse(text: &str) -> Result<Self> {
         let refused = |why: &str| Err(Error::usage(format!("no address of a model API: {why}")));
         let Ok(url) = Url::parse(text) else {
@@ -83,14 +83,14 @@ impl BaseUrl {
         }
     }
 
-    /// Whether it is this very machine.
+    /// True if the host is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         address.map_or(host == "localhost", |address| address.is_loopback())
     }
 
-    /// Whether what is sent is encrypted.
+    /// True for HTTPS.
     pub(super) fn is_encrypted(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -99,13 +99,13 @@ impl BaseUrl {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// The host, with its port where that is not the usual one.
+    /// Host, with the port unless it is the default.
     pub(super) fn place(&self) -> String {
         let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
         format!("{}{port}", self.host())
     }
 
-    /// `path` below it.
+    /// URL of `path` below the base.
     pub(super) fn at(&self, path: &str) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
@@ -119,12 +119,12 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// A key. Never shown.
+/// API key, never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// None for what can't be sent as one.
+    /// None if the text can't be sent in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let sendable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -142,10 +142,10 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Who stands between us and the world. Its URL may have a password.
+/// Proxy. Its URL may have a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
-    /// Where it is.
+    /// URL of the proxy.
     pub url: String,
     /// Hosts that are reached without it, separated by commas.
     pub except: Option<String>,
@@ -157,25 +157,25 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Who is asked.
+/// A model, and how to reach it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// In whose words.
+    /// Provider whose API is spoken.
     pub provider: Provider,
-    /// Where.
+    /// Base URL.
     pub url: BaseUrl,
-    /// Which model.
+    /// Name of the model.
     pub model: String,
-    /// With which key; a server on this machine may need none.
+    /// API key; a server on this machine may need none.
     pub key: Option<ApiKey>,
-    /// How long an answer may take, to its last byte.
+    /// Time limit for an answer, to its last byte.
     pub deadline: Duration,
-    /// Through whom, where it is encrypted.
+    /// Proxy for HTTPS.
     pub proxy: Option<Proxy>,
 }
 
 impl Endpoint {
-    /// The same for the same endpoint and key, and nothing that tells what they are.
+    /// Hash of endpoint and key, which does not reveal them.
     pub(super) fn fingerprint(&self) -> String {
         let key = self.key.as_ref().map_or("", ApiKey::reveal);
         let all = [self.provider.as_str(), self.url.0.as_str(), &self.model, key].join("\n");

@@ -1,6 +1,5 @@
-//! The judge that memory asks: a model, within a budget that all processes share.
-//!
-//! Made only where the user has agreed; whoever has none asks nobody.
+//! The judge that memory asks: a model, within a budget that all processes share. Created only if
+//! the user has agreed.
 
 use recoup_core::base::clock::Deadline;
 use recoup_core::memory::judge::account::{Account, Fault, FaultSort, Standing, Terms};
@@ -23,8 +22,8 @@ pub struct ModelJudge {
 }
 
 impl ModelJudge {
-    /// Asks `endpoint`, at most for so many tokens a day, which `account` counts. It blocks, and
-    /// has a runtime of its own: on one, call it from a thread for such things.
+    /// Creates a judge that asks `endpoint`, for at most `daily_tokens`, which `account` counts.
+    /// Calls block and have their own runtime: from async code, use a thread for blocking work.
     pub fn new(endpoint: Endpoint, account: Account, daily_tokens: u64) -> Self {
         let terms = Terms {
             daily_tokens,
@@ -35,32 +34,31 @@ impl ModelJudge {
         Self { endpoint, account, terms }
     }
 
-    /// The same for a person who wants to know whether it answers: a pause after faults is
-    /// passed over, the budget is not.
+    /// Ignores a pause after faults, but not the budget: for a person who tests if it answers.
     #[must_use]
     pub fn insisting(mut self) -> Self {
         self.terms.insists = true;
         self
     }
 
-    /// Who is asked.
+    /// The endpoint that is asked.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// What was spent, and whether it would be asked now.
+    /// Usage so far, and if the model would be asked now.
     pub fn standing(&self) -> Result<Standing> {
         self.account.standing(&self.terms)
     }
 
-    /// Asks, and counts what it costs whatever comes of it.
+    /// Asks the model, and counts the cost whatever the outcome.
     fn ask<T>(&self, prompt: &Prompt, read: impl FnOnce(&str) -> Result<T>) -> Result<T> {
         let reserved = self.account.reserve(&self.terms, prompt.most_tokens())?;
         match self.exchange(prompt) {
             Ok(Reply { text, tokens }) => {
                 let silent = || Error::new(ErrorKind::Invalid, "the model said nothing");
                 let answer = text.ok_or_else(silent).and_then(|text| read(&text));
-                // What can't be settled stays taken.
+                // Best effort: an unsettled reservation stays counted.
                 let _ = reserved.answered(tokens, answer.as_ref().err());
                 answer
             }
@@ -85,7 +83,7 @@ impl ModelJudge {
         reply.map_err(wrong)
     }
 
-    /// Some who do as `OpenAI` does know no JSON mode, and say so: then the prompt has to do.
+    /// Some compatible servers reject the JSON mode: then the prompt alone has to ensure JSON.
     fn completion(&self, prompt: &Prompt) -> Result<Vec<u8>, Fault> {
         let deadline = Deadline::after(self.endpoint.deadline);
         let post = |form| {
@@ -110,7 +108,7 @@ impl Judge for ModelJudge {
             match said {
                 Ok(said) => verdicts.extend(said),
                 Err(error) if verdicts.is_empty() => return Err(error),
-                // What was said before counts.
+                // Earlier verdicts count.
                 Err(_) => break,
             }
         }

@@ -1,8 +1,8 @@
-//! Model APIs: Anthropic's Messages, and chat completions as `OpenAI` and many others have
-//! them. What is asked and what is made of the answers is the engine's business.
+//! Model APIs: Anthropic's Messages, and chat completions as `OpenAI` and many others have them.
+//! Prompts, and the interpretation of answers, are the engine's.
 //!
-//! Nothing here starts, opens or reads anything before a question is really sent: a
-//! hook that asks nothing pays nothing.
+//! Nothing is started, opened or read before a request is really sent: a hook that asks nothing
+//! pays nothing.
 
 mod anthropic;
 mod client;
@@ -15,16 +15,16 @@ pub use judge::ModelJudge;
 
 use recoup_core::{Error, ErrorKind};
 
-/// What an API answered.
+/// Answer of a model API.
 #[derive(Debug, PartialEq, Eq)]
 struct Reply {
-    /// What the model said; none where it said nothing.
+    /// Text of the model, if any.
     text: Option<String>,
-    /// What that cost, if it was said.
+    /// Number of tokens used, if reported.
     tokens: Option<u64>,
 }
 
-/// What came back is not what the API's documentation says.
+/// Error for an answer that does not match the API's documentation.
 fn not_the_api(error: serde_json::Error) -> Error {
     let message = "the answer is not this API's: check judge.url and judge.provider";
     Error::new(ErrorKind::Invalid, message).with_source(error)

@@ -10,13 +10,13 @@ use super::client::Request;
 use super::endpoint::Endpoint;
 use super::{Reply, not_the_api};
 
-/// The one who has another name for the length of an answer, and refuses the old one.
+/// Host that has renamed `max_tokens`, and refuses the old name.
 const OPENAI: &str = "api.openai.com";
 
-/// What asks for JSON, as those call it who do not know it.
+/// Field of the JSON mode, as named by servers that reject it.
 pub(super) const FORMAT: &str = "response_format";
 
-/// What an answer has to look like.
+/// Requested format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A JSON object, and the server sees to it.

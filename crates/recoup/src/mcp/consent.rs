@@ -1,16 +1,15 @@
-//! Asking the user, through a client that can: what an agent wants to be a rule, or gone, is
-//! the user's to decide, and a yes that the client brings from them is the user's own word.
+//! Asks the user through the client. Only the user decides whether an agent's note becomes a rule,
+//! or a rule is removed; a yes that the client relays is the user's own word.
 //!
-//! Clients of 2026-07-28 are answered with a question, and call again with what the user
-//! said; older ones are asked while their call waits. The form has one field that must be
-//! ticked: some clients accept a form without fields by themselves.
+//! Clients of 2026-07-28 get the question as a response and call again with the answer; older ones
+//! are asked while their call waits. The form has one field that must be ticked: some clients
+//! accept a form without fields by themselves.
 //!
-//! Others decline every form by themselves, because they were told never to ask (Codex with the
-//! approval policy `never`), and nothing in such an answer says so. What tells the two apart is
-//! time: a program answers at once, and whoever has read the question has taken a while. So a no
-//! that comes too fast for a person is nobody's: it is as if nobody had answered, what an agent
-//! wrote down goes on waiting for the user, and the agent is told so. A person who is that fast
-//! may be asked once more. Where the client says that nobody is there, nobody is asked.
+//! Other clients decline every form by themselves, because they were told never to ask (Codex with
+//! the approval policy `never`), and their answer does not say so. Only timing tells: a program
+//! answers at once, a person needs time to read. So a no that comes too fast for a person counts
+//! as no answer: the note stays a candidate, and the agent is told so. A very fast person may be
+//! asked once more. If the client reports an unattended run, nobody is asked.
 
 use std::time::Duration;
 
@@ -28,19 +27,19 @@ use super::Desk;
 use super::seal::{Asked, Seal};
 use super::tools::{Proposal, Question};
 
-/// By this name the answer is found in the second call.
+/// Name of the answer in the second call.
 const NAME: &str = "consent";
 /// The one field of the form.
 const FIELD: &str = "agree";
-/// Nobody reads a question and answers it in less, in milliseconds.
+/// Minimum time in which a person reads and answers a question, in milliseconds.
 const READING: u64 = 1_500;
-/// A user who has gone for coffee must not hold up the agent.
+/// Limit for an absent user, who must not hold up the agent.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What Codex says about the turn that a call comes from.
+/// Metadata of Codex about the turn that a call belongs to.
 pub(super) const CODEX_TURN: &str = "x-codex-turn-metadata";
 
-/// What came of asking.
+/// Result of asking.
 #[derive(Debug)]
 pub(super) enum Consent {
     Yes,
@@ -51,7 +50,7 @@ pub(super) enum Consent {
     Pending(InputRequiredResult),
 }
 
-/// What a call brings of an earlier question.
+/// Answer to an earlier question, as a call brings it.
 #[derive(Debug)]
 pub(super) struct Brought {
     responses: Option<InputResponses>,
@@ -70,7 +69,7 @@ impl Brought {
     }
 }
 
-/// Asks, where the client can.
+/// Asks the user, if the client supports it.
 pub(super) async fn ask(
     proposal: &mut Proposal,
     brought: &Brought,
@@ -78,7 +77,7 @@ pub(super) async fn ask(
     context: &RequestContext<RoleServer>,
 ) -> Consent {
     let able = context.client_capabilities().and_then(|it| it.elicitation);
-    // A client that says only that it can ask means forms.
+    // Without details, the capability means forms.
     if !able.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
         return Consent::Unanswered;
     }
@@ -96,7 +95,7 @@ pub(super) async fn ask(
     }
 }
 
-/// The answer, if this call brings it to this very question; else the question.
+/// Returns the answer, if this call brings it to this very question; otherwise the question.
 fn ask_again(
     form: ElicitRequest,
     proposal: &mut Proposal,
@@ -114,14 +113,14 @@ fn ask_again(
     Consent::Pending(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-/// Asks while the call waits. Who takes too long, or has cancelled the call, is not asked
-/// any more: the question is withdrawn, and a late yes is none.
+/// Asks while the call waits. After a timeout or a cancellation the question is withdrawn, and a
+/// late yes does not count.
 async fn ask_meanwhile(
     form: ElicitRequest,
     desk: &Desk,
     context: &RequestContext<RoleServer>,
 ) -> Consent {
-    // Nobody answers more at once: the rest waits for the user without a question.
+    // Nobody answers more at once: the rest stay candidates without a question.
     let Ok(_asking) = desk.questions.try_acquire() else { return Consent::Unanswered };
     let request = ServerRequest::ElicitRequest(form);
     let at = SystemClock.now();
@@ -133,7 +132,7 @@ async fn ask_meanwhile(
             _ => Consent::Unanswered,
         },
         () = over(context) => {
-            // A client that is gone need not be told.
+            // The client may be gone.
             let _ = asked.cancel(Some("nobody waits for the answer any more".to_owned())).await;
             Consent::Unanswered
         }
@@ -147,7 +146,7 @@ async fn over(context: &RequestContext<RoleServer>) {
     }
 }
 
-/// Only a ticked field is a yes, and only a person who says so says no.
+/// Only a ticked field is a yes, and only a person's no is a no.
 fn verdict(result: &ElicitResult, asked: Timestamp) -> Consent {
     let is_read = SystemClock.now().millis_since(asked) >= READING;
     let ticked = result.content.as_ref().and_then(|it| it.get(FIELD)).and_then(Value::as_bool);
@@ -160,13 +159,13 @@ fn verdict(result: &ElicitResult, asked: Timestamp) -> Consent {
     }
 }
 
-/// Whether the client says that this call comes from a run without a person: `codex exec`.
+/// True if the client reports a run without a person: `codex exec`.
 pub(super) fn is_unattended(context: &RequestContext<RoleServer>) -> bool {
     let turn = context.meta.get(CODEX_TURN);
     turn.and_then(|turn| turn.get("turn_trigger")).is_some_and(|trigger| trigger == "exec")
 }
 
-/// A form with one field, to be ticked.
+/// Builds a form with one field to tick.
 fn form(question: &Question) -> Option<ElicitRequest> {
     let request = json!({
         "method": "elicitation/create",

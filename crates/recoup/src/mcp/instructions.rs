@@ -1,5 +1,5 @@
-//! What a model is told about the server when it connects. It is read in every
-//! conversation, so it is short, and the same bytes each time.
+//! Instructions for the model, sent on connection. They are read in every conversation, so they
+//! are short, and the same bytes each time.
 
 const WITHOUT_HOOKS: &str = "\
 Recoup remembers what the user has said across conversations, and keeps results that were \
@@ -17,7 +17,7 @@ const STORE: &str = "
 - When the user corrects you, states a preference or tells a fact that will hold tomorrow, call \
 store_memory with one short imperative, negation included (\"don't use var\").";
 
-/// Hooks hear the user, too: who stores the same once more has them asked what they just said.
+/// Hooks hear the user, too: storing it again would ask them about what they just said.
 const STORE_WITH_HOOKS: &str = "
 - What the user says is noted without you. Only when they ask you to remember something, call \
 store_memory with one short imperative, negation included (\"don't use var\").";
@@ -32,7 +32,7 @@ you know them; after a miss, do the work and call cache_store with the same word
 any that came up, and the token of the miss.
 - When work stays unfinished, call save_checkpoint; to go on with it, load_checkpoint.";
 
-/// The instructions, for agents that get the rules from hooks and for those that do not.
+/// Returns the instructions, with or without hooks that deliver the rules.
 pub(super) fn text(with_hooks: bool) -> String {
     let (opening, store) =
         if with_hooks { (WITH_HOOKS, STORE_WITH_HOOKS) } else { (WITHOUT_HOOKS, STORE) };

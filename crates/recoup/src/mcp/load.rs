@@ -1,12 +1,11 @@
-//! How much a client has us do and keep at once. When it is too much, the client is not
-//! read from until some of it is done.
+//! Bounds the requests and responses that are in flight. At the limit, no more is read from the
+//! client until some are done.
 //!
-//! A request weighs from when it came until its work is over, also when it was cancelled
-//! meanwhile: its arguments are still there. What waits for the user after that, or follows a
-//! resource, weighs nothing: what it waits for is the client's to say, who must be heard. What is
-//! to be worked on waits while the client does not read its answers, because each may be large.
-//! On stdio these are counted as they are written, on HTTP from when they are made until the
-//! connection has taken them.
+//! A request counts from its arrival until its work is over, even if it was cancelled: its
+//! arguments are still in memory. After that, waiting for the user or following a resource counts
+//! nothing, because only further messages of the client can end it. Work does not start while the
+//! client leaves responses unread, as each may be large. On stdio, responses count while they are
+//! written; on HTTP, from when they are made until the connection has taken them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,9 +14,9 @@ use axum::http::request::Parts;
 use rmcp::model::Extensions;
 use tokio::sync::Notify;
 
-/// What a request weighs however short it is.
+/// Minimum charge of a request, however short it is.
 const LEAST: usize = 4 * 1024;
-/// What is under way.
+/// Bytes of requests and responses in flight.
 #[derive(Debug)]
 pub(super) struct Load {
     most: Most,
@@ -26,16 +25,16 @@ pub(super) struct Load {
     eased: Notify,
 }
 
-/// How many bytes there may be before the next one waits.
+/// Limits in bytes, beyond which the next request waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Most {
-    /// Of requests that are worked on, or wait for their turn.
+    /// Requests that are worked on, or queued.
     pub(super) held: usize,
-    /// Of answers that nobody has read.
+    /// Responses that are not read yet.
     pub(super) unread: usize,
 }
 
-/// The weight of one request, for as long as somebody has it.
+/// Charge of one request, released when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub(super) struct Burden(Arc<Weight>);
 
@@ -47,13 +46,12 @@ struct Weight {
 }
 
 impl Load {
-    /// Nothing yet.
     pub(super) fn of(most: Most) -> Self {
         let (held, unread) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { most, held, unread, eased: Notify::new() }
     }
 
-    /// A request of so many bytes came in.
+    /// Charges a request of this size.
     pub(super) fn take(self: &Arc<Self>, bytes: usize) -> Burden {
         let bytes = bytes.max(LEAST);
         self.held.fetch_add(bytes, Ordering::Relaxed);
@@ -61,36 +59,36 @@ impl Load {
         Burden(Arc::new(Weight { bytes, answer, load: self.clone() }))
     }
 
-    /// A message of so many bytes goes out.
+    /// Charges a response of this size.
     pub(super) fn said(&self, bytes: usize) {
         self.unread.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The client has taken so many bytes.
+    /// Releases a response that the client has taken.
     pub(super) fn written(&self, bytes: usize) {
         self.unread.fetch_sub(bytes, Ordering::Relaxed);
         self.eased.notify_waiters();
     }
 
-    /// Whether no more may be read.
+    /// True if no more may be read.
     pub(super) fn is_full(&self) -> bool {
         self.is_unheard() || self.is_laden()
     }
 
-    /// Whether as much is under way as may be.
+    /// True if requests have reached their limit.
     pub(super) fn is_laden(&self) -> bool {
         self.held.load(Ordering::Relaxed) >= self.most.held
     }
 
-    /// Whether no more should be said.
+    /// True if unread responses have reached their limit.
     fn is_unheard(&self) -> bool {
         self.unread.load(Ordering::Relaxed) >= self.most.unread
     }
 
-    /// Waits until it is less, once.
+    /// Waits once for a release, if `is_too_much`.
     pub(super) async fn eased(&self, is_too_much: impl Fn(&Self) -> bool) {
         let eased = self.eased.notified();
-        // From here on nothing is missed.
+        // Registered before the check, so that no release is missed.
         if is_too_much(self) {
             eased.await;
         }
@@ -98,25 +96,25 @@ impl Load {
 }
 
 impl Burden {
-    /// That of a request, which on HTTP is among what came with its head.
+    /// Returns the charge of a request. On HTTP it is among the extensions of the request's head.
     pub(super) fn of(extensions: &Extensions) -> Option<Self> {
         let head = || extensions.get::<Parts>()?.extensions.get();
         extensions.get().or_else(head).cloned()
     }
 
-    /// What has come of the request weighs so much from now on, until it is taken.
+    /// Charges the response, until it is taken.
     pub(super) fn answered(&self, bytes: usize) {
         let Weight { answer, load, .. } = &*self.0;
         load.said(bytes);
         load.written(answer.swap(bytes, Ordering::Relaxed));
     }
 
-    /// What is left of the request itself weighs so much.
+    /// Changes the charge of the request itself.
     pub(super) fn weigh(&self, bytes: usize) {
         self.0.weigh(bytes);
     }
 
-    /// Waits until the client reads what it was told before.
+    /// Waits until the client has read earlier responses.
     pub(super) async fn may_answer(&self) {
         while self.0.load.is_unheard() {
             self.0.load.eased(Load::is_unheard).await;

@@ -3,9 +3,8 @@
 //! ```text
 //! client ──► stdio or http ──► rmcp ──► server ──► a tool, a resource or a prompt ──► the engine
 //! ```
-//! The protocol is the official SDK's. What is ours is the transport on stdio, which bounds
-//! what a client can make us keep, and what the tools do. Nothing is opened before a tool
-//! asks for it.
+//! The protocol is the official SDK's. Ours are the stdio transport, which bounds the memory that
+//! a client can make us use, and the tools. Nothing is opened before a tool needs it.
 
 mod consent;
 mod http;
@@ -45,59 +44,57 @@ use self::upkeep::Upkeep;
 pub(crate) use http::{Http, serve as serve_http};
 pub(crate) use tools::ToolSet;
 
-/// How long a message may be, in bytes, in whichever way it comes: the SDK's own limit.
+/// Limit of a message in bytes, on any transport: the SDK's own.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 
-/// The file with the token of the HTTP server, in our own directory.
+/// File in our own directory with the token of the HTTP server.
 pub(crate) const TOKEN_FILE: &str = "mcp-token";
 
 pub(crate) use stdio::{Streams, serve as serve_stdio};
 
-/// What the server works with, and what only those above it can say.
+/// Services that the server uses, and decisions that belong to higher levels.
 pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
-    /// What is remembered.
     fn memory(&self) -> &Memory;
-    /// What is cached.
     fn cache(&self) -> &Cache;
-    /// Makes the directory of `memory`, before the first write.
+    /// Creates the directory of the memory, before the first write.
     fn prepare_memory(&self) -> Result<()>;
-    /// The same for the cache.
+    /// Creates the directory of the cache, before the first write.
     fn prepare_cache(&self) -> Result<()>;
-    /// Removes a memory for good, from wherever its words may be.
+    /// Removes a memory for good, wherever it is stored.
     fn forget(&self, id: &NoteId) -> Result<Forgotten>;
-    /// Memories of this scope have changed: what was made of them elsewhere must, too.
+    /// Updates everything derived from the memories of a scope, after a change.
     fn changed(&self, scope: &NoteScope);
     /// Identifier of this server process, unlike that of any earlier or later one.
     fn session(&self) -> &str;
-    /// The client that this name of an MCP client stands for, if the user allows its agents to
-    /// record rules.
+    /// Returns the client behind an MCP client's name, if the user allows its agents to record
+    /// rules.
     fn may_record(&self, client: &str) -> Option<&'static str>;
-    /// The project at hand.
+    /// The current project.
     fn project(&self) -> &Project;
-    /// What people know any project by: where it is, or its id.
+    /// Name of any project for people: its path, or its id.
     fn name_of(&self, project: &ProjectId) -> String;
-    /// Who shares what is cached.
+    /// Scope of cached results.
     fn scope(&self) -> Scope;
-    /// From where source files are seen.
+    /// Directories against which source paths are resolved.
     fn view(&self) -> View;
-    /// How long results are kept unless somebody says otherwise.
+    /// Default TTL of results.
     fn ttl(&self) -> Ttl;
-    /// An explanation in words: a report, and lines for people.
+    /// Renders an explanation: a report, and lines for people.
     fn explain(&self, explanation: &Explanation) -> (Value, Vec<String>);
 }
 
-/// How the server is to behave.
+/// Options of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// Hooks give the rules to the agent: it need not ask for them.
+    /// Hooks deliver the rules, so the agent need not ask for them.
     pub(crate) with_hooks: bool,
-    /// There is a person who can be asked, if the client has a way to.
+    /// A person can be asked, if the client supports it.
     pub(crate) may_ask: bool,
-    /// The tools that are listed.
+    /// Tools to list.
     pub(crate) tools: ToolSet,
 }
 
-/// Opens what the server works with.
+/// Opens the services.
 type Open = dyn Fn(ConfigCare) -> Result<Box<dyn Surroundings>> + Send + Sync;
 
 /// The effect of a fault in the configuration.
@@ -109,8 +106,8 @@ pub(crate) enum ConfigCare {
     Lenient,
 }
 
-/// The surroundings, from their first use on. What is wrong with them is said each time,
-/// and may be mended meanwhile.
+/// State of the server, shared by all connections. Services are opened on first use; a failure is
+/// reported each time, because the user may fix its cause meanwhile.
 #[derive(Clone)]
 pub(crate) struct Desk {
     open: Arc<Open>,
@@ -120,18 +117,18 @@ pub(crate) struct Desk {
     turns: Turns,
     threads: Threads,
     upkeep: Arc<Upkeep>,
-    /// Who follows resources for as long as they like.
+    /// Limits long-lived resource subscriptions.
     listeners: Arc<Semaphore>,
-    /// What the user is being asked.
+    /// Limits open questions to the user.
     questions: Arc<Semaphore>,
-    /// Cancelled when the one client has left.
+    /// Cancelled when the only client has left.
     leaving: CancellationToken,
 }
 
-/// How many may listen at once: each looks at files twice a second.
+/// Maximum number of subscribers: each checks files twice a second.
 const LISTENERS: usize = 32;
 
-/// How many questions a user is asked at once.
+/// Maximum number of questions to a user at once.
 const QUESTIONS: usize = 16;
 
 impl Desk {
@@ -171,7 +168,7 @@ impl Desk {
         Ok(&**place.get_or_init(|| opened))
     }
 
-    /// A place among those who follow resources, unless there are too many.
+    /// Reserves a subscription, unless there are too many.
     fn listen(&self) -> Result<OwnedSemaphorePermit, ErrorData> {
         let full = "too many listen at once: end a subscription first";
         self.listeners
@@ -180,7 +177,7 @@ impl Desk {
             .map_err(|_| ErrorData::invalid_request(full, None))
     }
 
-    /// What ties answers to questions, one for the process: a client may bring the answer on
+    /// Signer that ties answers to questions, one for the process: a client may send the answer on
     /// another connection.
     fn seal(&self) -> Option<&Seal> {
         self.seal.get_or_init(Seal::fresh).as_ref()

@@ -1,5 +1,4 @@
-//! The prompts: what a person picks from a client's menu to bring memory into a
-//! conversation.
+//! The prompts: menu items of a client that bring memory into a conversation.
 
 use recoup_core::Result;
 use rmcp::ErrorData;
@@ -12,7 +11,7 @@ use serde_json::Value;
 use super::Surroundings;
 use super::tools::{self, Spec};
 
-/// A prompt is what a tool answers, after a sentence that says what to do with it.
+/// A prompt: the answer of a tool, after a sentence on what to do with it.
 struct Kind {
     name: &'static str,
     title: &'static str,
@@ -49,7 +48,7 @@ static KINDS: [Kind; 3] = [
     },
 ];
 
-/// All of them, as clients list them.
+/// Lists the prompts for clients.
 pub(super) fn list() -> Vec<Prompt> {
     let listed = |kind: &Kind| {
         let argument = |(name, description): (&'static str, &'static str)| {
@@ -61,13 +60,13 @@ pub(super) fn list() -> Vec<Prompt> {
     KINDS.iter().map(listed).collect()
 }
 
-/// A prompt that was asked for, with what was filled in.
+/// A requested prompt, with its arguments.
 pub(super) struct Filled {
     kind: &'static Kind,
     arguments: JsonObject,
 }
 
-/// Which prompt is meant.
+/// Finds the requested prompt and checks its arguments.
 pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData> {
     let wrong = |what: String| ErrorData::invalid_params(what, None);
     let Some(kind) = KINDS.iter().find(|kind| kind.name == request.name) else {

@@ -1,5 +1,5 @@
-//! The resources: the rules as an agent is given them, what is known about the project, and
-//! what was corrected lately. A client may show them, put them into a context, and follow them.
+//! The resources: the rules as an agent gets them, facts about the project, and recent
+//! corrections. Clients may show them, add them to a context, and subscribe to them.
 
 use recoup_core::Result;
 use recoup_core::memory::{Note, NoteId, NoteKind, Trust, Wanted};
@@ -12,12 +12,12 @@ use serde_json::json;
 use super::Surroundings;
 use super::tools::{self, here};
 
-/// How many notes a list has at most.
+/// Maximum number of notes in a list.
 const MOST: usize = 50;
-/// One memory, by its id.
+/// URI prefix of a single memory.
 const MEMORY: &str = "recoup://memory/";
 
-/// A text that is made anew each time.
+/// A resource whose text is generated on each read.
 struct Kind {
     uri: &'static str,
     name: &'static str,
@@ -68,7 +68,7 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// All of them, as clients list them.
+/// Lists the resources for clients.
 pub(super) fn list() -> Vec<Resource> {
     let listed = |kind: &Kind| {
         Resource::new(kind.uri, kind.name)
@@ -84,7 +84,7 @@ pub(super) fn list() -> Vec<Resource> {
     KINDS.iter().map(listed).collect()
 }
 
-/// What is read by filling something in.
+/// Lists the resource templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     let memory = ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory")
         .with_title("One memory")
@@ -93,13 +93,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![memory]
 }
 
-/// Whether it changes and can be followed.
+/// True if the resource can be subscribed to.
 pub(super) fn is_followed(uri: &str) -> bool {
     KINDS.iter().any(|kind| kind.uri == uri)
 }
 
-/// A resource; none where there is none by that name. What a user may change at any moment
-/// is not to be kept by a client.
+/// Reads a resource; none if the URI is unknown. Not cacheable: the user may change it at any
+/// moment.
 pub(super) fn read(around: &dyn Surroundings, uri: &str) -> Result<Option<ReadResourceResult>> {
     let contents = match uri.strip_prefix(MEMORY) {
         Some(id) => memory(around, uri, id)?,
@@ -111,13 +111,13 @@ pub(super) fn read(around: &dyn Surroundings, uri: &str) -> Result<Option<ReadRe
     Ok(contents.map(fresh))
 }
 
-/// The text of a resource that is followed.
+/// Text of a resource that can be subscribed to.
 pub(super) fn text(around: &dyn Surroundings, uri: &str) -> Result<Option<String>> {
     let kind = KINDS.iter().find(|kind| kind.uri == uri);
     kind.map(|kind| (kind.text)(around)).transpose()
 }
 
-/// What is said where there is none.
+/// Error for an unknown URI.
 pub(super) fn absent(uri: &str) -> ErrorData {
     let uri = tools::shown(uri);
     ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
@@ -126,7 +126,7 @@ pub(super) fn absent(uri: &str) -> ErrorData {
 fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
     let Ok(id) = NoteId::parse(id) else { return Ok(None) };
     let Wanted { scopes, .. } = Wanted::active_in(&here(around));
-    // As in a search: what came out of a tool, or is another project's, is not there.
+    // As in a search: untrusted notes and those of other projects are hidden.
     let is_given = |note: &Note| scopes.contains(&note.scope) && note.trust() > Trust::Untrusted;
     let note = around.memory().note(&id)?.filter(is_given);
     let shown = |note: Note| {

@@ -1,37 +1,36 @@
-//! Ties an answer to its question. A client of 2026-07-28 is answered with a question and
-//! calls again: what it brings back then counts only if this process asked exactly that.
+//! Signs questions. A client of 2026-07-28 gets a question as a response and calls again: its
+//! answer counts only if this process asked exactly that.
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::hex;
 use ring::hmac::{self, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
 
-/// A key that is made with the process, and goes with it.
+/// HMAC key that lives as long as the process.
 #[derive(Debug)]
 pub(super) struct Seal(Key);
 
-/// What the second call can't tell any more.
+/// Facts about a question that the second call cannot know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Whether it was about something new.
+    /// True if the note was new.
     pub(super) new: bool,
-    /// When that was.
     pub(super) at: Timestamp,
 }
 
-/// How many digits a time has.
+/// Hexadecimal digits of a time.
 const TIME: usize = 16;
 
-/// The marks of what was new, and of what was known, when it was first asked about.
+/// Marks for notes that were new, or known, when first asked about.
 const MARKS: [(char, bool); 2] = [('n', true), ('k', false)];
 
 impl Seal {
-    /// None where the system gives no random numbers.
+    /// Generates a key; none if the system has no random numbers.
     pub(super) fn fresh() -> Option<Self> {
         Key::generate(HMAC_SHA256, &SystemRandom::new()).ok().map(Self)
     }
 
-    /// What the client is to bring back with an answer about `subject`.
+    /// Returns the state that the client sends back with an answer about `subject`.
     pub(super) fn on(&self, subject: &str, asked: Asked) -> String {
         let mark = if asked.new { 'n' } else { 'k' };
         let head = format!("{mark}{:0TIME$x}", asked.at.as_millis());
@@ -39,14 +38,13 @@ impl Seal {
         format!("{head}{tag}")
     }
 
-    /// What was known when `state` was given out; none where it is not ours, or not about
-    /// `subject`.
+    /// Verifies a state; none if it is not ours, or not about `subject`.
     pub(super) fn opened(&self, state: &str, subject: &str) -> Option<Asked> {
         let (head, tag) = state.split_at_checked(1 + TIME)?;
         let (mark, at) = head.split_at_checked(1)?;
         let new = MARKS.iter().find(|(known, _)| mark.starts_with(*known))?.1;
         let at = Timestamp::from_millis(i64::from_str_radix(at, 16).ok()?);
-        // The signatures are compared, not the texts, so that no time tells how far one fits.
+        // Constant-time comparison of the signatures.
         hmac::verify(&self.0, &message(head, subject), &bytes(tag)?).ok()?;
         Some(Asked { new, at })
     }

@@ -1,5 +1,5 @@
-//! The server as the SDK sees it: what it is called, what it has, and who does the work.
-//! The engine blocks, so the work crosses over to a thread that may.
+//! The server as the SDK sees it: name, capabilities and request handlers. The engine blocks, so
+//! its work runs on threads that may.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,25 +27,25 @@ use super::upkeep::Upkeep;
 use super::watch::Watch;
 use super::{ConfigCare, Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
 
-/// How long a client may keep a list: it changes with the program alone.
+/// Time that a client may cache a list, in milliseconds: it changes only with the program.
 const LIST_TTL: u64 = 60 * 60 * 1000;
 
-/// How much of an error is said, in characters.
+/// Limit of an error message, in characters.
 const MOST_SAID: usize = 1_000;
 
-/// How often the text of an answer is in memory until it is read: its data say the same.
+/// Copies of an answer's text in memory until it is read: text and data.
 const ANSWERS: usize = 2;
 
-/// One connection's server.
+/// Server of one connection.
 #[derive(Debug)]
 pub(super) struct Server {
     desk: Desk,
     manner: Manner,
-    /// What a client of an older protocol follows.
+    /// Subscriptions of a client with an older protocol.
     followed: Mutex<BTreeMap<String, Followed>>,
 }
 
-/// A resource that is followed, until this is dropped.
+/// A subscription to a resource, which ends when this is dropped.
 #[derive(Debug)]
 struct Followed {
     _until: DropGuard,
@@ -57,7 +57,7 @@ impl Server {
         Self { desk, manner, followed: Mutex::default() }
     }
 
-    /// Does something with the engine, on a thread that may wait.
+    /// Runs work with the engine, on a thread that may block.
     async fn work<T: Send + 'static>(
         &self,
         access: Access,
@@ -68,31 +68,31 @@ impl Server {
         let turn = self.desk.turns.next(access, context).await?;
         let desk = self.desk.clone();
         let done = self.desk.threads.work(turn, move || work(desk.surroundings(care)?)).await;
-        // A panic. What it said stays unsaid: it may be of the arguments.
+        // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
             let what = "an error in Recoup itself: this was not finished; other arguments may do";
             Err(recoup_core::Error::new(recoup_core::ErrorKind::Io, what))
         }))
     }
 
-    /// Whether there is somebody to be asked, and something to ask: what they have just said a
-    /// hook has heard as well.
+    /// True if somebody can be asked and there is need: with hooks, what the user has just said is
+    /// known already.
     fn may_ask(&self, proposal: &Proposal, context: &RequestContext<RoleServer>) -> bool {
         let Manner { with_hooks, may_ask, .. } = self.manner;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
-    /// The name that the client gave itself; none where a script runs it.
+    /// Name of the client; none if a script runs it.
     fn attended_client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
         let is_attended = self.manner.may_ask && !consent::is_unattended(context);
         context.client_info().filter(|_| is_attended).map(|client| client.name)
     }
 
-    /// Notes that a resource is followed, before anything is waited for: whoever wants it no
-    /// longer is heard from then on. The token ends with the following.
+    /// Registers a subscription before anything is awaited, so that a cancellation from now on
+    /// takes effect. The token ends with the subscription.
     fn follow(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
         let mut followed = self.followed();
-        // The same again takes the place of the first.
+        // A repeated subscription replaces the first.
         followed.remove(uri);
         let listening = self.desk.listen()?;
         let token = CancellationToken::new();
@@ -105,7 +105,7 @@ impl Server {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes of a call once the user was asked, if they are to be.
+    /// Result of a call, after asking the user if needed.
     async fn settled(
         &self,
         outcome: Outcome,
@@ -140,7 +140,7 @@ impl Server {
 fn result(done: Result<Answer>, context: &RequestContext<RoleServer>) -> CallToolResult {
     match done {
         Ok(answer) => {
-            // Until somebody has taken it.
+            // Counts until the client has read it.
             if let Some(burden) = Burden::of(&context.extensions) {
                 burden.answered(ANSWERS * answer.text.len());
             }
@@ -156,17 +156,17 @@ fn success(answer: Answer) -> CallToolResult {
     result
 }
 
-/// What went wrong where there is no other way to say it.
+/// Reports a failure as a protocol error, where a result cannot carry it.
 pub(super) fn fault(error: &recoup_core::Error) -> ErrorData {
     ErrorData::internal_error(in_words(error), None)
 }
 
-/// An error as it is said. A path or a name in it may be anything.
+/// Error message without secrets: paths and names in it may be anything.
 fn in_words(error: &recoup_core::Error) -> String {
     shortened(&secrets::redact(&error.to_string()), MOST_SAID).into_owned()
 }
 
-/// The lists are short: there is one page.
+/// Refuses cursors: every list has one page.
 fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
@@ -318,7 +318,7 @@ impl ServerHandler for Server {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let _listening = self.desk.listen()?;
         let mut following = tokio::task::JoinSet::new();
-        // Each once, however often it is named.
+        // Each once, even if named repeatedly.
         let followed: BTreeSet<&String> =
             context.accepted().resource_subscriptions.iter().flatten().collect();
         for uri in followed {
@@ -333,7 +333,7 @@ impl ServerHandler for Server {
                 }
             });
         }
-        // It lasts for as long as the client likes, who must be heard meanwhile.
+        // Lasts as long as the client likes, so it must not count as work in flight.
         if let Some(burden) = Burden::of(&context.request_context().extensions) {
             burden.weigh(0);
         }
@@ -363,7 +363,7 @@ impl ServerHandler for Server {
         made.map(Into::into).map_err(|error| fault(&error))
     }
 
-    /// Nothing of ours has anything to complete; the SDK would answer all the same.
+    /// Nothing to complete; the SDK's default would answer all the same.
     async fn complete(
         &self,
         _: CompleteRequestParams,

@@ -1,6 +1,5 @@
-//! The threads that work with the engine, which blocks. Whoever was busy last is given the next
-//! piece of work: each thread that works has memory of its own, and a client that asks for one
-//! thing after the other needs one of them.
+//! Threads for the engine, which blocks. The most recently used one gets the next job: each active
+//! thread has memory of its own, and a client with sequential requests needs only one.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,20 +9,18 @@ use tokio::sync::oneshot;
 
 use super::turns::Turn;
 
-/// Idle threads, the one that was busy last at the end. There are as many as ever had a turn at
-/// once.
+/// Idle threads, the most recently used last. As many as were ever busy at once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Threads {
     idle: Arc<Mutex<Vec<Sender<Job>>>>,
 }
 
-/// A piece of work; what it returns tells the one who waits.
+/// A job; what it returns notifies the waiting caller.
 type Job = Box<dyn FnOnce() -> Tell + Send>;
 type Tell = Box<dyn FnOnce()>;
 
 impl Threads {
-    /// Does something in somebody's turn, to the end even if nobody waits for it any more. None
-    /// where it was not finished.
+    /// Runs a job to its end, even if nobody waits any more. None if it did not finish.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         turn: Turn,
@@ -42,8 +39,7 @@ impl Threads {
         waiting.await.ok()
     }
 
-    /// A thread that waits for work. It is idle again before anybody hears of what it did: the
-    /// next piece of work finds it.
+    /// Starts a thread. It is idle again before its result is sent, so that the next job finds it.
     fn start(&self) -> Option<Sender<Job>> {
         let (sender, jobs) = channel::<Job>();
         let (all, own) = (self.clone(), sender.clone());

@@ -1,6 +1,5 @@
-//! Whose turn it is. The engine blocks, so that work is done on threads, and there are few of
-//! them: what waits for its turn waits here, where it can still be cancelled, and those
-//! who write do not stand in the way of those who read.
+//! Limits on work with the engine. It blocks, so work runs on a few threads; requests queue here,
+//! where they can still be cancelled, and writers do not hold up readers.
 
 use std::sync::Arc;
 
@@ -10,18 +9,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::load::Burden;
 
-/// How many work at once.
+/// Total number of workers.
 const WORKERS: usize = 4;
-/// How many of these write: SQLite lets one at a time, and others wait for its lock.
+/// Workers that may write: SQLite allows one at a time, and others wait for its lock.
 const WRITERS: usize = 2;
-/// How many of the workers read a project's files, which may be large and many: the others go on
+/// Workers that may read a project's files, which may be large and many: the others go on
 /// answering questions about memory.
 const FILE_READERS: usize = 2;
-/// How many may do something that nobody has asked for now: those who follow a resource look
-/// now and then, and memory is put in order.
+/// Threads for background work: polling of followed resources, and upkeep of the memory.
 pub(super) const ASIDE: usize = 2;
 
-/// What somebody wants to do.
+/// Kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Reads,
@@ -29,7 +27,7 @@ pub(super) enum Access {
     ReadsFiles,
 }
 
-/// Who may work.
+/// Semaphores for each kind of work.
 #[derive(Debug, Clone)]
 pub(super) struct Turns {
     workers: Arc<Semaphore>,
@@ -37,7 +35,7 @@ pub(super) struct Turns {
     file_readers: Arc<Semaphore>,
 }
 
-/// Somebody's turn, until it is dropped; and the weight of what they work on.
+/// Permission to work, until it is dropped, with the charge of the request.
 #[derive(Debug)]
 pub(super) struct Turn {
     _worker: OwnedSemaphorePermit,
@@ -45,7 +43,7 @@ pub(super) struct Turn {
     burden: Option<Burden>,
 }
 
-/// The work is over, and the arguments are gone with it. The call may still wait for the user.
+/// Releases the arguments' charge; the call may still wait for the user.
 impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(burden) = &self.burden {
@@ -65,7 +63,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits for a turn. What is cancelled meanwhile gets none.
+    /// Waits for a permit; fails if the request is cancelled meanwhile.
     pub(super) async fn next(
         &self,
         access: Access,
@@ -79,7 +77,7 @@ impl Turns {
                 Access::ReadsFiles => Some(place(&self.file_readers).await?),
             };
             let worker = place(&self.workers).await?;
-            // Last of all: answers that nobody reads may have come while others had their turn.
+            // Last, because responses may have piled up while others worked.
             if let Some(burden) = &burden {
                 burden.may_answer().await;
             }
@@ -90,7 +88,7 @@ impl Turns {
         Ok(Turn { _worker: worker, _place: limited, burden })
     }
 
-    /// Waits for a turn to write something that no client has asked for.
+    /// Waits for a permit to write in the background.
     pub(super) async fn unasked(&self) -> Result<Turn, ErrorData> {
         let writer = place(&self.writers).await?;
         let worker = place(&self.workers).await?;
@@ -102,7 +100,7 @@ async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ErrorDat
     places.clone().acquire_owned().await.map_err(|_| gone())
 }
 
-/// Nobody hears it: what was cancelled is not answered.
+/// Never seen by anybody: cancelled requests get no response.
 fn gone() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }

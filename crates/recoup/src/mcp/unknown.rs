@@ -1,5 +1,5 @@
-//! Requests that the protocol's types do not know: a method that nobody has, or one that is
-//! known with parameters of the wrong shape. Both are answered at once, each by its own code.
+//! Requests that do not parse as the protocol's types: an unknown method, or a known one with
+//! wrong parameters. Each gets its own error code at once.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::tools;
 
-/// The methods that this server has; others are unknown, whatever their parameters are.
+/// The methods of this server; others are unknown, whatever their parameters are.
 const METHODS: [&str; 9] = [
     "server/discover",
     "tools/list",
@@ -23,10 +23,10 @@ const METHODS: [&str; 9] = [
     "prompts/get",
 ];
 
-/// Those that 2026-07-28 has no more.
+/// Methods that 2026-07-28 no longer has.
 const OLDER: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe"];
 
-/// What is answered.
+/// Error for such a request.
 pub(super) fn error(request: &CustomRequest) -> ErrorData {
     let method = request.method.as_str();
     if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern(request)) {
@@ -41,7 +41,7 @@ fn not_found(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
 }
 
-/// A message, as far as it says what it wants.
+/// Id and method of a message.
 #[derive(Deserialize)]
 struct MessageHead<'a> {
     #[serde(default)]
@@ -50,8 +50,8 @@ struct MessageHead<'a> {
     method: Option<Cow<'a, str>>,
 }
 
-/// The answer to a request over HTTP in that version for a method that it does not have, or has no
-/// more; none for all other messages. The SDK would serve some of them as older versions do.
+/// Response to an HTTP request whose method the given version lacks; none for all other messages.
+/// The SDK would serve some of them as older versions do.
 pub(super) fn answer(version: Option<&str>, message: &[u8]) -> Option<Value> {
     version.filter(|version| *version >= ProtocolVersion::V_2026_07_28.as_str())?;
     let MessageHead { id, method } = serde_json::from_slice(message).ok()?;
@@ -60,7 +60,7 @@ pub(super) fn answer(version: Option<&str>, message: &[u8]) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
 }
 
-/// Whether it says itself that it is of 2026-07-28 or later.
+/// True if the request declares 2026-07-28 or later.
 fn is_modern(request: &CustomRequest) -> bool {
     let version = request
         .params

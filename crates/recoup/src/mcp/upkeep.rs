@@ -1,5 +1,5 @@
-//! Memory is put in order and copied once a day: what nobody saw again goes, and nothing is kept
-//! for longer than it may be. Hooks have a worker that does so; a client without hooks has only us.
+//! Daily maintenance of the memory: expiry, retention and snapshots. Clients with hooks have a
+//! worker for it; others have only this server.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,18 +8,18 @@ use tokio::task::spawn_blocking;
 
 use super::{ConfigCare, Desk};
 
-/// How often it is looked whether that is due, in milliseconds: others do it, too.
+/// Interval between checks, in milliseconds: other processes do the work, too.
 const PAUSE: i64 = 60 * 60 * 1000;
 
-/// When it was looked last.
+/// Time of the last check.
 #[derive(Debug, Default)]
 pub(super) struct Upkeep {
     looked: AtomicI64,
 }
 
 impl Upkeep {
-    /// Behind somebody who has written, and who does not wait for it. What goes wrong is tried
-    /// again the next time; whoever writes then is told if memory can't be written at all.
+    /// Runs maintenance in the background after a write, if due. A failure is retried next time;
+    /// writers notice by themselves if the memory cannot be written.
     pub(super) fn look(desk: &Desk) {
         let now = SystemClock.now().as_millis();
         let Some(last) = desk.upkeep.begin(now) else { return };
@@ -27,7 +27,7 @@ impl Upkeep {
         tokio::spawn(async move {
             let Ok(turn) = desk.turns.unasked().await else { return };
             let settling = desk.clone();
-            // Not by those who work for clients: the next one would find them busy.
+            // Not on the engine's threads, which must stay free for clients.
             let settled = spawn_blocking(move || {
                 let _turn = turn;
                 settling.surroundings(ConfigCare::Strict)?.memory().run_maintenance()
@@ -38,16 +38,16 @@ impl Upkeep {
         });
     }
 
-    /// If it is time to look: when it was looked last. One of those who ask at once is told so.
+    /// Claims the check if it is due, for one concurrent caller; returns the time of the last.
     fn begin(&self, now: i64) -> Option<i64> {
         let last = self.looked.load(Ordering::Relaxed);
-        // Those who ask at once may come in another order than they looked at the clock.
+        // Concurrent callers may arrive in another order than they read the clock.
         let is_due = (now - last).abs() >= PAUSE;
         let set = || self.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed);
         (is_due && set().is_ok()).then_some(last)
     }
 
-    /// What was begun at `now` was not done.
+    /// Releases the claim made at `now`, because the work failed.
     fn give_back(&self, now: i64, last: i64) {
         let _ = self.looked.compare_exchange(now, last, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -79,7 +79,7 @@ mod tests {
         assert!(upkeep.begin(NOW + PAUSE + 7).is_some());
     }
 
-    /// Otherwise a server that always has something to do would never look again.
+    /// Otherwise a busy server would never check again.
     #[test]
     fn whoever_asks_too_early_does_not_put_it_off() {
         let upkeep = Upkeep::default();

@@ -1,6 +1,6 @@
-//! Following a resource. Whoever changes memory is mostly another process, so the files are
-//! looked at, and the resource read again when one of them has changed; and now and then in any
-//! case, because what it says of the project's files may be another without that.
+//! Watches a resource. Memory is mostly changed by other processes, so its files are polled, and
+//! the resource is read again after a change; also now and then without one, because it depends on
+//! the project's files, too.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,33 +14,33 @@ use tokio::time::sleep;
 
 use super::{ConfigCare, Desk, resources};
 
-/// How often the files are looked at.
+/// Interval of polling.
 const STEP: Duration = Duration::from_millis(500);
 
-/// Every so many times the resource is read though no file has changed.
+/// Polls after which the resource is read even if no file has changed.
 const IN_ANY_CASE: u32 = 20;
 
-/// One resource that somebody follows.
+/// A watched resource.
 #[derive(Debug)]
 pub(super) struct Watch {
     desk: Desk,
     uri: String,
     seen: Seen,
-    /// How often nothing had changed since it was read.
+    /// Polls without a change since the last read.
     idle: u32,
 }
 
-/// A file, by what changes with it; none where there is no such file.
+/// Identity, size and time of a file; none if it does not exist.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
-/// How files and text were when last looked at.
+/// Files and text of the last read.
 #[derive(Debug, Default)]
 struct Seen {
     files: Files,
     text: Option<String>,
 }
 
-/// The database and its log, by what changes with them.
+/// Stamps of the database and its log.
 type Files = [Stamp; 2];
 
 impl Watch {
@@ -50,7 +50,7 @@ impl Watch {
         watch
     }
 
-    /// Waits for a change of what the resource says.
+    /// Waits until the text of the resource changes.
     pub(super) async fn changed(&mut self) {
         loop {
             sleep(STEP).await;
@@ -60,18 +60,18 @@ impl Watch {
         }
     }
 
-    /// What a client is told.
+    /// Notification for the client.
     pub(super) fn notice(&self) -> ResourceUpdatedNotificationParam {
         ResourceUpdatedNotificationParam::new(self.uri.clone())
     }
 
-    /// Whether the text is another than the last time.
+    /// Returns true if the text has changed.
     async fn look(&mut self) -> bool {
         self.idle += 1;
         let is_known = self.seen.text.is_some() && self.idle < IN_ANY_CASE;
         let known = is_known.then_some(self.seen.files);
         let (desk, uri) = (self.desk.clone(), self.uri.clone());
-        // What can't be read now has not changed yet.
+        // Unreadable now counts as unchanged.
         let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, known)).await else {
             return false;
         };
@@ -81,11 +81,11 @@ impl Watch {
     }
 }
 
-/// What is there now; none where the files are those that are known.
+/// Reads the resource; none if the files are unchanged.
 fn look(desk: &Desk, uri: &str, known: Option<Files>) -> Option<Seen> {
     let around = desk.surroundings(ConfigCare::Strict).ok()?;
     let path = around.memory().path();
-    // Before the text: what changes in between is seen the next time.
+    // Before the text, so that a change in between is seen next time.
     let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
     if known == Some(files) {
         return None;

@@ -1,29 +1,28 @@
-//! Where Claude Code keeps its own memory of a project, and whether it reads it.
+//! Paths of Claude Code's own memory of a project, and whether it reads them.
 
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
 use serde_json::Value;
 
-/// The longest name that is used as it is.
+/// The longest name that is used unchanged.
 const LONGEST: usize = 200;
 const LARGEST: u64 = 1 << 20;
 
-/// The directory for the project whose main worktree is `root`.
+/// The memory directory of the project whose main worktree is `root`.
 pub(super) fn memory_dir(claude: &Path, root: &Path) -> PathBuf {
     claude.join("projects").join(slug(&root.to_string_lossy())).join("memory")
 }
 
-/// The user's own skills. Whoever keeps them elsewhere has made a link, and that is theirs to
-/// do; no other link is followed.
+/// The user's skills directory. It may be a link that the user made; no other link is followed.
 pub(super) fn skills_dir(claude: &Path) -> PathBuf {
     let dir = claude.join("skills");
     let linked = dir.is_symlink().then(|| dir.canonicalize().ok()).flatten();
     linked.unwrap_or(dir)
 }
 
-/// As the client makes it, in UTF-16 as JavaScript counts: whatever is no letter and no
-/// digit is a dash, and a long one ends with a number that tells it from others.
+/// A project's directory name as the client builds it, in UTF-16 units as JavaScript does: other
+/// characters than letters and digits become dashes, and a long name ends with a hash.
 pub(super) fn slug(path: &str) -> String {
     let plain = |unit: u16| {
         let c = u8::try_from(unit).ok().map(char::from);
@@ -50,13 +49,12 @@ fn base36(mut number: u32) -> String {
     }
 }
 
-/// The client's directory that a directory of its memory is in, whatever the environment
-/// says today.
+/// The client's directory that contains a memory directory, whatever the environment says now.
 pub(super) fn home_of(memory: &Path) -> &Path {
     memory.ancestors().nth(3).unwrap_or(memory)
 }
 
-/// Why the client would not read what stands there, or others would, too.
+/// Returns why the client would not read rules there, or would show them to other projects.
 pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
     if !claude.is_dir() {
         return Some(format!(
@@ -65,7 +63,7 @@ pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
         ));
     }
     let own = root.join(".claude");
-    // The first that says something counts.
+    // The first file that has the key counts.
     let files =
         [own.join("settings.local.json"), own.join("settings.json"), claude.join("settings.json")];
     let all: Vec<(PathBuf, Value)> =
@@ -92,7 +90,7 @@ fn settings(path: &Path) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// The real client agrees: `tests/it/claude_code/mirror.rs`.
+    /// Compared with the real client in `tests/it/claude_code/mirror.rs`.
     #[test]
     fn a_project_has_the_name_that_the_client_gives_it() {
         assert_eq!(slug("/home/me/my_project.x"), "-home-me-my-project-x");

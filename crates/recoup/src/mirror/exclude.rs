@@ -1,5 +1,4 @@
-//! What was said in private is not published with a repository: git's own exclude file,
-//! which all worktrees share.
+//! Keeps private statements out of a repository: git's own exclude file, which all worktrees share.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +11,22 @@ use super::git_index;
 use super::register::{Place, Register, Sort};
 use super::splice::Splice;
 
-/// As large as git's list of a very large repository.
+/// Upper limit for reading git's index, enough for a very large repository.
 const LARGEST_INDEX: u64 = 256 << 20;
 
-/// Whether git is told about our folders.
+/// Action on our lines in git's exclude file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hiding {
-    /// There are some.
+    /// Add them: folders of ours exist.
     Needed,
-    /// There are none of ours, but some by our name: whoever was told need not be told
-    /// otherwise.
+    /// Leave them: only folders of others with our prefix exist.
     AsItIs,
-    /// There are none.
+    /// Remove them: no such folders exist.
     Over,
 }
 
-/// The change to the exclude file of the repository that a place is in; none where there
-/// is none, or where other worktrees still need our lines.
+/// The change to the exclude file of the repository that a place is in; none without a repository,
+/// or while other worktrees still need our lines.
 pub(super) fn wanted(place: &Place, hiding: Hiding, register: &Register) -> Result<Option<Splice>> {
     let Some(path) = file_for(place) else { return Ok(None) };
     let hides = hiding == Hiding::Needed;
@@ -38,7 +36,7 @@ pub(super) fn wanted(place: &Place, hiding: Hiding, register: &Register) -> Resu
     Splice::of(path, |file| excluded(file, hides))
 }
 
-/// The exclude file that skills are hidden by.
+/// The exclude file that hides the skills of a place.
 pub(super) fn file_for(place: &Place) -> Option<PathBuf> {
     if place.sort != Sort::Skills {
         return None;
@@ -47,17 +45,17 @@ pub(super) fn file_for(place: &Place) -> Option<PathBuf> {
     known.or_else(|| Project::find(place.root.as_deref()?).ok()?.git_exclude())
 }
 
-/// What git has of our folders.
+/// Files in our folders that git tracks.
 #[derive(Debug)]
 pub(super) enum Tracked {
-    /// These files are published, whatever it is told.
+    /// Tracked files, which git publishes whatever is excluded.
     Files(Vec<PathBuf>),
-    /// Its list can't be read, and may have any of them.
+    /// The index cannot be read, so any file may be tracked.
     Unknown,
 }
 
 impl Tracked {
-    /// Whether something beneath that directory is published, or may be.
+    /// True if a file in that directory is tracked, or may be.
     pub(super) fn may_be_in(&self, dir: &Path) -> bool {
         match self {
             Self::Files(files) => files.iter().any(|file| file.starts_with(dir)),
@@ -66,14 +64,14 @@ impl Tracked {
     }
 }
 
-/// The files there that git has already.
+/// The files in a project's skill folders of ours that git tracks.
 pub(super) fn tracked(project: &Project) -> Tracked {
     if project.git_dir().is_none() {
         return Tracked::Files(Vec::new());
     }
     let start = format!(".claude/skills/{PREFIX}");
     let names = match fsx::read_regular(&project.git_index(), LARGEST_INDEX) {
-        // Nothing was ever added.
+        // No index: nothing was ever added.
         Ok(None) => Some(Vec::new()),
         Ok(Some(index)) => git_index::beginning_with(&index, &start),
         Err(_) => None,
@@ -82,7 +80,7 @@ pub(super) fn tracked(project: &Project) -> Tracked {
     names.map(files).map_or(Tracked::Unknown, Tracked::Files)
 }
 
-/// What is said where that is not known.
+/// Message if it is unknown what git tracks.
 pub(super) fn unknown(project: &Project) -> String {
     format!(
         "whether git has {}/.claude/skills/{PREFIX}… already can't be told from {}: nothing is added to skills. `git update-index --no-split-index` makes one list of a list in parts; or say skills.place = \"user\"",
@@ -91,7 +89,7 @@ pub(super) fn unknown(project: &Project) -> String {
     )
 }
 
-/// What is said about it.
+/// Message if git already tracks our folders.
 pub(super) fn published(project: &Project) -> String {
     let skills = project.root().join(".claude/skills");
     format!(

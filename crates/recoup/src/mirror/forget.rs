@@ -1,5 +1,5 @@
-//! Out of the files before it is out of memory: whoever is stopped in between still has the
-//! note, and can say it again.
+//! Removes notes from files before they are deleted from memory: after an interruption the note
+//! still exists, and the command can be repeated.
 
 use std::path::{Path, PathBuf};
 
@@ -14,13 +14,13 @@ use super::register::{self, Place, Register};
 use super::report::{Fault, Report};
 use super::{Licence, Mirror, scan};
 
-/// Whoever writes a larger one writes something else.
+/// Upper limit for reading a file.
 const LARGEST: u64 = 16 << 20;
 
 impl Mirror<'_> {
-    /// Takes notes out of everything that was made of them, then lets `delete` do the rest,
-    /// while nobody can write them anew. Says which files still have their words. What goes
-    /// wrong with the files never keeps the notes.
+    /// Removes notes from all files made from them, then calls `delete` under the same lock, so
+    /// that no sync writes them again. Returns the files that still have their words. Problems with
+    /// files never stop the deletion.
     pub(crate) fn forget<T>(
         mut self,
         notes: &[Note],
@@ -36,7 +36,7 @@ impl Mirror<'_> {
         if found.is_empty() && !Register::is_at(self.ground.home) {
             return Ok((delete()?, Vec::new()));
         }
-        // Whatever happens now, the next sync looks everywhere.
+        // If this is interrupted, the next sync checks all places.
         let due = register::make_due(self.ground.home);
         let out = self.take_out(found, &scopes, &traces);
         let deleted = delete()?;
@@ -44,7 +44,7 @@ impl Mirror<'_> {
         left.sort();
         left.dedup();
         if due.is_ok() && out.report.faults.is_empty() {
-            // Where it stays, the next sync looks everywhere, and finds nothing.
+            // If this fails, the next sync checks all places, and finds nothing.
             let _ = register::clear_due(self.ground.home);
         }
         Ok((deleted, left))
@@ -71,8 +71,8 @@ impl Mirror<'_> {
         TakenOut { register: Some(register), places, had, report }
     }
 
-    /// Places with these words that the register may not know: the project's own and, where
-    /// there is no register, all.
+    /// Places with these words that may not be registered: the project's own and, without a
+    /// register, all.
     fn found_by_looking(&self, scopes: &[NoteScope], traces: &Traces) -> Vec<Place> {
         let own = self.places().into_iter().filter(|place| scan::has_ours(&place.dir));
         let mut found: Vec<Place> = own.collect();
@@ -85,18 +85,18 @@ impl Mirror<'_> {
     }
 }
 
-/// What was done, and is still held.
+/// Result of the removal, with the register still locked.
 struct TakenOut {
-    /// None where somebody else has it, or it can't be read.
+    /// None if it is locked by another process, or cannot be read.
     register: Option<Register>,
     places: Vec<Place>,
-    /// Files that had the words.
+    /// Files that had the words before.
     had: Vec<PathBuf>,
     report: Report,
 }
 
 impl TakenOut {
-    /// The files that have them now. What git has published, it has for ever.
+    /// The files that still have the words. Files that git has published count as such.
     fn left(&self, traces: &Traces) -> Vec<PathBuf> {
         let Some(register) = &self.register else { return having(&self.places, traces) };
         let is_published = |path: &&PathBuf| self.report.published.contains(path);
@@ -105,14 +105,14 @@ impl TakenOut {
     }
 }
 
-/// The files of ours, or by our names, that have the words.
+/// Files of ours, or with our names, that have the words.
 fn having(places: &[Place], traces: &Traces) -> Vec<PathBuf> {
     let files = places.iter().flat_map(scan::files);
     files.filter(|path| read(path).is_some_and(|file| traces.are_in(&file))).collect()
 }
 
-/// The same afterwards. What is as we want it has only the words of other notes, unless
-/// something went wrong.
+/// Files that have the words after the removal. A file with the expected content has only words of
+/// other notes, unless something failed.
 fn still(register: &Register, places: &[Place], report: &Report, traces: &Traces) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for place in places {

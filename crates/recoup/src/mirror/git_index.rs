@@ -1,27 +1,27 @@
-//! The names in git's own list of the files that it knows.
+//! Reads the file names in a git index.
 //!
 //! ```text
 //! "DIRC" version:u32 entries:u32
 //! stat:[u8; 40] id:[u8; 20 or 32] flags:u16 (extended:u16) name NUL (padding to 8)
 //! ```
-//! In its fourth version a name says how many bytes of the one before it leaves out, and
-//! there is no padding. Behind the entries stand extensions, each as a name of four letters, its
-//! length as u32, and so much; and a checksum as long as an id. An index in parts has the
-//! extension `link`, and most of its names are in another file.
+//! In version 4 a name begins with the number of bytes to drop from the previous one, and has no
+//! padding. Extensions follow the entries, each as a name of four letters, its length as u32 and
+//! its data; then a checksum as long as an ID. A split index has the extension `link`, and most of
+//! its names are in another file.
 
 const STAT: usize = 40;
 const IDS: [usize; 2] = [20, 32];
 const EXTENDED: u16 = 0x4000;
 const LINK: &[u8] = b"link";
 
-/// The names that begin so; none where the list can't be read, or not all of it is here.
+/// The names with this prefix; none if the index cannot be read or is incomplete.
 pub(super) fn beginning_with(index: &[u8], start: &str) -> Option<Vec<String>> {
     let names = IDS.into_iter().find_map(|id| names(index, id))?;
     let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
     Some(found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
 }
 
-/// All names, if the list is whole and holds together with ids of that length.
+/// All names, if the index is complete and consistent with IDs of that length.
 fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
     let (version, count) = (u32_at(index, 4)?, u32_at(index, 8)?);
     if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
@@ -54,8 +54,8 @@ fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
     is_whole(index.get(at..)?, id).then_some(names)
 }
 
-/// Whether what stands behind the entries is extensions and a checksum, and none of them says
-/// that there is more.
+/// True if only extensions and a checksum follow the entries, and no extension refers to another
+/// file.
 fn is_whole(mut rest: &[u8], id: usize) -> bool {
     while rest.len() > id {
         let Some(len) = u32_at(rest, 4).and_then(|len| usize::try_from(len).ok()) else {
@@ -70,7 +70,7 @@ fn is_whole(mut rest: &[u8], id: usize) -> bool {
     rest.len() == id
 }
 
-/// As in git's pack files: seven bits a byte, the highest first.
+/// Variable-length number as in git's pack files: seven bits a byte, highest first.
 fn number(index: &[u8], mut at: usize) -> Option<(usize, usize)> {
     let mut byte = *index.get(at)?;
     let mut number = usize::from(byte & 0x7f);

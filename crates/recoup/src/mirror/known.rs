@@ -1,4 +1,4 @@
-//! Which lines are ours: those of an index that we wrote, and what our files say.
+//! Recognizes our lines in an index: those that we wrote, and those about our files.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use recoup_core::memory::mirror::{Spliced, rule_tail, spliced};
 
 use super::register::Place;
 
-/// No file of ours is larger.
+/// Larger than any file of ours.
 const LARGEST: u64 = 1 << 20;
 
-/// Lines of an index that are ours.
+/// The lines of an index that are ours.
 #[derive(Debug)]
 pub(super) struct Lines {
     written: HashSet<Digest>,
-    /// How lines about files end that are there as we wrote them.
+    /// Endings of lines about files that are unchanged since we wrote them.
     tails: Vec<String>,
 }
 
@@ -25,12 +25,12 @@ impl Lines {
         Self { written: place.lines.iter().copied().collect(), tails: tails.collect() }
     }
 
-    /// An index with these lines as ours.
+    /// Replaces our lines in an index by these.
     pub(super) fn splice(&self, index: &[u8], lines: &[String]) -> Spliced {
         spliced(index, lines, |line| self.have(line))
     }
 
-    /// An index without ours.
+    /// An index without our lines.
     pub(super) fn rest_of(&self, index: &[u8]) -> Vec<u8> {
         self.splice(index, &[]).bytes
     }
@@ -41,19 +41,19 @@ impl Lines {
     }
 }
 
-/// What a line is put down as.
+/// The digest under which a line is registered.
 pub(super) fn digest(line: &str) -> Digest {
     Digest::of(line.as_bytes())
 }
 
-/// The statements that a place has now, in files as we wrote them.
+/// The statements in a place's unchanged files.
 pub(super) fn statements(place: &Place) -> HashSet<String> {
     let texts = ours(place).map(|(_, text)| text);
     let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
     texts.flat_map(lines).filter(|line| line.starts_with("- ")).collect()
 }
 
-/// The files that are there as we wrote them.
+/// The files of a place that are unchanged since we wrote them.
 fn ours(place: &Place) -> impl Iterator<Item = (&str, String)> {
     place.files.iter().filter_map(|(name, known)| {
         let file = fsx::read_regular(&place.dir.join(name), LARGEST).ok()??;

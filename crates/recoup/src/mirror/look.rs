@@ -1,4 +1,4 @@
-//! What stands where files of ours belong.
+//! State of the files at the paths where ours belong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,32 +11,32 @@ use recoup_core::error::IoContext as _;
 use super::place::File;
 use super::register::{Place, Sort};
 
-/// No file of ours is larger.
+/// Larger than any file of ours.
 const LARGEST: u64 = 1 << 20;
 
-/// What stands where a file of ours belongs.
+/// State of the file at a path where one of ours belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum There {
     Nothing,
-    /// What is wanted, whoever wrote it.
+    /// Has the wanted content.
     Same,
-    /// What we have written.
+    /// Unchanged since we wrote it.
     Ours,
-    /// What somebody has made of ours.
+    /// Ours, but changed by someone.
     Changed,
-    /// What was never ours.
+    /// Never ours.
     Foreign,
 }
 
 impl There {
-    /// Whether it is somebody else's.
+    /// True if the file has someone else's content.
     pub(super) fn is_strange(self) -> bool {
         matches!(self, Self::Changed | Self::Foreign)
     }
 }
 
-/// Everything that is ours or is to be. A link where a directory belongs is an error:
-/// whoever made it decides where it leads.
+/// States of all files that are ours or wanted. A link in place of a directory is an error: we do
+/// not follow links that others made.
 pub(super) fn look(place: &Place, wanted: &[File]) -> Result<BTreeMap<String, There>> {
     let names = place.files.keys().chain(wanted.iter().map(|file| &file.name));
     let names: BTreeSet<&String> = names.collect();
@@ -48,12 +48,12 @@ pub(super) fn look(place: &Place, wanted: &[File]) -> Result<BTreeMap<String, Th
     names.into_iter().map(|name| Ok((name.clone(), there(place, name, wanted)?))).collect()
 }
 
-/// A skill is a directory of files that belong together, a rule is one file.
+/// Folder of a skill's file, or the name of a rule's file.
 pub(super) fn group(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// The user's own `~/.claude` may well be a link.
+/// Directories that must not be links. The user's own `~/.claude` may be one.
 fn above(place: &Place) -> Vec<PathBuf> {
     let is_below = place.sort == Sort::Rules || place.project.is_some();
     let parent = is_below.then(|| fsx::parent(&place.dir).to_owned());

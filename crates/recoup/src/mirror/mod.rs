@@ -1,17 +1,16 @@
-//! What is remembered, kept in step where Claude Code reads it by itself: its own memory
-//! (rules sync) and skills. Only where the user has asked for it.
+//! Mirrors memory into files that Claude Code reads by itself: its own memory (rules sync) and
+//! skills. Only if the user has asked for it.
 //!
 //! ```text
 //! ~/.claude/projects/SLUG/memory/    MEMORY.md, recoup-ID.md
 //! PROJECT/.claude/skills/            recoup-TOPIC/{SKILL.md,manifest.json,.gitignore}
-//! ~/.claude/skills/                  the same of what holds in all projects
+//! ~/.claude/skills/                  the same for universal notes
 //! ~/.recoup/mirrors.json             every place, and what we have put there
-//! ~/.recoup/mirrors.due              empty; there while something may still be where it is not to be
+//! ~/.recoup/mirrors.due              empty; exists while content may have to be removed
 //! ```
 //!
-//! A file is ours as long as its bytes are those that we wrote; one that somebody has
-//! changed is left, and told. Taking out is always done; new words go only where they are
-//! wanted.
+//! A file is ours while its bytes are those that we wrote; one that someone has changed is left and
+//! reported. Removal always happens; new content goes only to places where it is wanted.
 
 mod claude;
 mod exclude;
@@ -48,40 +47,39 @@ pub(crate) use scan::Ground;
 pub use wants::{SkillsPlace, Wants};
 pub(crate) use withdraw::withdraw;
 
-/// Room for all rules.
 const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
 
-/// What may be put into a place.
+/// Permission to write to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Licence {
     /// Everything that belongs there.
     Full,
-    /// What it has already.
+    /// Only notes that are there already.
     Less,
     Nothing,
 }
 
-/// What is mirrored, and into whose homes.
+/// Context of a mirror operation: locations, memory, project and settings.
 pub(crate) struct Mirror<'a> {
     pub(crate) ground: Ground<'a>,
-    /// The user's own directory.
+    /// The user's home directory.
     pub(crate) user: &'a Path,
     pub(crate) memory: &'a Memory,
     pub(crate) clock: &'a dyn Clock,
-    /// The project that we are in, and what is wanted in it.
+    /// The current project, and the settings in it.
     pub(crate) project: &'a Project,
     pub(crate) wants: Wants,
-    /// What the user wants anywhere, whatever this project says.
+    /// The user's settings, whatever this project says.
     pub(crate) users: Wants,
-    /// Only say what would be done.
+    /// If true, changes are only reported.
     pub(crate) dry: bool,
     /// Notes that are about to be forgotten.
     pub(crate) leaving: HashSet<NoteId>,
 }
 
 impl Mirror<'_> {
-    /// Brings everything in step that concerns the project, as it is wanted: also out, where
-    /// it is not wanted any more. What the user wants nowhere goes everywhere.
+    /// Synchronizes all places of the project as wanted, which includes removal. Places that the
+    /// user wants nowhere are cleared in all projects.
     pub(crate) fn sync(&self) -> Result<Report> {
         let (mut report, home) = (Report::default(), self.ground.home);
         let is_due = register::is_due(home);
@@ -105,7 +103,7 @@ impl Mirror<'_> {
             let licence = match (self.wants.has(&place), silence.is_some()) {
                 (true, false) => Licence::Full,
                 (true, true) if is_due => Licence::Less,
-                // What is not wanted goes all the same.
+                // Unwanted files are removed even while memory is paused.
                 (false, _) if is_there => Licence::Nothing,
                 _ => continue,
             };
@@ -117,7 +115,7 @@ impl Mirror<'_> {
         Ok(report)
     }
 
-    /// Where the project is the user's home, its folder is the one that all projects see.
+    /// Explains why no skills are made: in the user's home, all projects would see them.
     fn why_no_skills(&self, own: &[Place]) -> Option<String> {
         let is_somewhere =
             own.iter().any(|place| self.wants.has(place) && place.sort == Sort::Skills);
@@ -129,7 +127,7 @@ impl Mirror<'_> {
         })
     }
 
-    /// Takes out what the user wants nowhere.
+    /// Clears places that the user wants nowhere.
     pub(crate) fn withdraw_unwanted(&self) -> Result<Report> {
         let mut report = Report::default();
         if !Register::is_at(self.ground.home) {
@@ -142,8 +140,7 @@ impl Mirror<'_> {
         Ok(report)
     }
 
-    /// After notes of these scopes have changed: whatever was made of them anywhere is made
-    /// anew, or is gone.
+    /// Updates or removes all files made from notes of these scopes, after the notes have changed.
     pub(crate) fn refresh(&self, changed: &[NoteScope]) -> Result<Report> {
         let mut report = Report::default();
         if changed.is_empty() || !Register::is_at(self.ground.home) {
@@ -157,8 +154,8 @@ impl Mirror<'_> {
         Ok(report)
     }
 
-    /// What may be put into a place without anybody having asked for it just now. What other
-    /// projects say about it is not known here.
+    /// Permission for a place that was not asked for explicitly. Other projects' settings are not
+    /// known here.
     fn licence(&self, place: &Place) -> Result<Licence> {
         let is_here = place.project().is_none_or(|id| id == *self.project.id());
         let is_silent = self.memory.silence(&place.scope())?.is_some();
@@ -166,7 +163,7 @@ impl Mirror<'_> {
         Ok(if is_wanted { Licence::Full } else { Licence::Less })
     }
 
-    /// The register; made anew by looking where it can't be read.
+    /// Opens the register; rebuilds a damaged one by scanning.
     fn register(&self) -> Result<Register> {
         let mut register = Register::of(self.ground.home, self.dry)?;
         if register.is_damaged() {
@@ -175,7 +172,7 @@ impl Mirror<'_> {
         Ok(register)
     }
 
-    /// What is wrong in one place is no reason to leave another as it is.
+    /// Synchronizes a place. An error is reported and does not stop other places.
     fn bring(&self, register: &mut Register, place: Place, licence: Licence, report: &mut Report) {
         let dir = place.dir.clone();
         if let Err(error) = self.try_bring(register, place, licence, report) {
@@ -200,7 +197,7 @@ impl Mirror<'_> {
         place::settle(known, &files, register, self.dry, report)
     }
 
-    /// The notes that go into a place.
+    /// The notes that go to a place.
     fn notes(&self, place: &Place, licence: Licence) -> Result<Vec<Note>> {
         let project = place.project();
         let mut notes = self.memory.rules(&place.scope(), ALL)?;
@@ -215,7 +212,7 @@ impl Mirror<'_> {
         Ok(notes)
     }
 
-    /// Everything that may be there for the project.
+    /// All places that may have files for the project.
     fn places(&self) -> Vec<Place> {
         let of_project = |sort, dir: PathBuf| Place::new(sort, dir, Some(self.project));
         let claude = self.ground.claude;
@@ -224,7 +221,7 @@ impl Mirror<'_> {
         let users = claude::skills_dir(claude);
         let mut places =
             vec![of_project(Sort::Rules, memory), Place::new(Sort::Skills, users.clone(), None)];
-        // Where the project is the user's home, its folder is the one that all projects see.
+        // In the user's home, the project's folder is the one that all projects see.
         if fsx::resolved(&own) != fsx::resolved(&users) {
             places.push(of_project(Sort::Skills, own));
         }

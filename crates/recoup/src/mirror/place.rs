@@ -1,8 +1,7 @@
-//! One place, brought from what is there to what is wanted.
+//! Changes one place from its current to its wanted state.
 //!
-//! The register knows of every byte before it is written, so that whoever dies in between
-//! leaves nothing behind that is not known as ours. What is in the way of writing keeps
-//! nothing from being taken out.
+//! The register records every file before it is written, so that files of an interrupted process
+//! are known as ours. A failed write does not stop removals.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,10 @@ use super::register::{Place, Register};
 use super::report::{Change, Did, Fault, Part, Report};
 use super::splice::Splice;
 
-/// A file, and its line in the index where there is one.
+/// A wanted file, and its line in the index if it has one.
 #[derive(Debug)]
 pub(super) struct File {
-    /// From the place's directory.
+    /// Relative to the place's directory.
     pub(super) name: String,
     pub(super) text: Vec<u8>,
     pub(super) line: Option<String>,
@@ -31,7 +30,7 @@ impl File {
     }
 }
 
-/// Brings a place in step.
+/// Brings a place to its wanted state, or only reports the changes.
 pub(super) fn settle(
     place: Place,
     wanted: &[File],
@@ -51,7 +50,7 @@ pub(super) fn settle(
     Settling { plan, place, register, report, unwritten: BTreeSet::new() }.carry_out()
 }
 
-/// What is being done in a place.
+/// A plan for a place while it is carried out.
 struct Settling<'a> {
     plan: Plan<'a>,
     place: Place,
@@ -67,7 +66,7 @@ impl Settling<'_> {
         self.register.put(&self.place)?;
         let (hiding, index) = (self.plan.hiding.take(), self.plan.index.take());
         let has_files = self.plan.has_files();
-        // What hides the others comes first, and goes last.
+        // The exclude file is changed before files are written, or after they are removed.
         let is_hidden = !has_files || self.splice(hiding.as_ref());
         self.write_all(is_hidden);
         let is_indexed = self.splice(index.as_ref());
@@ -79,7 +78,7 @@ impl Settling<'_> {
         self.register.put(&self.place)
     }
 
-    /// New files only where these are hidden.
+    /// Writes all files; new ones only if they are hidden from git.
     fn write_all(&mut self, is_hidden: bool) {
         for file in self.plan.write.clone() {
             let path = self.place.dir.join(&file.name);
@@ -110,7 +109,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Whether it is done, or nothing was to be.
+    /// Applies a splice, if there is one; true unless it failed.
     fn splice(&mut self, splice: Option<&Splice>) -> bool {
         let Some(splice) = splice else { return true };
         let applied = splice.apply(&self.place);
@@ -127,20 +126,20 @@ impl Settling<'_> {
     }
 }
 
-/// Removes what those who died while they wrote have left. Directories with files of ours are
-/// ours to write to; in others `recoup init` may be writing, under another lock.
+/// Removes temporary files of interrupted writes. Directories with files of ours are ours to write
+/// to; in others `recoup init` may be writing, under another lock.
 fn sweep(place: &Place) {
     let dir_of = |path: PathBuf| fsx::parent(&path).to_owned();
     let own: BTreeSet<_> = place.files.keys().map(|name| dir_of(place.dir.join(name))).collect();
     for left in own.iter().flat_map(|dir| fsx::temporaries_in(dir)) {
-        // What can't be removed is in nobody's way.
+        // A leftover does no harm.
         let _ = fsx::remove(&left);
     }
     let others: BTreeSet<_> = place.spliced.keys().cloned().map(dir_of).collect();
     others.difference(&own).for_each(|dir| fsx::sweep_temporaries(dir));
 }
 
-/// The register knows what we make before it is there.
+/// Creates a directory, which is registered before it exists.
 fn make_dir(place: &mut Place, dir: &Path, register: &mut Register) -> Result<()> {
     let missing: Vec<PathBuf> =
         dir.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();

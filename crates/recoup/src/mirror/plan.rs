@@ -1,4 +1,4 @@
-//! What is to be done in a place.
+//! Plans the changes to a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,23 +18,23 @@ use super::scan;
 use super::skills::{IGNORED_BY, SKILL};
 use super::splice::Splice;
 
-/// What is to be done in a place.
+/// Planned changes to a place.
 pub(super) struct Plan<'a> {
-    /// What is to be there and may be.
+    /// Wanted files that may be written.
     due: Vec<&'a File>,
     pub(super) write: Vec<&'a File>,
     pub(super) gone: Vec<String>,
-    /// Files of ours that are not there.
+    /// Registered files that are missing.
     pub(super) missed: Vec<PathBuf>,
-    /// Files that are not as we want them, and stay.
+    /// Files that differ from what is wanted, and stay.
     pub(super) left: Vec<Left>,
     keeps: bool,
     pub(super) index: Option<Splice>,
     lines: Vec<Digest>,
     pub(super) hiding: Option<Splice>,
-    /// What can't be done. It keeps nothing from being taken out.
+    /// Obstacles. They do not stop removals.
     pub(super) faults: Vec<Fault>,
-    /// Whether there is something.
+    /// True if there are obstacles.
     hindered: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Plan<'a> {
         plan.around(place, wanted, &due, register);
         plan.hindered = !plan.faults.is_empty();
         if plan.hindered {
-            // What is not indexed is not read, and what is not hidden is published.
+            // A file that is not indexed is not read; one that is not hidden is published.
             due.retain(|file| found.0[&file.name] != There::Nothing);
         }
         plan.write = due.iter().filter(|it| found.0[&it.name] != There::Same).copied().collect();
@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// What is to be done in files of others.
+    /// Plans changes to files that we share: the index, or git's exclude file.
     fn around(&mut self, place: &Place, wanted: &[File], due: &[&File], register: &Register) {
         let path = place.dir.join(INDEX);
         if place.sort == Sort::Rules {
@@ -104,7 +104,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether something by a name of ours stays there.
+    /// True if files with our names stay there.
     fn leaves_some(&self, place: &Place) -> bool {
         let gone: BTreeSet<_> = self.gone.iter().map(|name| place.dir.join(name)).collect();
         scan::files(place).iter().any(|path| !gone.contains(path))
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
         !self.due.is_empty() || self.keeps
     }
 
-    /// What would be done.
+    /// The planned changes, for a report.
     pub(super) fn changes(&self, place: &Place) -> Vec<Change> {
         let change = |name: &str, did| {
             let (path, of) = (place.dir.join(name), Part::of(place.sort, name));
@@ -129,7 +129,7 @@ impl<'a> Plan<'a> {
         written.chain(removed).chain(self.splices().map(|it| it.change(place))).collect()
     }
 
-    /// What a place may have from now on.
+    /// Adds planned files and lines to the place, before they are written.
     pub(super) fn put_down(&self, place: &mut Place) {
         for file in &self.due {
             let known = place.files.entry(file.name.clone()).or_default();
@@ -143,13 +143,13 @@ impl<'a> Plan<'a> {
         let new: Vec<Digest> =
             self.lines.iter().filter(|line| !place.lines.contains(line)).copied().collect();
         place.lines.extend(new);
-        // Another worktree may have told git already: both need it then.
+        // Another worktree may have added the lines: both need them then.
         if let Some(hidden_by) = exclude::file_for(place).filter(|_| self.has_files()) {
             place.spliced.entry(hidden_by).or_insert(false);
         }
     }
 
-    /// Only what is there stays known; directories that we made go when nothing is in them.
+    /// Drops what is no longer there from the place, and removes empty directories that we made.
     pub(super) fn tidy(
         &self,
         place: &mut Place,
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What stands where files of ours belong.
+/// States of the files at the paths where ours belong.
 struct Found(BTreeMap<String, There>);
 
 impl Found {
@@ -187,8 +187,8 @@ impl Found {
         self.0.iter().filter(move |(_, it)| **it == which).map(|(name, _)| name)
     }
 
-    /// A skill that is somebody's, or would be put among somebody's files, is left whole;
-    /// else each file is for itself.
+    /// True if a file may be written. A skill that someone has changed, or whose new folder has
+    /// other files, is left whole; otherwise each file counts for itself.
     fn may_write(&self, name: &str) -> bool {
         let text = self.0.get(&format!("{}/{SKILL}", group(name)));
         let is_skills = name.contains('/');
@@ -198,19 +198,19 @@ impl Found {
         !(is_theirs || is_new && self.is_shared(name))
     }
 
-    /// What hides a folder stays as long as somebody else's file is in it.
+    /// True if a file may be removed. A `.gitignore` stays while someone else's file is beside it.
     fn may_remove(&self, name: &str) -> bool {
         let is_left =
             self.0.get(&format!("{}/{SKILL}", group(name))).is_some_and(|it| it.is_strange());
         !(is_left || name.ends_with(IGNORED_BY) && self.is_shared(name))
     }
 
-    /// Whether somebody else's file is beside it.
+    /// True if someone else's file is in the same folder.
     fn is_shared(&self, name: &str) -> bool {
         self.0.iter().any(|(other, it)| group(other) == group(name) && it.is_strange())
     }
 
-    /// What was written once and is not there; a project that is gone took its files along.
+    /// Registered files that are missing, unless the whole project is gone.
     fn missed(&self, place: &Place) -> Vec<PathBuf> {
         let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
         let known = |name: &&String| is_there && place.files.contains_key(*name);

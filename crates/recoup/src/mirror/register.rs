@@ -1,5 +1,5 @@
-//! Every place that we have put something in, and what: `~/.recoup/mirrors.json`. It has
-//! digests and ids, and no words.
+//! The register of all places and our files there: `~/.recoup/mirrors.json`. It has digests and
+//! IDs, but no text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 const FILE: &str = "mirrors.json";
 const LOCK: &str = "mirrors.lock";
-/// There while something may be in places where it is not to be any more.
+/// Marker file: exists while places may have content that must be removed.
 const DUE: &str = "mirrors.due";
-/// Whoever has the lock writes some small files.
+/// Lock holders write only a few small files.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST: u64 = 16 << 20;
 const VERSION: u32 = 1;
 
-/// What is in a place.
+/// Kind of content in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Sort {
@@ -36,24 +36,24 @@ pub(super) enum Sort {
 pub(super) struct Place {
     pub(super) sort: Sort,
     pub(super) dir: PathBuf,
-    /// The project whose notes go there; without one only what holds everywhere.
+    /// The project whose notes go there; without one only universal notes.
     pub(super) project: Option<String>,
-    /// Where that project is, or was last.
+    /// Last known root of that project.
     pub(super) root: Option<PathBuf>,
-    /// Our files, from the directory, and what they may hold: two versions while one takes
-    /// the other's place.
+    /// Our files, relative to the directory, with the digests that they may have: two while one
+    /// version replaces another.
     #[serde(default)]
     pub(super) files: BTreeMap<String, Vec<Digest>>,
-    /// Directories that were not there before, the outermost first.
+    /// Directories that we created, outermost first.
     #[serde(default)]
     pub(super) made: Vec<PathBuf>,
-    /// Files of others that have lines of ours, and whether we made them.
+    /// Shared files that have lines of ours; true if we created the file.
     #[serde(default)]
     pub(super) spliced: BTreeMap<PathBuf, bool>,
-    /// Our lines in an index.
+    /// Digests of our lines in an index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) lines: Vec<Digest>,
-    /// Where other projects are that have the same place.
+    /// Roots of other projects with the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<PathBuf>,
 }
@@ -77,7 +77,7 @@ impl Place {
         ProjectId::parse(self.project.as_deref()?).ok()
     }
 
-    /// For whom its notes hold.
+    /// Scope of its notes.
     pub(super) fn scope(&self) -> NoteScope {
         self.project().map_or(NoteScope::Universal, NoteScope::Project)
     }
@@ -90,8 +90,8 @@ impl Place {
         (self.sort, &self.dir) == (other.sort, &other.dir)
     }
 
-    /// The roots of other projects that have the same place, and are still there: the client
-    /// makes one name of all their paths.
+    /// Roots of other existing projects with the same place: the client maps their paths to one
+    /// name.
     fn sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
         let is_other = |root: &&PathBuf| {
             place.root.as_ref() != Some(*root)
@@ -111,7 +111,7 @@ struct Written {
     places: Vec<Place>,
 }
 
-/// All places, for us alone while this is held; without a lock, as they were a moment ago.
+/// All places, under an exclusive lock; without the lock, a snapshot.
 #[derive(Debug)]
 pub(super) struct Register {
     path: PathBuf,
@@ -120,22 +120,22 @@ pub(super) struct Register {
     lock: Option<FileLock>,
 }
 
-/// What there is on disk.
+/// State of the file on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Missing,
     Sound,
-    /// It is set aside before another is written.
+    /// Renamed before a new file is written.
     Damaged,
 }
 
 impl Register {
-    /// Whether anything was ever put anywhere.
+    /// True if there is a register.
     pub(super) fn is_at(home: &Path) -> bool {
         home.join(FILE).exists()
     }
 
-    /// `dry`: for those who only look; nobody is waited for, and nothing is made.
+    /// Opens the register. `dry`: read-only, without the lock, and nothing is created.
     pub(super) fn of(home: &Path, dry: bool) -> Result<Self> {
         if dry { Self::read(home, None) } else { Self::open(home) }
     }
@@ -161,7 +161,7 @@ impl Register {
         Ok(Self { path, places, state, lock })
     }
 
-    /// What it says at the moment, for those who could not have it.
+    /// Reads the places without the lock.
     pub(super) fn peek(home: &Path) -> Vec<Place> {
         match fsx::read_regular(&home.join(FILE), LARGEST).ok().flatten().map(|it| read(&it)) {
             Some(Read::Places(places)) => places,
@@ -169,12 +169,12 @@ impl Register {
         }
     }
 
-    /// Whether it does not say what is where.
+    /// True if the register cannot be parsed.
     pub(super) fn is_damaged(&self) -> bool {
         self.state == State::Damaged
     }
 
-    /// Takes in places that were found by looking.
+    /// Adds places that were found by a scan.
     pub(super) fn add(&mut self, found: Vec<Place>) {
         for place in found {
             if !self.knows(&place) {
@@ -187,8 +187,8 @@ impl Register {
         self.places.iter().any(|it| it.is_same(place))
     }
 
-    /// What is known of a place, with the project as it is now. One that two projects share
-    /// is no project's.
+    /// The registered state of a place, with its current project. A place that two projects share
+    /// belongs to none.
     pub(super) fn as_known(&self, place: Place) -> Place {
         let Some(known) = self.places.iter().find(|it| it.is_same(&place)) else { return place };
         if place.project.is_none() {
@@ -199,8 +199,7 @@ impl Register {
         Place { project, root: place.root, others, ..known.clone() }
     }
 
-    /// Puts down what a place has; one that has nothing is not kept. What can't be put down
-    /// leaves the rest as it was.
+    /// Records a place, or drops it if it is empty. On an error the register is unchanged.
     pub(super) fn put(&mut self, place: &Place) -> Result<()> {
         if self.lock.is_none() {
             let message = format!("{} was only looked at", self.path.display());
@@ -233,7 +232,7 @@ impl Register {
         Ok(())
     }
 
-    /// Places in which notes of these scopes may be.
+    /// Places that may have notes of these scopes.
     pub(super) fn concerned(&self, changed: &[NoteScope]) -> Vec<Place> {
         self.places.iter().filter(|place| concerns(place, changed)).cloned().collect()
     }
@@ -242,21 +241,20 @@ impl Register {
         self.places.clone()
     }
 
-    /// Whether another place than this has lines of ours in that file.
+    /// True if another place has lines of ours in that file.
     pub(super) fn shares(&self, place: &Place, file: &Path) -> bool {
         let others = self.places.iter().filter(|it| !it.is_same(place));
         others.into_iter().any(|it| it.spliced.contains_key(file) && !it.files.is_empty())
     }
 }
 
-/// Whether notes of these scopes may be in a place; in one that nobody knows the project of,
-/// any may.
+/// True if notes of these scopes may be in a place; always for a place of an unknown project.
 pub(super) fn concerns(place: &Place, changed: &[NoteScope]) -> bool {
     let is_known = place.project.is_some() || place.sort == Sort::Skills || place.root.is_some();
     !is_known || changed.contains(&NoteScope::Universal) || changed.contains(&place.scope())
 }
 
-/// Where it is.
+/// Path of the register.
 pub(super) fn path(home: &Path) -> PathBuf {
     home.join(FILE)
 }
@@ -284,7 +282,7 @@ fn newer(path: &Path) -> Error {
     Error::new(ErrorKind::Invalid, message)
 }
 
-/// From now on every sync looks at all places, until one has brought them in step.
+/// Makes every sync check all places, until one has succeeded.
 pub(super) fn make_due(home: &Path) -> Result<()> {
     fsx::ensure_private_dir(home)?;
     fsx::create_private(&home.join(DUE)).map(drop)
@@ -294,12 +292,12 @@ pub(super) fn is_due(home: &Path) -> bool {
     home.join(DUE).exists()
 }
 
-/// All places have been brought in step.
+/// Ends that, once all places are in sync.
 pub(super) fn clear_due(home: &Path) -> Result<()> {
     fsx::remove(&home.join(DUE)).map(drop)
 }
 
-/// Why nothing is synced at the moment.
+/// Message that memory is paused and nothing is synced.
 pub(super) fn paused(silence: Silence) -> String {
     match silence {
         Silence::Paused(_) => "memory is paused, and nothing is synced; `recoup resume` goes on",

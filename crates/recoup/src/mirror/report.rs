@@ -1,4 +1,4 @@
-//! What was done, for people and programs.
+//! Reports of mirror operations, for people and programs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,40 +8,40 @@ use serde::{Serialize, Serializer};
 
 use super::register::Sort;
 
-/// What became of everything.
+/// Result of a mirror operation.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
     /// Files that were written or removed.
     pub(crate) changes: Vec<Change>,
-    /// Files that are as they were, though something else is wanted there.
+    /// Files that differ from what is wanted, and were left.
     pub(crate) left: Vec<Left>,
-    /// Why something was not done that was asked for.
+    /// Reasons why a request was not fulfilled.
     pub(crate) remarks: Vec<String>,
-    /// What went wrong.
+    /// Errors, by file or place.
     pub(crate) faults: Vec<Fault>,
-    /// Files that we wrote and that somebody has deleted since, in projects that are still there.
+    /// Files that we wrote and someone has deleted, in projects that still exist.
     #[serde(skip)]
     pub(crate) missed: Vec<PathBuf>,
-    /// Files that git publishes.
+    /// Files that git tracks and so publishes.
     #[serde(skip)]
     pub(super) published: Vec<PathBuf>,
 }
 
-/// A file that is left as it is.
+/// A file that was left unchanged.
 #[derive(Debug)]
 pub(crate) struct Left {
     pub(crate) path: PathBuf,
     pub(crate) why: Why,
 }
 
-/// Why it is.
+/// Reason for leaving a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Somebody has changed what we wrote.
+    /// Someone has changed what we wrote.
     Changed,
-    /// It was never ours.
+    /// The file was never ours.
     NotOurs,
-    /// Somebody has changed lines of ours in it; the rest is done.
+    /// Someone has changed our lines in it; the rest was updated.
     Lines,
 }
 
@@ -51,7 +51,7 @@ impl Serialize for Left {
     }
 }
 
-/// A file or a place that could not be brought in step, or not wholly.
+/// An error with a file or a place.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fault {
     #[serde(serialize_with = "shown")]
@@ -65,7 +65,7 @@ impl Fault {
     }
 }
 
-/// One file.
+/// A file that was written or removed.
 #[derive(Debug, Serialize)]
 pub(crate) struct Change {
     #[serde(serialize_with = "shown")]
@@ -75,7 +75,7 @@ pub(crate) struct Change {
     pub(crate) of: Part,
 }
 
-/// What was done with a file.
+/// Action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Did {
@@ -83,12 +83,12 @@ pub(crate) enum Did {
     Removed,
 }
 
-/// What a file is part of.
+/// Role of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Rule,
     Skill,
-    /// An index, a manifest, or what hides others.
+    /// An index, a manifest, or an ignore file.
     Around,
 }
 
@@ -103,17 +103,17 @@ impl Part {
 }
 
 impl Report {
-    /// Whether something of ours stays after all was to go.
+    /// True if files of ours remain after a complete removal.
     pub(crate) fn leaves_some(&self) -> bool {
         self.left.iter().any(|left| left.why != Why::NotOurs) || !self.faults.is_empty()
     }
 
-    /// How many rules and skills it is about.
+    /// Number of rules and skills that were changed.
     pub(crate) fn count(&self) -> usize {
         self.changes.iter().filter(|change| change.of != Part::Around).count()
     }
 
-    /// One line for a person; none where nothing has changed.
+    /// One line for the user; none if nothing has changed.
     pub(crate) fn notice(&self) -> Option<String> {
         let count = |part| self.changes.iter().filter(|change| change.of == part).count();
         let some = |count, one: &str| match count {
@@ -128,7 +128,7 @@ impl Report {
     }
 }
 
-/// A path as it can be told, also where it is no UTF-8.
+/// Serializes a path that may not be UTF-8.
 fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }

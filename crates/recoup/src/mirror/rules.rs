@@ -1,4 +1,4 @@
-//! Rules sync: which rules go into Claude Code's own memory.
+//! Rules sync: selects the rules for Claude Code's own memory.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use super::register::Place;
 use super::report::Report;
 use super::{Licence, Mirror, claude};
 
-/// A larger index is none.
+/// A larger index is ignored.
 const LARGEST: u64 = 1 << 20;
 
 pub(super) fn wanted(
@@ -24,7 +24,7 @@ pub(super) fn wanted(
     licence: Licence,
     report: &mut Report,
 ) -> Result<Vec<File>> {
-    // One that was found by looking, and nobody knows whose it is.
+    // Found by a scan; its project is unknown.
     let Some(root) = &place.root else { return Ok(Vec::new()) };
     let claude = claude::home_of(&place.dir);
     if let Some(why) = claude::why_not(claude, root) {
@@ -53,10 +53,10 @@ pub(super) fn wanted(
     Ok(files(place, rule_files(&rules), report))
 }
 
-/// Those that the index has room for: what has no line there is never looked at.
+/// The files that fit the index: the client never reads one without a line there.
 fn files(place: &Place, mut files: Vec<RuleFile>, report: &mut Report) -> Vec<File> {
     let path = place.dir.join(INDEX);
-    // What is wrong with it is told by whoever would write to it.
+    // Errors are reported when the index is written.
     let index = fsx::read_regular(&path, LARGEST).ok().flatten().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| file.line.clone()).collect();
     let shown = Lines::of(place).splice(&index, &lines).shown;
@@ -70,7 +70,7 @@ fn files(place: &Place, mut files: Vec<RuleFile>, report: &mut Report) -> Vec<Fi
     files.into_iter().map(file).collect()
 }
 
-/// The words of the rules that our hooks give to a session at its start.
+/// Texts of the rules that our hooks give to a session at its start.
 fn given_at_the_start(mirror: &Mirror<'_>, place: &Place) -> Result<HashSet<String>> {
     let (project, root) = (place.project(), place.root.as_deref());
     let mut notes = mirror.memory.rules(&place.scope(), Budget::default())?;

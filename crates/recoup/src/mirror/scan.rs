@@ -1,8 +1,7 @@
-//! Found again by looking: what we have put somewhere, without the list of it.
+//! Finds our files without the register.
 //!
-//! What we write holds together by itself. A rule's file says the same in its frontmatter
-//! and below it, and a skill's manifest has the digest of its text; what somebody has
-//! changed does not, and is theirs.
+//! Our files can be verified by themselves: a rule's frontmatter matches its text, and a skill's
+//! manifest has the digest of its text. A file that someone has changed fails this, and is theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,21 +16,21 @@ use super::register::{Place, Sort};
 use super::skills::{IGNORE, IGNORED_BY, MANIFEST, SKILL};
 use super::{claude, exclude};
 
-/// No file of ours is larger.
+/// Larger than any file of ours.
 const LARGEST: u64 = 1 << 20;
 
-/// Where we may have put something.
+/// Directories in which mirrored files may be.
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
-    /// Our own directory.
+    /// Recoup's own directory.
     pub(crate) home: &'a Path,
-    /// Claude Code's.
+    /// Claude Code's directory.
     pub(crate) claude: &'a Path,
-    /// The roots of projects that we know of.
+    /// Roots of known projects.
     pub(crate) roots: &'a dyn Fn() -> Vec<PathBuf>,
 }
 
-/// Every place that has something by a name of ours.
+/// All places that have a file with a name of ours.
 pub(super) fn places(ground: Ground<'_>) -> Vec<Place> {
     let registry = ProjectRegistry::below(ground.home);
     let found = |root: PathBuf| registry.find(&root, |_| false).ok();
@@ -51,19 +50,19 @@ pub(super) fn places(ground: Ground<'_>) -> Vec<Place> {
     rules.chain([users]).chain(skills).filter(|place| has_ours(&place.dir)).collect()
 }
 
-/// Whether something in a directory has a name of ours.
+/// True if a directory has a file with a name of ours.
 pub(super) fn has_ours(dir: &Path) -> bool {
     !names(dir).is_empty()
 }
 
-/// What has a name of ours there.
+/// Names of ours in a directory.
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with(PREFIX)).collect()
 }
 
-/// The files there that are, or may be, of ours: whatever has such a name, and the index.
+/// Files that are or may be ours: those with our names, and the index.
 pub(super) fn files(place: &Place) -> Vec<PathBuf> {
     let named = names(&place.dir).into_iter().map(|name| place.dir.join(name));
     match place.sort {
@@ -75,7 +74,7 @@ pub(super) fn files(place: &Place) -> Vec<PathBuf> {
     }
 }
 
-/// Takes in what is there, as we have written it, and not known.
+/// Registers files that we wrote and that are not registered.
 pub(super) fn adopt(place: &mut Place) {
     let was_known = !place.files.is_empty();
     for name in names(&place.dir) {
@@ -124,7 +123,7 @@ fn adopt_skill(place: &mut Place, folder: &str) {
     }
 }
 
-/// What came with a repository may be somebody else's, whole as it is.
+/// True if a folder is tracked by git: even if intact, it may be someone else's.
 fn is_published(place: &Place, folder: &str) -> bool {
     let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
     let dir = place.dir.join(folder);

@@ -1,4 +1,4 @@
-//! Skills: which folders there are to be.
+//! Selects the skill folders for a place.
 
 use recoup_core::Result;
 use recoup_core::base::digest::Digest;
@@ -14,9 +14,9 @@ use super::report::Report;
 use super::{Licence, Mirror, exclude};
 
 const LARGEST: u64 = 1 << 20;
-/// What a skill is.
+/// The skill itself.
 pub(super) const SKILL: &str = "SKILL.md";
-/// What it was made of.
+/// Sources of the skill.
 pub(super) const MANIFEST: &str = "manifest.json";
 /// Hides a folder from git, itself too, whatever the repository's own files say.
 pub(super) const IGNORED_BY: &str = ".gitignore";
@@ -29,7 +29,7 @@ pub(super) fn wanted(
     report: &mut Report,
 ) -> Result<Vec<File>> {
     if let Some(root) = &place.root {
-        // One that is gone takes its skills along.
+        // A project that is gone took its skills along.
         let Ok(project) = Project::find(root) else { return Ok(Vec::new()) };
         let (remark, most) = match exclude::tracked(&project) {
             Tracked::Unknown => (Some(exclude::unknown(&project)), Licence::Less),
@@ -65,7 +65,7 @@ fn files(mirror: &Mirror<'_>, place: &Place, skill: &Skill) -> [File; 3] {
     [file(IGNORED_BY, IGNORE.to_owned()), file(SKILL, skill.text.clone()), file(MANIFEST, manifest)]
 }
 
-/// The manifest that is there, if it was made of the same: it says when that was.
+/// The existing manifest, if its sources are the same: it keeps its time.
 fn standing(place: &Place, skill: &Skill) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! A file of somebody else's with our lines in it, or without them.
+//! Changes our lines in a file that belongs to someone else.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::register::Place;
 use super::report::{Change, Did, Part};
 
-/// Nobody writes a larger one by hand.
+/// Larger than any file written by hand.
 const LARGEST: u64 = 1 << 20;
 
-/// A change to such a file.
+/// A planned change to such a file.
 #[derive(Debug)]
 pub(super) struct Splice {
     pub(super) path: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct Splice {
 }
 
 impl Splice {
-    /// None where nothing is to be changed.
+    /// Plans a change; none if the content stays the same.
     pub(super) fn of(path: PathBuf, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Option<Self>> {
         fsx::is_real_dir(fsx::parent(&path))?;
         if path.is_symlink() {
@@ -33,23 +33,23 @@ impl Splice {
         Ok((!same).then_some(Self { path, before, after }))
     }
 
-    /// Whether the file itself is made by this.
+    /// True if this creates the file.
     pub(super) fn makes(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Whether nothing is left of a file that we have made.
+    /// True if this empties a file that we created.
     pub(super) fn removes(&self, place: &Place) -> bool {
         self.after.is_empty() && place.spliced.get(&self.path) == Some(&true)
     }
 
-    /// As it is told.
+    /// The change, for a report.
     pub(super) fn change(&self, place: &Place) -> Change {
         let did = if self.removes(place) { Did::Removed } else { Did::Written };
         Change { path: self.path.clone(), did, of: Part::Around }
     }
 
-    /// Writes it, unless somebody else has meanwhile: then the next time.
+    /// Writes the file, unless it has changed since it was read: then an error asks to try again.
     pub(super) fn apply(&self, place: &Place) -> Result<()> {
         let path = &self.path;
         if fsx::read_regular(path, LARGEST)? != self.before {

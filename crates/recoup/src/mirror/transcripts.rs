@@ -1,5 +1,5 @@
-//! Claude Code's own transcripts: what was said, and the rules that its sessions were given, stand in
-//! them. They are not ours to change, so who forgets something is told where it stays.
+//! Finds words of notes in Claude Code's transcripts. They are not ours to change, so `forget` only
+//! tells the user where the words remain.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use recoup_core::memory::Note;
 
 use super::claude::slug;
 
-/// No more is read in all: a person waits.
+/// Upper limit for reading in total: a person waits.
 const MOST_READ: u64 = 256 << 20;
 
-/// The directories of transcripts that have the words of a note, the project's own first. If there
-/// is too much to read, the directory above all of them.
+/// Directories of transcripts that have the words of a note, the project's own first. If there is
+/// too much to read, the directory above all of them.
 pub(crate) fn having(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf> {
     let all = claude.join("projects");
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
@@ -22,7 +22,7 @@ pub(crate) fn having(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf>
     let words: Vec<String> = quoted.map(|words| words[1..words.len() - 1].to_owned()).collect();
     let own = slug(&root.to_string_lossy());
     let mut dirs = within(&all);
-    // Sessions of its directories and worktrees have longer names.
+    // Sessions in its subdirectories and worktrees have longer names.
     dirs.sort_by_key(|dir| {
         !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
     });

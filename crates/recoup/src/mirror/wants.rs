@@ -1,13 +1,13 @@
-//! What is to be put where Claude Code reads it by itself.
+//! Settings of the mirror.
 
 use super::register::{Place, Sort};
 
-/// What the user has asked for.
+/// Content that the user wants mirrored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wants {
-    /// Rules in Claude Code's own memory.
+    /// Rules go to Claude Code's own memory.
     pub rules: bool,
-    /// Skills, and where.
+    /// Destination of skills, if they are wanted.
     pub skills: Option<SkillsPlace>,
 }
 
@@ -15,12 +15,12 @@ impl Wants {
     /// Nothing.
     pub const NONE: Self = Self { rules: false, skills: None };
 
-    /// Whether anything is put anywhere.
+    /// True if anything is mirrored.
     pub fn is_any(self) -> bool {
         self.rules || self.skills.is_some()
     }
 
-    /// Whether what goes there is.
+    /// True if the content of that place is wanted.
     pub(super) fn has(self, place: &Place) -> bool {
         match (place.sort, place.root.is_some()) {
             (Sort::Rules, _) => self.rules,
@@ -30,22 +30,22 @@ impl Wants {
     }
 }
 
-/// Where skills go.
+/// Destination of skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillsPlace {
-    /// Into the project, hidden from git.
+    /// The project's folder, hidden from git.
     Project,
-    /// Into the user's own folder, which all projects see: what holds in all of them.
+    /// The user's own folder, visible to all projects: only universal notes.
     User,
 }
 
 impl SkillsPlace {
-    /// The one that a word names.
+    /// Parses a configured value.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Project, Self::User].into_iter().find(|place| place.as_str() == word)
     }
 
-    /// The word for it.
+    /// The configured value.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",

@@ -1,13 +1,12 @@
-//! Everything out again, from wherever it is.
+//! Removes all mirrored files.
 
 use super::place;
 use super::register::{self, Register};
 use super::report::{Fault, Report};
 use super::scan::{self, Ground};
 
-/// Takes out all that we have put anywhere, and says so; `dry`: only says so. What
-/// somebody has changed is left. Needs neither configuration nor memory, and finds what the
-/// register does not know by looking.
+/// Removes all files of ours and reports them; `dry`: only reports. Files that someone has changed
+/// are left. Needs neither configuration nor memory, and finds unregistered files by a scan.
 pub(crate) fn withdraw(ground: Ground<'_>, dry: bool) -> Report {
     let mut report = Report::default();
     let found = scan::places(ground);

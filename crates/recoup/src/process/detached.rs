@@ -1,5 +1,4 @@
-//! Work behind the caller's back: this program again, in a session of its own that
-//! nobody waits for.
+//! Background work: this program again, in a session of its own that nobody waits for.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ pub(crate) fn start(
     let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
     // It may have been replaced or removed since we were started; the system still has it.
     let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
-    // Whoever waits for the end of what we were started with must not wait for it.
+    // A caller that waits for the end of our pipes must not wait for the child.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     let mut command = Command::new(program);
     if let Some(dir) = dir {
@@ -41,7 +40,7 @@ pub(crate) fn start(
 
 /// Leaves the caller's session: neither its terminal nor its end concerns us.
 pub(crate) fn leave_session() {
-    // It fails only for one who leads a group already, and then nothing is lost.
+    // Fails only if we lead a group already, which is harmless.
     let _ = rustix::process::setsid();
 }
 

@@ -1,4 +1,4 @@
-//! This process, and others of this program: what the edges need of both.
+//! Processes of this program: detached ones, polled streams, ignored signals.
 
 pub(crate) mod detached;
 pub(crate) mod room;

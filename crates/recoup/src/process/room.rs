@@ -1,27 +1,27 @@
-//! Whether something can be written without waiting, and whether anything can still come.
+//! Polls file descriptors: can they be written without blocking, are they hung up?
 
 use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// What fits for sure into a pipe or a terminal that can be written to.
+/// Bytes that fit into a pipe or a terminal that is ready for writing.
 pub(crate) const FITS: usize = 4096;
 
-/// Looked at right before it is used: another stream, or another process, may have
-/// filled the same pipe since.
+/// True if `sink` can be written without blocking. Check right before each write: another stream or
+/// process may have filled the same pipe.
 pub(crate) fn has_room(sink: BorrowedFd<'_>) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     match poll(&mut [PollFd::from_borrowed_fd(sink, PollFlags::OUT)], Some(&now)) {
         Ok(ready) => ready > 0,
-        // A signal came, and nothing is known: writing now might wait for ever.
+        // Interrupted: writing now might block for ever.
         Err(Errno::INTR) => false,
-        // Where that can't be found out, writing says why.
+        // The write itself reports what is wrong.
         Err(_) => true,
     }
 }
 
-/// Whether nobody has the other end any more; there may be something to read all the same.
+/// True if the other end is closed; there may still be data to read.
 pub(crate) fn is_hung_up(source: BorrowedFd<'_>) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut polled = [PollFd::from_borrowed_fd(source, PollFlags::RDHUP)];

@@ -1,4 +1,4 @@
-//! The race while it goes on.
+//! A running race: starts the commands, waits for them, and decides who wins.
 
 use std::io;
 use std::mem;
@@ -22,39 +22,39 @@ use super::signals::Signals;
 use super::{Begun, Outcome, Race, agent_name};
 use crate::process::detached;
 
-/// How often we look what others in the session have found.
+/// Interval of checks for results of others in the session.
 const TICK: Duration = Duration::from_millis(200);
-/// Longer than anybody waits.
+/// Upper limit of timeouts.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
-/// The longest output that is shared as a result.
+/// Maximum size of an output that is shared as a result.
 const SHARED_MOST: u64 = 16 << 20;
 
-/// A race, from its beginning to its end.
+/// A running race.
 pub(crate) struct Contest<'a> {
     pub(super) race: Race<'a>,
-    /// Which race this is, among all.
+    /// Unique id of this race.
     id: String,
     deadline: Option<Deadline>,
     pub(super) signals: Signals,
     pub(super) guard: Option<Guard>,
     pub(super) runners: Vec<Runner>,
     pub(super) kin: Kin,
-    /// Whose processes are none of our business any more.
+    /// Place of the winner, whose processes are left alone.
     pub(super) winner: Option<usize>,
-    /// What asked for our end.
+    /// Signal that asked us to end.
     pub(super) interrupted: Option<i32>,
     begun: Begun,
-    /// How often we have looked who has ended.
+    /// Number of checks for ended commands.
     turn: u64,
-    /// Those that are out of it, and why.
+    /// Commands that have failed, by place, and why.
     failed: Vec<(usize, String)>,
-    /// Whether it was said that the session can't be used.
+    /// True if a session error was reported.
     warned: bool,
 }
 
 impl<'a> Contest<'a> {
     pub(super) fn prepare(race: Race<'a>) -> Result<Self> {
-        // Before anything starts, so that none of it is missed.
+        // Before anything starts, so that no signal is missed.
         let signals = Signals::listen()?;
         detached::adopt_orphans();
         let id = ids::fresh(&SystemClock);
@@ -75,7 +75,7 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// Runs it until it is known how it ends.
+    /// Runs the race until its outcome is known.
     pub(crate) fn decide(&mut self) -> Result<Outcome> {
         let outcome = self.until_decided()?;
         if let Outcome::Interrupted(signal) = outcome {
@@ -107,7 +107,7 @@ impl<'a> Contest<'a> {
                     return Ok(Outcome::Failed(self.failures()));
                 }
                 None if late => return Ok(Outcome::TimedOut),
-                // One that succeeded has won: only what it wrote is not here yet.
+                // A command has succeeded, but its output is not complete yet.
                 Some(_) | None => {}
             }
             if look_again.passed() {
@@ -119,8 +119,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// While somebody else in the session has won already, nothing of ours needs to
-    /// start: unless that one never comes to its result.
+    /// Waits for the result if the session is already won: nothing has to start then, unless that
+    /// winner never delivers.
     fn wait_for_theirs(&mut self) -> Result<Option<Outcome>> {
         loop {
             if let Some(outcome) = self.theirs() {
@@ -141,14 +141,14 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// What somebody else in the session has found.
+    /// Result of another participant in the session.
     fn theirs(&mut self) -> Option<Outcome> {
         let found = self.race.early_exit.answer(&self.race.session);
         let answer = self.survive(found).flatten()?;
         answer.result.is_some().then_some(Outcome::Theirs(answer, self.begun))
     }
 
-    /// The one that succeeded before all others.
+    /// Index of the command that succeeded first.
     fn first(&self) -> Option<usize> {
         let succeeded = self.runners.iter().enumerate();
         let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success()?, at)));
@@ -177,7 +177,7 @@ impl<'a> Contest<'a> {
                     let is_missing = error.kind() == io::ErrorKind::NotFound && !command.exists();
                     let why = if is_missing { "command not found" } else { &error.to_string() };
                     let why = format!("not started: {}: {why}", command.display());
-                    // At once: whoever else wins, a misspelt command would go unnoticed.
+                    // At once: if another command wins, a misspelt one would go unnoticed.
                     (self.race.warn)(&Error::new(ErrorKind::Absent, format!("{agent}: {why}")));
                     self.failed.push((place, format!("{agent}: not started")));
                 }
@@ -185,7 +185,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// The session is for others: without it the race is still ours.
+    /// Warns once about a session error: the race goes on without its session.
     fn survive<T>(&mut self, done: Result<T>) -> Option<T> {
         done.map_err(|error| {
             if !mem::replace(&mut self.warned, true) {
@@ -200,7 +200,7 @@ impl<'a> Contest<'a> {
         for runner in &mut self.runners {
             runner.hear();
             runner.look(self.turn)?;
-            // What came between the two.
+            // Output that came between the two.
             runner.hear();
         }
         for mut runner in self.take_gone() {
@@ -209,8 +209,8 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Those who can't win any more, and of whom no process is left. They are
-    /// forgotten at once: another process may come to have that number.
+    /// Removes commands that can't win and have no process left. Their groups are forgotten at
+    /// once, because process ids are reused.
     pub(super) fn take_gone(&mut self) -> Vec<Runner> {
         let gone = |runner: &mut Runner| !runner.may_win() && runner.is_gone();
         let gone: Vec<Runner> = self.runners.extract_if(.., gone).collect();
@@ -226,7 +226,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// A line on each command, in their order.
+    /// Reasons of failure, one line for each command, in their order.
     fn failures(&mut self) -> Vec<String> {
         let mut failed = mem::take(&mut self.failed);
         failed.extend(self.runners.iter_mut().map(|runner| (runner.place, runner.why())));
@@ -234,8 +234,8 @@ impl<'a> Contest<'a> {
         failed.into_iter().map(|(_, why)| why).collect()
     }
 
-    /// One of ours has succeeded: it wins, unless another has been faster. None while
-    /// that one has no result, because it may never have one.
+    /// Claims the win for a command that has succeeded. None if another participant was faster but
+    /// has no result yet, because it may never have one.
     fn answered(&mut self, at: usize, late: bool) -> Result<Option<Outcome>> {
         let agent = self.runners[at].agent.clone();
         let result = match self.runners[at].result(SHARED_MOST) {
@@ -260,7 +260,7 @@ impl<'a> Contest<'a> {
             Ok(Elected::Lost(_)) => match self.theirs() {
                 Some(theirs) => return Ok(Some(theirs)),
                 None if !late => {
-                    // One answer is enough, whichever it will be.
+                    // One result is enough, whichever it will be.
                     let others = self.runners.iter_mut().filter(|runner| runner.is_running());
                     others.for_each(Runner::ask_to_end);
                     return Ok(None);
@@ -272,7 +272,7 @@ impl<'a> Contest<'a> {
             }
         }
         let winner = self.runners.remove(at);
-        // What it left behind is its own business, as after any command.
+        // Its remaining processes are left alone, as after any command.
         self.winner = Some(winner.place);
         if let Some(guard) = &mut self.guard {
             guard.spare(winner.place);
@@ -281,9 +281,9 @@ impl<'a> Contest<'a> {
         winner.into_output().map(|output| Some(Outcome::Ours(output)))
     }
 
-    /// Until the next thing to do that nobody tells us about.
+    /// Time until the next check that no event announces.
     fn patience(&self, look_again: Deadline) -> Duration {
-        // One that has passed is no reason to hurry: somebody has succeeded before it.
+        // A passed deadline does not count: a command has succeeded before it.
         let deadline = self.deadline.filter(|deadline| !deadline.passed());
         let until = deadline.into_iter().chain([look_again]);
         until.map(Deadline::remaining).min().unwrap_or(TICK)
@@ -294,7 +294,7 @@ impl<'a> Contest<'a> {
         self.wait_also(None, at_most)
     }
 
-    /// The same, or for room to write there.
+    /// Like [`Self::wait`], or until `room` can be written.
     pub(super) fn wait_also(&self, room: Option<BorrowedFd<'_>>, at_most: Duration) -> Result<()> {
         let mut fds = vec![PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
         fds.extend(room.map(|sink| PollFd::from_borrowed_fd(sink, PollFlags::OUT)));

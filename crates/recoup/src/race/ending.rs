@@ -1,5 +1,5 @@
-//! The end of a race: what is to be given out is given out, and meanwhile all who are
-//! left are asked to end, and made to.
+//! The end of a race: the output is written, and meanwhile all remaining processes are asked to
+//! end, then killed.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -12,30 +12,30 @@ use super::contest::Contest;
 use super::give::Delivery;
 use super::kin::Process;
 
-/// How often we look whether they have ended.
+/// Interval of checks for ended processes.
 const TICK: Duration = Duration::from_millis(20);
-/// How often we look for those who have left their group.
+/// Interval of searches for processes that have left their group.
 const SEARCH: Duration = Duration::from_millis(100);
-/// How long the kernel may take for one that was killed.
+/// Time limit for killed processes to disappear.
 const KILLED: Duration = Duration::from_secs(5);
-/// Longer than anybody waits.
+/// Upper limit of grace periods.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
-/// How far it has come.
+/// Progress of the termination.
 struct Ending {
-    /// When those are killed who have not ended; none is never.
+    /// When remaining processes are killed; none means never.
     grace: Option<Deadline>,
-    /// Once they are: how long we wait for that.
+    /// Time limit for their disappearance, once they are killed.
     killed: Option<Deadline>,
     strays: Vec<Process>,
-    /// Those of them who were asked to end.
+    /// Strays that were asked to end.
     asked: HashSet<Process>,
-    /// None is at once.
+    /// Next search; none means at once.
     search: Option<Deadline>,
 }
 
 impl Contest<'_> {
-    /// Nobody is left running when this returns. Gives the signal by which we are to end.
+    /// Writes the output and ends all processes. Returns the signal by which we are to end.
     pub(crate) fn finish(mut self, mut delivery: Delivery) -> Result<Option<i32>> {
         let mut delivered = Ok(());
         let mut ending = Ending {
@@ -45,7 +45,7 @@ impl Contest<'_> {
             asked: HashSet::new(),
             search: None,
         };
-        // Before anybody ends: then we still see who was started by whom.
+        // Before any process ends, while parents are still known.
         self.search(&mut ending);
         for runner in &mut self.runners {
             runner.give_up();
@@ -61,7 +61,7 @@ impl Contest<'_> {
                 delivery.stop();
                 match self.interrupted.replace(signal) {
                     None => {}
-                    // Whoever asks twice is in a hurry.
+                    // A second signal means that the user is in a hurry.
                     Some(_) if self.race.grace.is_some() => self.kill(&mut ending),
                     Some(_) => return Ok(self.interrupted),
                 }
@@ -75,16 +75,16 @@ impl Contest<'_> {
         delivered.map(|()| self.interrupted)
     }
 
-    /// Whether nobody is left, or nobody whom we could still end.
+    /// Continues the termination; true if no process is left that we could end.
     fn go_on_ending(&mut self, ending: &mut Ending) -> Result<bool> {
         for runner in &mut self.runners {
-            // Nobody will read it: it only must not hold up who writes it.
+            // Discarded output: it must not block its writer.
             runner.hear();
             runner.look(u64::MAX)?;
         }
         let were_there = !self.runners.is_empty();
         self.take_gone();
-        // Whoever was left behind just now has become our child.
+        // Orphans of the last command have just become our children.
         if were_there && self.runners.is_empty() {
             ending.search = None;
         }
@@ -97,11 +97,11 @@ impl Contest<'_> {
         if ending.killed.is_none() && ending.grace.is_some_and(Deadline::passed) {
             self.kill(ending);
         }
-        // In the kernel's hands, then, and the guard's.
+        // The rest is left to the kernel and the guard.
         Ok(ending.killed.is_some_and(Deadline::passed))
     }
 
-    /// Finds those who have left their group, and sees to it that each is asked to end.
+    /// Finds processes that have left their group, and asks each to end once.
     fn search(&mut self, ending: &mut Ending) {
         let leader = |group: rustix::process::Pid| group.as_raw_nonzero().get();
         let leaders: HashMap<i32, usize> =

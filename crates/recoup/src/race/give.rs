@@ -1,5 +1,5 @@
-//! Gives out what somebody wrote, a step at a time: a reader that takes its time holds
-//! up neither the end of the others nor a signal.
+//! Writes output step by step: a slow reader delays neither the end of the other commands nor the
+//! handling of a signal.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -11,12 +11,12 @@ use rustix::io::Errno;
 
 use crate::process::room::{FITS, has_room};
 
-/// How much is read at once.
+/// Bytes per read.
 const PIECE: usize = 64 << 10;
-/// How much of that is done before somebody else has a turn.
+/// Maximum number of reads and writes in one step.
 const TURN: usize = 256;
 
-/// What is to be given out, one thing after the other.
+/// Output to be written, one part after the other.
 #[derive(Default)]
 pub(crate) struct Delivery {
     parts: VecDeque<Part>,
@@ -27,17 +27,17 @@ pub(crate) struct Delivery {
 struct Part {
     source: Box<dyn Read>,
     sink: BorrowedFd<'static>,
-    /// Whether it matters that it arrives.
+    /// True if a failed write is an error.
     matters: bool,
 }
 
 impl Delivery {
-    /// Data for a script.
+    /// Adds data for scripts.
     pub(crate) fn data(self, source: impl Read + 'static, sink: BorrowedFd<'static>) -> Self {
         self.with(Part { source: Box::new(source), sink, matters: true })
     }
 
-    /// Words for people: whoever does not hear them may still want the data.
+    /// Adds messages for people; a failed write does not stop the data.
     pub(crate) fn words(self, source: impl Read + 'static, sink: BorrowedFd<'static>) -> Self {
         self.with(Part { source: Box::new(source), sink, matters: false })
     }
@@ -47,17 +47,17 @@ impl Delivery {
         self
     }
 
-    /// Where there must be room for the next step; none when all is given out.
+    /// Sink that the next step writes to; none when all is written.
     pub(super) fn awaits(&self) -> Option<BorrowedFd<'static>> {
         self.parts.front().map(|part| part.sink)
     }
 
-    /// Gives up what is left.
+    /// Drops the remaining output.
     pub(super) fn stop(&mut self) {
         (self.parts, self.pending) = (VecDeque::new(), 0..0);
     }
 
-    /// As much as there is room for, up to a limit.
+    /// Writes as much as there is room for, up to a limit.
     pub(super) fn step(&mut self) -> Result<()> {
         for _ in 0..TURN {
             let Some(part) = self.parts.front_mut() else { return Ok(()) };
@@ -82,7 +82,7 @@ impl Delivery {
                 Ok(len) => self.pending.start += len,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(()),
-                // Whoever read it has read enough.
+                // The reader has closed the pipe.
                 Err(Errno::PIPE) if part.matters => self.stop(),
                 Err(error) if part.matters => {
                     self.stop();

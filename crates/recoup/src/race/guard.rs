@@ -1,9 +1,8 @@
-//! A process that outlives us if we are killed: it ends what we started.
+//! The guard: a process that outlives us if we are killed, and ends what we started.
 //!
-//! It is there before the first command is, and is told of each process group through
-//! a pipe. When that closes before the race is over, nobody was there to end them: then
-//! it ends the groups, and whoever has the mark of the race. What the kernel does for a
-//! parent's death would reach its children alone.
+//! It starts before the first command, and learns of each process group through a pipe. If the pipe
+//! closes before the race is over, it ends the groups, and all processes with the mark of the race.
+//! The kernel's parent-death signal would reach direct children only.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -21,14 +20,14 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::kin::{self, Process};
 
-/// Between two looks at whether all have ended.
+/// Interval of checks for ended processes.
 const STEP: Duration = Duration::from_millis(20);
-/// How long one may take to become what it is started as: until then it has no mark.
+/// Time limit from fork to exec: until then a process has no mark.
 const BECOMING: Duration = Duration::from_millis(200);
-/// How long we wait for the guard.
+/// Time limit for the start of the guard.
 const READY: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
-/// The way to the guard. It ends by itself when this is dropped.
+/// Connection to the guard, which ends by itself when this is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
     words: ChildStdin,
@@ -36,14 +35,14 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Returns when it is ready.
+    /// Starts the guard and waits until it is ready.
     pub(super) fn start(race: &str, grace: Option<Duration>) -> Result<Self> {
         let starting = || "starting a process that watches over the commands".to_owned();
         let program = std::env::current_exe().doing(starting)?;
         let mut command = Command::new(program);
         command.args(["early-exit", "guard", race]);
         command.args(grace.map(|grace| grace.as_millis().to_string()));
-        // Not with the group that ends us, and not with those of a race around this one.
+        // In its own group, to survive ours, and without the mark of an enclosing race.
         command.process_group(0).env_remove(kin::MARK);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().doing(starting)?;
@@ -57,7 +56,7 @@ impl Guard {
         Ok(Self { words, _child: child })
     }
 
-    /// Nothing is lost if the guard is gone: it is for when we are.
+    /// Adds a process group. Best effort: the guard is needed only when we are gone.
     pub(super) fn watch(&mut self, group: Pid) {
         self.tell(&format!("+{}", group.as_raw_nonzero()));
     }
@@ -66,12 +65,12 @@ impl Guard {
         self.tell(&format!("-{}", group.as_raw_nonzero()));
     }
 
-    /// Whoever belongs to the command at this place is left alone.
+    /// Excludes the processes of the command at this place.
     pub(super) fn spare(&mut self, place: usize) {
         self.tell(&format!("={place}"));
     }
 
-    /// Nothing is left to do.
+    /// Ends the guard without action.
     pub(super) fn dismiss(mut self) {
         self.tell(".");
     }
@@ -81,7 +80,7 @@ impl Guard {
     }
 }
 
-/// What the guard was told.
+/// State of the guard, built from the lines that it reads.
 #[derive(Debug, Default)]
 struct Told {
     groups: HashSet<Pid>,
@@ -102,8 +101,8 @@ impl Told {
     }
 }
 
-/// Is the guard: says that it is ready, reads until nobody writes any more, and ends
-/// what is left. Without a grace nobody is killed.
+/// Runs the guard: reports that it is ready, reads until the pipe closes, and ends what is left.
+/// Without a grace period nothing is killed.
 pub(crate) fn watch_over(race: &str, grace: Option<Duration>, ready: BorrowedFd<'_>) {
     if rustix::io::write(ready, b"\n").is_err() {
         return;
@@ -125,7 +124,7 @@ fn end(race: &str, told: Told, grace: Option<Duration>) {
     let (becoming, deadline) = (Deadline::after(BECOMING), grace.map(Deadline::after));
     let mut asked: HashSet<Process> = HashSet::new();
     loop {
-        // Before the look, so that the last look is not before the end of it.
+        // Checked before the scan, so that the last scan comes after the limit.
         let all_are_there = becoming.passed();
         let marked = kin::marked(race).into_iter().filter(|(_, place)| !spared.contains(place));
         let marked: Vec<Process> = marked.map(|(process, _)| process).collect();

@@ -1,9 +1,8 @@
-//! The processes of a race, also those that have left their group: who was started by
-//! a command of ours, or by somebody that it started.
+//! The processes of a race: all descendants of its commands, also those that have left their group.
 //!
-//! Whoever is left behind becomes our child (we adopt orphans), so that all of them
-//! stay below us. To which command such an orphan belongs its environment says: each
-//! command is started with a mark there, which is handed down.
+//! Orphans become our children (we adopt them), so that all of them stay below us. The command of
+//! an orphan is known by its environment: each command is started with a mark there, which its
+//! children inherit.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,14 +11,14 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
 };
 
-/// The mark: which race, and the place in it.
+/// Environment variable of the mark: race id and place.
 pub(super) const MARK: &str = "RECOUP_RACE";
 
 pub(super) fn mark(race: &str, place: usize) -> String {
     format!("{race}/{place}")
 }
 
-/// A process, and when it began: numbers are used again.
+/// A process id and its start time, because ids are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Process {
     pub(super) pid: Pid,
@@ -27,14 +26,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// To this very process, or nobody.
+    /// Sends a signal to exactly this process.
     pub(super) fn signal(self, signal: Signal) {
         let is_same = || stat_of(self.pid).is_some_and(|stat| stat.process == self);
         match pidfd_open(self.pid, PidfdFlags::empty()) {
             Ok(handle) if is_same() => {
                 let _ = pidfd_send_signal(handle, signal);
             }
-            // A system that has no such thing.
+            // A kernel without pidfds.
             Err(rustix::io::Errno::NOSYS) if is_same() => {
                 let _ = kill_process(self.pid, signal);
             }
@@ -43,7 +42,7 @@ impl Process {
     }
 }
 
-/// What the system says of a process that has not ended.
+/// Fields of `/proc/PID/stat` of a process that has not ended.
 #[derive(Debug, Clone, Copy)]
 struct Stat {
     process: Process,
@@ -51,7 +50,7 @@ struct Stat {
     group: i32,
 }
 
-/// Those who belong to commands, as far as we have seen.
+/// Processes that belong to commands, as far as seen.
 #[derive(Debug)]
 pub(super) struct Kin {
     race: String,
@@ -63,8 +62,8 @@ impl Kin {
         Self { race: race.to_owned(), known: HashMap::new() }
     }
 
-    /// All that run, but those of the command at the place `but`, and those in one of
-    /// these groups, who are reached there. `leaders` are the commands, with their places.
+    /// Running processes outside of the commands' groups, which are reached as groups; without
+    /// those of the command at place `but`. `leaders` maps the commands to their places.
     pub(super) fn strays(
         &mut self,
         leaders: &HashMap<i32, usize>,
@@ -87,7 +86,7 @@ impl Kin {
         strays
     }
 
-    /// The place of the command to which a process belongs: by who started it.
+    /// Place of the command that a process descends from.
     fn place_of(
         &self,
         mut stat: Stat,
@@ -95,7 +94,7 @@ impl Kin {
         leaders: &HashMap<i32, usize>,
         me: i32,
     ) -> Option<usize> {
-        // No line of parents is longer than there are processes, however it changed meanwhile.
+        // Bounded: the chain of parents may have changed while it was read.
         for _ in 0..all.len() {
             if let Some(place) = self.known.get(&stat.process) {
                 return Some(*place);
@@ -112,7 +111,7 @@ impl Kin {
     }
 }
 
-/// All that have the mark of a race, wherever they are; with their places.
+/// All processes with the mark of a race, and their places.
 pub(super) fn marked(race: &str) -> Vec<(Process, usize)> {
     let place = |stat: Stat| Some((stat.process, place_in(race, stat.process.pid)?));
     processes().filter_map(place).collect()
@@ -127,7 +126,7 @@ fn processes() -> impl Iterator<Item = Stat> {
 fn stat_of(pid: Pid) -> Option<Stat> {
     let text = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     let text = String::from_utf8_lossy(&text);
-    // The name before it may have anything in it.
+    // The name before it may contain anything.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     if matches!(*fields.first()?, "Z" | "X") {
         return None;
@@ -137,8 +136,8 @@ fn stat_of(pid: Pid) -> Option<Stat> {
     Some(Stat { process: Process { pid, begun }, parent, group })
 }
 
-/// The place in that race that a process has by its environment. We can't look at
-/// what belongs to others, and need not: it is not ours.
+/// Place of a process by the mark in its environment. Unreadable environments belong to other
+/// users, and not to the race.
 fn place_in(race: &str, pid: Pid) -> Option<usize> {
     let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
     let mut texts =

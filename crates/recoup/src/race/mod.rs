@@ -1,9 +1,8 @@
-//! Several commands for one question: the first to succeed wins, its output is
-//! given out, and the others are ended.
+//! A race of several commands: the first to succeed wins, its output is written, and the others are
+//! ended.
 //!
-//! One thread waits for all of them (`poll`): their streams, their ends, signals, and
-//! what others who race in the same session have found. Nothing here prints of its own
-//! accord: what is given out, and where, the caller says.
+//! One thread polls for all of them: streams, exits, signals, and results of other participants in
+//! the session. Nothing is printed here: the caller decides what is written where.
 
 mod contest;
 mod ending;
@@ -30,26 +29,26 @@ pub(crate) const TIMED_OUT: i32 = 124;
 /// The exit code for a failure of ours.
 pub(crate) const FAILED: i32 = 125;
 
-/// One race.
+/// Options of a race.
 #[derive(Debug)]
 pub(crate) struct Race<'a> {
     pub(crate) session: Name,
     /// Each with its arguments; none is empty.
     pub(crate) commands: Vec<Vec<OsString>>,
     pub(crate) timeout: Option<Duration>,
-    /// How long those who lose may take to end by themselves; none is for ever.
+    /// Time for losing commands to exit by themselves; none means for ever.
     pub(crate) grace: Option<Duration>,
     pub(crate) early_exit: &'a EarlyExit,
-    /// Told what the race survived.
+    /// Receives errors that do not stop the race.
     pub(crate) warn: fn(&Error),
 }
 
-/// How it ended.
+/// Outcome of a race.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// One of ours was first.
+    /// A command of ours was first.
     Ours(Output),
-    /// Somebody else in the same session was; and whether we had begun by then.
+    /// Another participant in the session was, before or after we had begun.
     Theirs(Answer, Begun),
     /// All failed; a line on each.
     Failed(Vec<String>),
@@ -59,14 +58,14 @@ pub(crate) enum Outcome {
     Interrupted(i32),
 }
 
-/// Whether any command of ours was started.
+/// Tells if any command of ours was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begun {
     Yes,
     No,
 }
 
-/// What a command wrote, to be read from its beginning.
+/// Output of a command, to be read from its beginning.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) out: SpooledTempFile,
@@ -74,15 +73,14 @@ pub(crate) struct Output {
 }
 
 impl<'a> Race<'a> {
-    /// Gets ready for it. Whatever [`Contest::decide`] then says, [`Contest::finish`] has
-    /// to come after it: none of our processes is left then, but what the winner itself
-    /// left behind.
+    /// Prepares the race. After [`Contest::decide`], call [`Contest::finish`] whatever it returned:
+    /// then no process is left but those of the winner.
     pub(crate) fn prepare(self) -> Result<Contest<'a>> {
         Contest::prepare(self)
     }
 }
 
-/// `1-claude`: the place in the line and the program.
+/// Name of an agent, such as `1-claude`: place and program.
 fn agent_name(place: usize, program: &OsString) -> Name {
     let program = std::path::Path::new(program).file_name().unwrap_or(program);
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

@@ -1,5 +1,5 @@
-//! One command of a race: a process group of its own, nothing to read, and both
-//! streams taken down, in memory while they are short.
+//! One command of a race: in its own process group, without stdin, and with both streams captured,
+//! in memory while they are short.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -21,17 +21,17 @@ use tempfile::SpooledTempFile;
 
 use super::{Output, kin};
 
-/// The most of a stream that stays in memory.
+/// Maximum size of a stream in memory.
 const IN_MEMORY: usize = 512 << 10;
-/// The most that a stream may have.
+/// Maximum size of a stream.
 const MOST: u64 = 1 << 30;
-/// How long a stream may be held open by whom a command left behind.
+/// How long remaining processes of an ended command may hold a stream open.
 const HELD_OPEN: Duration = Duration::from_secs(2);
 
-/// A command, from its start to its end.
+/// A command of a race.
 #[derive(Debug)]
 pub(super) struct Runner {
-    /// Where it stands among the others.
+    /// Position among the commands.
     pub(super) place: usize,
     pub(super) agent: Name,
     child: Child,
@@ -39,19 +39,19 @@ pub(super) struct Runner {
     /// Both streams, stdout first.
     streams: [Stream; 2],
     ended: Option<Ended>,
-    /// Why it was put out of the race, if not by how it ended.
+    /// Reason of its disqualification, if not its exit.
     broken: Option<String>,
-    /// Whether the group has no process any more, as far as we know.
+    /// True if the group is known to have no process left.
     gone: bool,
-    /// Whether it is out of the race, however it ends.
+    /// True if it can't win any more, however it ends.
     given_up: bool,
 }
 
-/// How a command ended.
+/// Exit of a command.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     status: ExitStatus,
-    /// In which of our looks we saw it.
+    /// Number of the check that noticed it.
     turn: u64,
     /// How long its streams may be held open.
     until: Deadline,
@@ -63,7 +63,7 @@ struct Stream {
     pipe: Option<OwnedFd>,
     spool: SpooledTempFile,
     len: u64,
-    /// Whether nothing more is taken down.
+    /// True if further output is discarded.
     deaf: bool,
 }
 
@@ -103,13 +103,13 @@ impl Runner {
         self.group
     }
 
-    /// What it may be heard through.
+    /// Streams that are still open.
     pub(super) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.streams.iter().filter_map(|stream| Some(stream.pipe.as_ref()?.as_fd()))
     }
 
-    /// Takes down what there is. Whoever says too much, or what we have no room for, is
-    /// out of the race.
+    /// Reads available output. A command that writes too much, or whose output can't be stored, is
+    /// disqualified.
     pub(super) fn hear(&mut self) {
         let heard: Vec<io::Result<()>> = self.streams.iter_mut().map(Stream::hear).collect();
         if self.given_up {
@@ -122,15 +122,14 @@ impl Runner {
         }
     }
 
-    /// Whatever it does now, it does not win.
+    /// Disqualifies the command, and asks it to end.
     pub(super) fn put_out(&mut self, why: String) {
         self.broken = Some(why);
         self.give_up();
         self.ask_to_end();
     }
 
-    /// Sees whether it has ended, in this turn. What a failed one left behind is asked to
-    /// end, too.
+    /// Checks if the command has ended. Remaining processes of a failed one are asked to end.
     pub(super) fn look(&mut self, turn: u64) -> Result<()> {
         if self.ended.is_none()
             && let Some(status) = self.child.try_wait().doing(|| "waiting".to_owned())?
@@ -147,7 +146,7 @@ impl Runner {
         self.ended.is_none()
     }
 
-    /// Whether it runs, or has succeeded.
+    /// True if it is running or has succeeded.
     pub(super) fn may_win(&self) -> bool {
         !self.given_up && self.ended.is_none_or(|ended| ended.status.success())
     }
@@ -156,39 +155,39 @@ impl Runner {
         self.given_up = true;
     }
 
-    /// Whether it has succeeded, and all that it wrote is here.
+    /// True if it has succeeded and its output is complete.
     pub(super) fn has_answered(&self) -> bool {
         let heard = || self.streams.iter().all(|stream| stream.pipe.is_none());
         self.may_win() && self.ended.is_some_and(|ended| heard() || ended.until.passed())
     }
 
-    /// When it succeeded, to be compared with others: the first has won.
+    /// Order of its success among others: the smallest has won.
     pub(super) fn success(&self) -> Option<(u64, usize)> {
         self.ended.filter(|_| self.may_win()).map(|ended| (ended.turn, self.place))
     }
 
-    /// TERM, and a stopped one must go on to heed it.
+    /// Sends TERM, and CONT, without which a stopped process would not react.
     pub(super) fn ask_to_end(&mut self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
-    /// Sends a signal to all of the group.
+    /// Sends a signal to the group.
     pub(super) fn signal(&mut self, signal: Signal) {
         self.gone = self.gone || kill_process_group(self.group, signal).is_err();
     }
 
-    /// Whether no process of the group is left.
+    /// True if no process of the group is left.
     pub(super) fn is_gone(&mut self) -> bool {
         if !self.gone && !self.is_running() {
-            // Those that we adopted: one that nobody has waited for is still there.
+            // Reaps adopted processes: zombies would still count.
             while let Ok(Some(_)) = waitpgid(self.group, WaitOptions::NOHANG) {}
             self.gone = test_kill_process_group(self.group).is_err();
         }
         self.gone
     }
 
-    /// What it wrote, up to the limit that a result may have; none beyond that.
+    /// Its stdout as a result; none if it has more than `most` bytes.
     pub(super) fn result(&mut self, most: u64) -> Result<Option<Vec<u8>>> {
         let out = &mut self.streams[0];
         if out.len > most {
@@ -200,7 +199,7 @@ impl Runner {
         Ok(Some(result))
     }
 
-    /// What it wrote.
+    /// Its output, to be read from the beginning.
     pub(super) fn into_output(self) -> Result<Output> {
         let [mut out, mut err] = self.streams;
         out.spool.seek(SeekFrom::Start(0)).doing(spooling)?;
@@ -208,7 +207,7 @@ impl Runner {
         Ok(Output { out: out.spool, err: err.spool })
     }
 
-    /// Why it has not succeeded, with its last words.
+    /// Reason of its failure, with the last line of stderr.
     pub(super) fn why(&mut self) -> String {
         if let Some(why) = &self.broken {
             return format!("{}: {why}", self.agent);
@@ -236,8 +235,8 @@ impl Stream {
         Ok(Self { pipe, spool: SpooledTempFile::new(IN_MEMORY), len: 0, deaf: false })
     }
 
-    /// As much as there is, but not for ever: others want to be heard, too. What can't be
-    /// kept is read all the same, so that nobody is held up.
+    /// Reads available output, up to a limit, to be fair to other streams. Output that can't be
+    /// stored is read, too, so that its writer is not blocked.
     fn hear(&mut self) -> io::Result<()> {
         let mut piece = [0; 16 << 10];
         for _ in 0..64 {

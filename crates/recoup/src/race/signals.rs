@@ -1,4 +1,4 @@
-//! Signals that ask us to end, and the news that a command has ended.
+//! Signals that ask us to end, and SIGCHLD for commands that have ended.
 
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,10 +13,10 @@ use signal_hook::{flag, low_level::pipe};
 
 use crate::process::signals::Ignored;
 
-/// Those that ask for the end.
+/// Signals that ask us to end.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
-/// What arrived.
+/// Receiver of signals.
 #[derive(Debug)]
 pub(super) struct Signals {
     wake: UnixStream,
@@ -24,15 +24,14 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on signals arrive here, but those that we were started without
-    /// (`nohup`).
+    /// Starts to receive signals, except those that were ignored when we were started (`nohup`).
     pub(super) fn listen() -> Result<Self> {
         let listening = || "listening for signals".to_owned();
         let (wake, write) = UnixStream::pair().doing(listening)?;
         wake.set_nonblocking(true).doing(listening)?;
         let (last, ignored) = (Arc::new(AtomicUsize::new(0)), Ignored::at_start());
         for signal in ENDING.into_iter().filter(|signal| ignored.lets_through(*signal)) {
-            // First the flag: whoever is woken must find it.
+            // The flag first: it must be set when the pipe wakes us.
             let number = usize::try_from(signal).unwrap_or_default();
             flag::register_usize(signal, Arc::clone(&last), number).doing(listening)?;
             pipe::register(signal, write.try_clone().doing(listening)?).doing(listening)?;
@@ -41,18 +40,18 @@ impl Signals {
         Ok(Self { wake, last })
     }
 
-    /// Readable when something arrived.
+    /// Readable when a signal has arrived.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// Takes note of all that arrived so far.
+    /// Discards the wake-ups so far.
     pub(super) fn drain(&self) {
         let mut told = [0; 64];
         while (&self.wake).read(&mut told).is_ok_and(|read| read > 0) {}
     }
 
-    /// The last that asked for the end since this was asked.
+    /// The last signal that asked us to end since the previous call.
     pub(super) fn ending(&self) -> Option<i32> {
         match self.last.swap(0, Ordering::SeqCst) {
             0 => None,

@@ -13,14 +13,13 @@ use super::{ensure_dir, parent, private_options};
 use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Between two tries to get a lock.
+/// Pause between two attempts to get a lock.
 const STEP: Duration = Duration::from_micros(200);
-/// How often an appender tries: a closer holds the lock only to look.
+/// Attempts of an appender: the closing process holds the lock only briefly.
 const TRIES: usize = 10;
 
-/// Appends `bytes` in one piece. `false` when the file was renamed before we
-/// held it: then nothing was written, and the caller tries again. At `limit`
-/// bytes it is full, and what comes is dropped.
+/// Appends `bytes` in one write. Returns `false`, with nothing written, if the file was renamed
+/// before we locked it: the caller tries again. Data beyond `limit` bytes is dropped.
 pub fn append_shared(path: &Path, bytes: &[u8], limit: u64) -> Result<bool> {
     let mut file = open_for_append(path)?;
     lock_shared(&file, path)?;
@@ -35,7 +34,7 @@ pub fn append_shared(path: &Path, bytes: &[u8], limit: u64) -> Result<bool> {
     Ok(true)
 }
 
-/// Waits for a moment, no longer: whoever appends is in a hurry.
+/// Waits only briefly: appenders are on the hot path.
 fn lock_shared(file: &File, path: &Path) -> Result<()> {
     for _ in 0..TRIES {
         match file.try_lock_shared() {
@@ -50,7 +49,7 @@ fn lock_shared(file: &File, path: &Path) -> Result<()> {
 }
 
 fn open_for_append(path: &Path) -> Result<File> {
-    // A pipe that nobody reads would keep us waiting.
+    // Opening a pipe without a reader would block.
     let at_once = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let open = || private_options().append(true).create(true).custom_flags(at_once).open(path);
     match open() {
@@ -63,8 +62,8 @@ fn open_for_append(path: &Path) -> Result<File> {
     .doing(|| format!("opening {}", path.display()))
 }
 
-/// Appends text to a file of the user's, beginning it with `heading` when there
-/// is none or it is empty. It keeps its mode, and a link to it is followed.
+/// Appends text to one of the user's files, which gets `heading` first if it is missing or empty.
+/// The file keeps its mode, and a link to it is followed.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
 pub fn append_text(path: &Path, heading: &str, text: &str) -> Result<()> {
     let doing = || format!("appending to {}", path.display());
@@ -88,9 +87,9 @@ fn last_byte(file: &mut File) -> io::Result<Option<u8>> {
     Ok(Some(last[0]))
 }
 
-/// Renames a file that others append to, and waits for those who already hold
-/// it. When this returns, nobody will write to it any more. Not synced: a power
-/// failure may undo the rename, and nothing else.
+/// Renames a file that other processes append to, and waits for appenders that already hold it:
+/// nobody writes to it after this returns. Not synced: a power failure may undo the rename, but
+/// nothing else.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename_and_settle(from: &Path, to: &Path, deadline: Deadline) -> Result<()> {
     fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))?;

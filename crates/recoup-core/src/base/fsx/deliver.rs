@@ -1,5 +1,4 @@
-//! Output that a person has asked for by name. It may go to a file, or to
-//! whatever else that name leads to.
+//! Output to a path that the user named: a file, a link, a device, a pipe or an open descriptor.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write as _};
@@ -10,14 +9,13 @@ use std::path::{Path, PathBuf};
 use super::{FILE_MODE, HIDDEN, HIDDEN_RANDOM, parent, prepared, sync_dir};
 use crate::error::{IoContext as _, Result};
 
-/// As many links as Linux follows.
+/// Limit on followed links, as in Linux.
 const LINKS_MOST: usize = 40;
-/// Where a process finds its own descriptors.
+/// Directories with a process's own descriptors.
 const OWN_DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"];
 
-/// Puts `contents` at `path`: whole or not at all where that is a file, which
-/// keeps its mode, and through links to what they lead to. A device, a pipe or an
-/// open descriptor (`/dev/stdout`) is written to, and never replaced by a file.
+/// Writes `contents` to `path`, following links. A regular file is replaced atomically and keeps
+/// its mode. A device, a pipe or an open descriptor (`/dev/stdout`) is written to, never replaced.
 pub fn deliver(path: &Path, contents: &[u8]) -> Result<()> {
     let doing = || format!("writing {}", path.display());
     let target = followed(path).doing(doing)?;
@@ -35,8 +33,8 @@ pub fn deliver(path: &Path, contents: &[u8]) -> Result<()> {
     sync_dir(dir)
 }
 
-/// Where links lead, be it that nothing is there. The links of `/proc/PID/fd` are
-/// not followed: they stand for what is open, whatever its name is now.
+/// Resolves links; the target may be missing. Links in `/proc/PID/fd` are not followed: they stand
+/// for an open file, whatever its name is now.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MOST {
@@ -61,13 +59,13 @@ fn is_own_descriptors(dir: &Path) -> bool {
     OWN_DESCRIPTORS.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == dir))
 }
 
-/// What is under `/proc` stands for something else, even if it seems to be a file.
+/// False under `/proc`: what looks like a file there stands for something else.
 fn is_replaceable(target: &Path, found: &Metadata) -> bool {
     found.is_file() && !target.starts_with("/proc")
 }
 
-/// The descriptor itself, with the position that its other users go on from.
-/// Opened by its name, a file would be written from its start.
+/// Duplicates an open descriptor, which shares its position with its other users. Opened by name, a
+/// file would be written from its start.
 fn descriptor(path: &Path) -> io::Result<File> {
     let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
     match number {
@@ -85,7 +83,7 @@ fn duplicate(number: i32) -> io::Result<File> {
     Ok(pidfd_getfd(this, number, PidfdGetfdFlags::empty())?.into())
 }
 
-/// Elsewhere opening `/dev/fd/N` is the same as duplicating it.
+/// Other systems duplicate a descriptor when `/dev/fd/N` is opened.
 #[cfg(not(target_os = "linux"))]
 fn duplicate(_number: i32) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
@@ -106,7 +104,7 @@ fn replace(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of a temporary file helps nobody.
+/// Removes the temporary file's name from an error: it means nothing to users.
 fn without_names(error: io::Error) -> io::Error {
     if error.get_ref().is_some() { error.kind().into() } else { error }
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 use super::private_options;
 use crate::error::{IoContext as _, Result};
 
-/// Empties a file that is there.
+/// Truncates an existing file.
 pub fn empty(path: &Path) -> Result<()> {
     let emptied = private_options().write(true).truncate(true).open(path);
     emptied.map(drop).writing(|| format!("emptying {}", path.display()))
 }
 
-/// Writes each of these parts at its place, and waits for the disk.
+/// Writes each part at its offset and syncs the file.
 pub fn overwrite<'a>(path: &Path, parts: impl Iterator<Item = (u64, &'a [u8])>) -> Result<()> {
     let doing = || format!("writing {}", path.display());
     let file = private_options().write(true).open(path).writing(doing)?;

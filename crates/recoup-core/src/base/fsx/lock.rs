@@ -35,7 +35,7 @@ impl FileLock {
         }
     }
 
-    /// The lock on `path`, unless somebody has it.
+    /// Takes the lock on `path`; `None` if another owner holds it.
     pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
         let file = super::open_private(path)?;
         match file.try_lock() {
@@ -49,8 +49,8 @@ impl FileLock {
     }
 }
 
-/// Opens a private file, made if it is missing, with a lock that any number may
-/// share; it ends with the file. Waits for those who hold it alone, which is short.
+/// Opens a private file, creating it if missing, with a shared lock that lasts as long as the file
+/// is open. Waits for exclusive holders, which are brief.
 pub fn open_shared(path: &Path) -> Result<File> {
     let file = super::open_private(path)?;
     file.lock_shared().map_err(|error| {

@@ -43,17 +43,17 @@ pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
-/// The bits that let somebody else plant or replace files in a directory.
+/// The bits that let others plant or replace files in a directory.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// What the names of temporary files begin with, unless their directory is read by others.
+/// Prefix of temporary files' names, except in directories that other programs read.
 const HIDDEN: &str = ".recoup-";
-/// How many random characters those have after that.
+/// Number of random characters after that prefix.
 const HIDDEN_RANDOM: usize = 6;
-/// The most that is reserved for a file because of what it claims to have.
+/// Limit on the memory reserved for a file's claimed length.
 const RESERVED_MOST: u64 = 1 << 20;
 
-/// Makes sure that `dir` exists. What is created is readable by its owner
-/// alone; what was there keeps its mode, because it is the user's.
+/// Creates `dir` if it is missing, accessible to its owner alone. An existing one keeps its mode:
+/// it is the user's.
 pub fn ensure_dir(dir: &Path) -> Result<()> {
     if dir.is_dir() {
         return Ok(());
@@ -65,11 +65,11 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
         .writing(|| format!("creating the directory {}", dir.display()))
 }
 
-/// Makes sure that `dir` exists, belongs to this user and that nobody else can write to it.
-/// For directories that hold what is ours, such as `~/.recoup`.
+/// Makes sure that `dir` exists, belongs to this user and is not writable by others. For our own
+/// directories, such as `~/.recoup`.
 ///
-/// What is created is readable by its owner alone. The mode of what was there is never changed,
-/// because somebody else may need it: what is put into it is private by its own mode.
+/// New directories are private. The mode of an existing one is never changed, because others may
+/// need it: files in it are private by their own mode.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
     ensure_dir(dir)?;
     let meta = fs::metadata(dir).doing(|| format!("looking at {}", dir.display()))?;
@@ -99,20 +99,18 @@ fn set_mode(path: &Path, mode: u32) -> Result<()> {
         .doing(|| format!("setting the mode of {}", path.display()))
 }
 
-/// Closes a file or directory to everybody else; what a link leads to is left alone. For what
-/// is ours alone.
+/// Removes other users' access to a file or directory of ours. Links are not followed.
 pub fn make_private(path: &Path) -> Result<()> {
     let found = fs::symlink_metadata(path).doing(|| format!("looking at {}", path.display()))?;
     match (found.is_symlink(), found.is_dir()) {
         (true, _) => Ok(()),
         (false, true) => set_mode(path, DIR_MODE),
-        // What only its owner could do, stays.
+        // The owner's own bits stay.
         (false, false) => set_mode(path, found.mode() & 0o700),
     }
 }
 
-/// Creates an empty private file; `false` when something is there already,
-/// be it a dangling symbolic link.
+/// Creates an empty private file; `false` if anything exists at `path`, even a dangling link.
 pub fn create_private(path: &Path) -> Result<bool> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
@@ -140,17 +138,16 @@ fn private_options() -> OpenOptions {
     options
 }
 
-/// Puts `contents` at `path`, private, whole or not at all, and on the disk
-/// when this returns. A symbolic link at `path` is replaced, not followed.
+/// Writes `contents` to `path`: private, atomic, and on disk when this returns. A symbolic link at
+/// `path` is replaced, not followed.
 pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
     let dir = parent(path);
     write_beside(dir, path, contents).doing(|| format!("writing {}", path.display()))?;
     sync_dir(dir)
 }
 
-/// The same without waiting for the disk: a reader sees the whole or what was
-/// there before, but a power failure may leave it empty. For what can be made
-/// again, and shows by itself whether it is whole.
+/// Like [`write_atomic`], but without syncing: a power failure may leave the file empty. For data
+/// that can be made again and shows by itself whether it is complete.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     let write = || {
         let file = prepared(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
@@ -177,14 +174,14 @@ fn prepared(
         .rand_bytes(random)
         .permissions(fs::Permissions::from_mode(FILE_MODE))
         .tempfile_in(dir)?;
-    // Held for as long as it is being written: then everybody can tell whether its writer lives.
-    // A file system without locks has to do without.
+    // Locked while it is written, so that others can tell whether its writer is alive. Best effort:
+    // some file systems have no locks.
     let _ = file.as_file().try_lock();
     file.write_all(contents)?;
     Ok(file)
 }
 
-/// Waits until the disk has all of a file.
+/// Syncs a file to disk.
 pub fn sync_file(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.doing(|| format!("syncing {}", path.display()))
@@ -197,7 +194,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_dir(parent(to))
 }
 
-/// The same without waiting for the disk: for what is told again after a power failure.
+/// Like [`rename`], but without syncing: for data that is recorded again after a power failure.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename_unsynced(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))
@@ -213,8 +210,7 @@ pub fn remove(path: &Path) -> Result<bool> {
     }
 }
 
-/// Reads a file that may have at most `limit` bytes, whatever it claims about
-/// its size: nothing is allocated ahead of what arrives.
+/// Reads a file that may have at most `limit` bytes. Nothing is allocated for a claimed size.
 pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let contents = read_start(path, limit.saturating_add(1))?;
     if contents.len() as u64 > limit {
@@ -235,13 +231,13 @@ pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// The whole of a regular file of at most `limit` bytes; none where there is
-/// nothing. Never waits: opening a pipe would, for ever.
+/// Reads a regular file of at most `limit` bytes; `None` if it is missing. Never blocks, as opening
+/// a pipe would.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     read_checked(path, limit, |_| Ok(()))
 }
 
-/// The same if `check` has nothing against it, which sees the very file that is read.
+/// Like [`read_regular`], after `check` has accepted the metadata of the opened file.
 pub fn read_checked(
     path: &Path,
     limit: u64,
@@ -267,7 +263,7 @@ pub fn read_checked(
         return too_large();
     }
     let mut content = room_for(found.len());
-    // It may grow while it is read, and some of /proc claims to be empty.
+    // The file may grow while it is read, and some of /proc claims to be empty.
     file.take(limit.saturating_add(1)).read_to_end(&mut content).doing(reading)?;
     if content.len() as u64 > limit {
         return too_large();
@@ -275,7 +271,7 @@ pub fn read_checked(
     Ok(Some(content))
 }
 
-/// For a file that claims to have `len` bytes: a sparse one may have none of them.
+/// Buffer for a file that claims `len` bytes, limited because a sparse one may have none of them.
 fn room_for(len: u64) -> Vec<u8> {
     // One more, so that the end is found without growing.
     Vec::with_capacity(usize::try_from(len.min(RESERVED_MOST) + 1).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Locks whose files go with them, for names that nobody will ask for again.
+//! Locks whose files are removed with them, for names that are used only once.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use super::{ensure_dir, parent, private_options};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// How often a lock is tried whose file went meanwhile. Each time somebody else
-/// had it, so whoever gives up has seen others at work.
+/// Attempts to get a lock whose file was removed meanwhile. Each time another owner had it, so
+/// giving up means that others are at work.
 const TRIES: usize = 10;
 
-/// An exclusive lock, held until it is dropped; then its file is gone.
+/// Exclusive lock that removes its file when it is dropped.
 ///
-/// The file is removed while it is still locked, and whoever locks one that is
-/// no longer at its path tries again: two owners never hold two files of the
-/// same name. What a dead owner left is unlocked, and used by the next.
+/// The file is removed while still locked, and an acquirer whose file is no longer at its path
+/// tries again: two owners never hold two files of the same name. A dead owner's file is unlocked,
+/// and reused.
 #[derive(Debug)]
 pub struct PassingLock {
     file: File,
@@ -24,7 +24,7 @@ pub struct PassingLock {
 }
 
 impl PassingLock {
-    /// The lock on `path`, unless somebody has it. Directories are made as needed.
+    /// Takes the lock on `path`; `None` if another owner holds it. Creates directories as needed.
     pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
         for _ in 0..TRIES {
             let Some(lock) = Self::try_lock(open(path)?, path)? else { return Ok(None) };
@@ -35,8 +35,7 @@ impl PassingLock {
         Ok(None)
     }
 
-    /// Removes the file of a lock that nobody has; `false` when somebody has it,
-    /// or there is none.
+    /// Removes the file of a lock that nobody holds; `false` if it is held or missing.
     pub fn sweep(path: &Path) -> Result<bool> {
         let file = match private_options().write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -57,7 +56,7 @@ impl PassingLock {
         }
     }
 
-    /// Not where it was removed meanwhile, be it by a person.
+    /// False if the file was removed or replaced meanwhile, perhaps by a person.
     fn is_at_its_path(&self) -> bool {
         let same = |held: std::fs::Metadata| {
             std::fs::symlink_metadata(&self.path)
@@ -70,7 +69,7 @@ impl PassingLock {
 impl Drop for PassingLock {
     fn drop(&mut self) {
         if self.is_at_its_path() {
-            // What can't be removed is unlocked all the same, and used by the next.
+            // A file that can't be removed is unlocked all the same, and reused.
             let _ = super::remove(&self.path);
         }
     }

@@ -13,14 +13,14 @@ use super::{room_for, shared};
 use crate::base::clock::Timestamp;
 use crate::error::{IoContext as _, Result};
 
-/// What stands at a path.
+/// Result of opening a path that should be a regular file.
 #[derive(Debug)]
 pub enum Found {
-    /// Nothing at all.
+    /// No file at all.
     Nothing,
     /// A directory, a link, a pipe or the like.
     Other,
-    /// Something that we may not open.
+    /// No permission to open it.
     Denied,
     /// A regular file.
     Regular(Regular),
@@ -33,8 +33,7 @@ pub struct Regular {
     metadata: Metadata,
 }
 
-/// Which file it is and when it was last written: another file in its place
-/// has another one.
+/// Identity of one version of a file: device, inode, length and time of modification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -54,7 +53,7 @@ impl Stamp {
     }
 }
 
-/// Opens what is at `path`, if it is a regular file.
+/// Opens `path` for reading, if it is a regular file.
 pub fn look_at(path: &Path) -> Result<Found> {
     open(path, OFlags::RDONLY)
 }
@@ -75,28 +74,28 @@ fn open(path: &Path, access: OFlags) -> Result<Found> {
 }
 
 impl Regular {
-    /// How long it was when it was opened.
+    /// Length when it was opened.
     pub fn size(&self) -> u64 {
         self.metadata.len()
     }
 
-    /// When it was last written.
+    /// Time of the last modification.
     pub fn modified(&self) -> Timestamp {
         let (seconds, nanos) = (self.metadata.mtime(), self.metadata.mtime_nsec());
         Timestamp::from_millis(seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000))
     }
 
-    /// What to recognise it by.
+    /// Identity of this version of the file.
     pub fn stamp(&self) -> Stamp {
         Stamp::of(&self.metadata)
     }
 
-    /// Which file it is: its device and its inode.
+    /// Device and inode.
     pub fn identity(&self) -> (u64, u64) {
         (self.metadata.dev(), self.metadata.ino())
     }
 
-    /// Fills `room` with what stands at `at`; less where the file ends.
+    /// Fills `room` from offset `at`; returns less at the end of the file.
     pub fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         let mut read = 0;
         while read < room.len() {
@@ -110,14 +109,14 @@ impl Regular {
         Ok(read)
     }
 
-    /// All of it, as long as it was when it was opened.
+    /// Reads the file, up to its length when it was opened.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let mut content = room_for(self.size());
         (&self.file).take(self.size()).read_to_end(&mut content)?;
         Ok(content)
     }
 
-    /// Its first bytes, at most `most` of them.
+    /// Reads at most `most` bytes from the start.
     pub fn read_start(&self, most: usize) -> io::Result<Vec<u8>> {
         let mut start = vec![0; most.min(usize::try_from(self.size()).unwrap_or(most))];
         let read = self.file.read_at(&mut start, 0)?;
@@ -135,7 +134,7 @@ impl Regular {
         self.file.write_all_at(new, self.size() - new.len() as u64)
     }
 
-    /// Its last bytes, at most `most` of them.
+    /// Reads at most `most` bytes from the end.
     pub fn read_end(&self, most: usize) -> io::Result<Vec<u8>> {
         let most = most.min(usize::try_from(self.size()).unwrap_or(most));
         let mut end = vec![0; most];
@@ -145,12 +144,11 @@ impl Regular {
     }
 }
 
-/// Changes the last `len` bytes of a regular file in place, if `change` has
-/// others for them. For what is as true when half of it is written: a reader may
-/// see some of the old bytes and some of the new ones.
+/// Changes the last `len` bytes of a regular file in place, if `change` returns others for them.
+/// Not atomic: a reader may see some of the old bytes and some of the new ones.
 ///
-/// A file with more than one name is replaced instead, unless another is in its
-/// place by then: its other names are copies (`cp -al`) that stay as they are.
+/// A file with several names is replaced instead, unless another has taken its place by then: its
+/// other names are copies (`cp -al`) that stay as they are.
 pub fn change_end(
     path: &Path,
     len: usize,

@@ -1,15 +1,14 @@
-//! Where a path leads, be it that nothing is there yet: asked before something is written, and
-//! answered as the system will answer it then.
+//! Resolves the links of a path that may not exist yet, as the system will when it is written to.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// As many links as Linux follows.
+/// Limit on followed links, as in Linux.
 const LINKS_MOST: usize = 40;
 
-/// Where a path leads through all links on its way; none where these go in circles. `..` is what
-/// is above a link's target, and not above the link.
+/// Resolves all links of a path; `None` if they go in circles. `..` is the parent of a link's
+/// target, not of the link.
 pub fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
@@ -82,7 +81,7 @@ mod tests {
         ] {
             assert_eq!(resolved(&at(given)), Some(at(leads)), "{given}");
         }
-        // What is written there is where it was said to be.
+        // Writing to the path goes where it was resolved to.
         crate::base::fsx::deliver(&at("far"), b"x").unwrap();
         assert!(at("a/new").is_file());
     }

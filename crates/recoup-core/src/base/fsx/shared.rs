@@ -1,11 +1,9 @@
-//! Files of a directory that several programs replace and remove. Whoever
-//! removes one means a certain file, and never another that was put in its
-//! place meanwhile.
+//! Files in a directory that several programs replace and remove. A removal is meant for a certain
+//! file, never for another that has taken its place.
 //!
-//! Those of ours agree with a lock on the directory itself, which leaves nothing
-//! behind in it: whoever replaces a file holds it with others, whoever removes
-//! one holds it alone. Programs that know nothing of it are still safe: a file
-//! is moved aside, looked at again, and put back if it is not the one.
+//! Our processes coordinate with a lock on the directory itself, which leaves no lock file behind:
+//! replacing takes it shared, removing takes it exclusively. Programs that do not know the lock are
+//! safe too: a file is moved aside, checked again, and put back if it is not the one.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -19,29 +17,27 @@ use super::regular::Stamp;
 use super::{parent, prepared, with_suffix};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Between two tries to get the lock.
+/// Pause between two attempts to get the lock.
 const STEP: Duration = Duration::from_micros(200);
-/// How often it is tried. Then it goes without: it spares others a moment in
-/// which a file is not there, and nothing else depends on it.
+/// Attempts before going on without the lock, which only spares others a moment in which the file
+/// is missing.
 const TRIES: usize = 500;
-/// What a temporary name has after that of the file it is for. So particular,
-/// because such files are removed when they are old, and `x.json.tmpbackup` is
-/// somebody's.
+/// Infix of temporary names, after the target's name. Distinctive, because old files with it are
+/// removed, and `x.json.tmpbackup` is somebody's.
 const MARK: &str = ".tmp-recoup-";
-/// How many random characters follow it.
+/// Number of random characters after it.
 const RANDOM: usize = 8;
-/// How often one looks again at a file that others keep changing.
+/// Attempts to change a file that others keep changing.
 const LOOKS: usize = 100;
 
-/// Puts `contents` at `path`, private, whole or not at all. Written to a file
-/// beside it whose name is that of `path` with `.tmp-recoup-` and eight
-/// characters; a power failure may leave it empty.
+/// Writes `contents` to `path`, private and atomic, through a temporary file whose name is that of
+/// `path` with `.tmp-recoup-` and eight characters. Not synced: a power failure may leave it empty.
 pub fn replace(path: &Path, contents: &[u8]) -> Result<()> {
     replace_if(path, contents, || Ok(()))
 }
 
-/// The same if `look`, which sees what is at `path`, has nothing against it. What
-/// has come there since it looked, it is asked about again.
+/// Like [`replace`], if `look`, which reads what is at `path`, returns no error. `look` is called
+/// again if the file has changed since.
 pub fn replace_if(
     path: &Path,
     contents: &[u8],
@@ -55,7 +51,7 @@ pub fn replace_if(
         let _turn = among_others(parent(path));
         if stamp_at(path).writing(doing)? == known {
             match file.persist(path).map_err(io::Error::from) {
-                // Somebody took it for abandoned before it was locked.
+                // Another process took it for abandoned before it was locked.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     file = temporary(path, contents).writing(doing)?;
                 }
@@ -66,7 +62,7 @@ pub fn replace_if(
     Err(too_restless(path))
 }
 
-/// The same if the file that is there has this stamp; `false` when it has not.
+/// Like [`replace`], if the existing file has this stamp; else returns `false`.
 pub(super) fn replace_same(path: &Path, contents: &[u8], stamp: Stamp) -> io::Result<bool> {
     let file = temporary(path, contents)?;
     let _turn = among_others(parent(path));
@@ -86,14 +82,13 @@ fn too_restless(path: &Path) -> Error {
     Error::new(ErrorKind::Locked, format!("others keep changing {}", path.display()))
 }
 
-/// Whether a file's name is one that [`replace`] makes for another's: then that
-/// other name.
+/// The target's name, if `name` is a temporary one that [`replace`] makes.
 pub fn temporary_for(name: &str) -> Option<&str> {
     let (target, random) = name.rsplit_once(MARK)?;
     is_random(random, RANDOM).then_some(target)
 }
 
-/// Whether a file's name is one that `write_whole` makes, whatever for.
+/// True if `name` is a hidden temporary name, as `write_unsynced` and others make it.
 pub fn is_hidden_temporary(name: &str) -> bool {
     name.strip_prefix(super::HIDDEN).is_some_and(|random| is_random(random, super::HIDDEN_RANDOM))
 }
@@ -102,8 +97,8 @@ fn is_random(text: &str, len: usize) -> bool {
     text.len() == len && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Removes what is at `path` if `look`, which sees it, says so. What has come
-/// there since it looked, it is asked about again.
+/// Removes the file at `path` if `look`, which reads it, returns true. `look` is called again if
+/// the file has changed since.
 pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<bool> {
     for _ in 0..LOOKS {
         let known = stamp_at(path).doing(|| format!("looking at {}", path.display()))?;
@@ -118,14 +113,13 @@ pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<
     Err(too_restless(path))
 }
 
-/// Removes the file that has this stamp; `false` when another one, or none, is
-/// in its place.
+/// Removes the file with this stamp; `false` if it is missing or another has taken its place.
 pub fn remove_same(path: &Path, stamp: Stamp) -> Result<bool> {
     let _turn = alone(parent(path), TRIES);
     take_away(path, stamp).writing(|| format!("removing {}", path.display()))
 }
 
-/// The same for those who do not wait: `false` also when others are busy.
+/// Like [`remove_same`], without waiting: `false` also if others are busy.
 pub fn try_remove_same(path: &Path, stamp: Stamp) -> Result<bool> {
     let Some(_turn) = alone(parent(path), 1) else { return Ok(false) };
     take_away(path, stamp).writing(|| format!("removing {}", path.display()))
@@ -147,7 +141,7 @@ fn take_away(path: &Path, stamp: Stamp) -> io::Result<bool> {
     Ok(is_the_one)
 }
 
-/// Never over what has come since, which is newer still.
+/// Moves the file back, but never over a newer one.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are moved and removed")]
 fn put_back(aside: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(aside, path) {
@@ -164,17 +158,17 @@ fn stamp_at(path: &Path) -> io::Result<Option<Stamp>> {
     }
 }
 
-/// Holds the directory with all who replace files in it.
+/// Locks the directory, shared with others that replace files in it.
 fn among_others(dir: &Path) -> Option<File> {
     held(dir, TRIES, File::try_lock_shared)
 }
 
-/// Holds the directory alone; none when others are busy for too long.
+/// Locks the directory exclusively; `None` if others are busy for too long.
 fn alone(dir: &Path, tries: usize) -> Option<File> {
     held(dir, tries, File::try_lock)
 }
 
-/// A file system without such locks has to do without.
+/// Best effort: the file is returned unlocked where the file system has no locks.
 fn held(
     dir: &Path,
     tries: usize,

@@ -1,4 +1,4 @@
-//! What those leave who were ended while they wrote: whole copies, under a hidden name.
+//! Temporary files with hidden names, left behind by processes that were killed while writing.
 
 use std::fs::{self, DirEntry, File};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use rustix::fs::{Mode, OFlags};
 use super::{is_hidden_temporary, remove};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 
-/// In milliseconds: nobody takes that long to write a file.
+/// In milliseconds: no write takes that long.
 const LEFT_BEHIND: u64 = 60_000;
 
-/// True if whoever wrote a temporary file is gone: its lock is held while it is written, and the
-/// kernel frees it with its owner. One that was begun this very moment may not be locked yet: its
-/// writer begins again.
+/// True if the writer of a temporary file is gone: it holds a lock while it writes, which the
+/// kernel frees when it dies. A file begun this very moment may not be locked yet: its writer
+/// starts again.
 pub fn is_abandoned(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {
@@ -23,8 +23,7 @@ pub fn is_abandoned(path: &Path) -> bool {
     file.metadata().is_ok_and(|it| it.is_file()) && file.try_lock().is_ok()
 }
 
-/// Removes from a directory what was left there so long ago that nobody is still writing it.
-/// What can't be removed is in nobody's way.
+/// Removes temporary files from a directory that are too old to be in use. Best effort.
 pub fn sweep_temporaries(dir: &Path) {
     let now = SystemClock.now();
     for path in temporaries_in(dir) {
@@ -37,7 +36,7 @@ pub fn sweep_temporaries(dir: &Path) {
     }
 }
 
-/// Files that a process of ours is writing, or was when it was ended.
+/// Temporary files of ours in a directory, whether in use or left behind.
 pub fn temporaries_in(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let is_one = |entry: &DirEntry| is_hidden_temporary(&entry.file_name().to_string_lossy());

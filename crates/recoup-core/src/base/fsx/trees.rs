@@ -9,8 +9,8 @@ use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Whether there is a directory at `path`, and not a link to one. Anything else in
-/// its place is an error: it is somebody's.
+/// True if there is a directory at `path`. A link to one, or anything else there, is an error: it
+/// is somebody's.
 pub fn is_real_dir(path: &Path) -> Result<bool> {
     let refused =
         |why: &str| Err(Error::new(ErrorKind::Invalid, format!("{} {why}", path.display())));
@@ -29,11 +29,11 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Renames a directory to a name that nobody has, in one step: `false`, with nothing
-/// changed, when somebody has it. Nothing is synced.
+/// Renames a directory to an unused name in one step; `false`, with nothing changed, if the name is
+/// taken. Not synced.
 pub fn rename_new(from: &Path, to: &Path) -> Result<bool> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems can't say it so; only an empty directory is replaced then.
+        // Not all file systems support this; a plain rename replaces only an empty directory.
         Err(Errno::INVAL | Errno::NOSYS) => plain_rename(from, to),
         Err(Errno::EXIST | Errno::NOTEMPTY) => Ok(false),
         done => done
@@ -60,7 +60,7 @@ fn plain_rename(from: &Path, to: &Path) -> Result<bool> {
     }
 }
 
-/// Removes a directory that nothing is in; `false` where something is, or it is not there.
+/// Removes an empty directory; `false` if it is missing or not empty.
 pub fn remove_empty_dir(path: &Path) -> Result<bool> {
     match rustix::fs::rmdir(path) {
         Ok(()) => Ok(true),

@@ -1,8 +1,8 @@
 //! Repositories as they lie on disk: `.git` directories and files, worktrees,
 //! submodules and bare repositories.
 //!
-//! All that is asked of a repository is its common directory, which its
-//! worktrees share. What is broken counts as not there, as `git` has it too.
+//! Only the common directory of a repository, which its worktrees share, is looked for. A broken
+//! repository counts as missing, as with `git`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,7 +21,7 @@ const MAX_CONFIG: u64 = 1 << 20;
 
 /// The nearest repository at or above `start`: its root and its common directory.
 ///
-/// A bare one comes second: inside a working tree it is a mere fixture.
+/// Bare repositories come second: inside a working tree they are mere fixtures.
 pub(super) fn find(start: &Path) -> Option<(&Path, PathBuf)> {
     let nearest = |common_in: fn(&Path) -> Option<PathBuf>| {
         start.ancestors().find_map(|dir| Some((dir, common_in(dir)?)))
@@ -60,8 +60,8 @@ pub(super) fn main_worktree(dir: &Path) -> Option<PathBuf> {
     Some(if common.ends_with(".git") { common.parent()?.to_owned() } else { common })
 }
 
-/// True if the repository at `common` has the worktree at `root`; both are canonical. A
-/// `.git` that is a file, or a link, can name any repository, but not make that name it.
+/// True if the repository at `common` has the worktree at `root`; both are canonical. A `.git` file
+/// or link can name any repository, but can't make that repository name it back.
 pub(super) fn vouches_for(root: &Path, common: &Path) -> bool {
     if common == root || common == root.join(".git") {
         return true;
@@ -83,13 +83,13 @@ pub(super) fn vouches_for(root: &Path, common: &Path) -> bool {
     named.and_then(|path| fs::canonicalize(path).ok()).is_some_and(|path| path == root)
 }
 
-/// The list of what git knows in the worktree at `dir`, if it were there.
+/// Path of the index of the worktree at `dir`, which may not exist.
 pub(super) fn index(dir: &Path) -> PathBuf {
     linked(dir).unwrap_or_else(|| dir.join(".git")).join("index")
 }
 
-/// One system call where there is no `.git`: how looking for `HEAD` fails tells
-/// a `.git` that is a file from one that is not there.
+/// Takes one system call where there is no `.git`: the error of looking for `HEAD` tells a `.git`
+/// file from a missing one.
 pub(super) fn of_worktree(dir: &Path) -> Option<PathBuf> {
     match is_head(&dir.join(".git/HEAD")) {
         Ok(true) => common_dir(dir.join(".git")),
@@ -126,8 +126,8 @@ fn has_head(git_dir: &Path) -> bool {
     is_head(&git_dir.join("HEAD")).unwrap_or(false)
 }
 
-/// Whether `path` is a HEAD. Not followed: old repositories have a symbolic link
-/// here, to a branch that may have no commit yet.
+/// True if `path` is a HEAD. Links are not followed: old repositories have a symbolic link here, to
+/// a branch that may have no commit yet.
 fn is_head(path: &Path) -> io::Result<bool> {
     fs::symlink_metadata(path).map(|found| !found.is_dir())
 }
@@ -137,7 +137,7 @@ fn path_on_line(line: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(&line[..end]))
 }
 
-/// What is no small regular file counts as not there, like anything else that is broken.
+/// Anything but a small regular file counts as missing, like everything that is broken.
 fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
     fsx::read_regular(path, limit).ok().flatten()
 }

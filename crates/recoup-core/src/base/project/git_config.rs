@@ -41,7 +41,7 @@ fn remote_of_url(name: &[u8]) -> Option<&[u8]> {
     name.strip_prefix(b"remote.")?.strip_suffix(b".url")
 }
 
-/// Git would stop here with a message.
+/// Syntax error, at which git would stop.
 struct Broken;
 
 /// A variable's full name and its value; a name without `=` has none.

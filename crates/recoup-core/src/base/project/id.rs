@@ -10,7 +10,7 @@ use super::Origin;
 use crate::base::digest::{Digest, hex};
 use crate::error::{Error, Result};
 
-/// Half a SHA-256: nobody meets a collision by accident, and it stays short.
+/// Half a SHA-256: short, and without accidental collisions.
 const BYTES: usize = 16;
 
 /// 32 lower-case hexadecimal digits that stand for a project.
@@ -29,7 +29,7 @@ impl ProjectId {
         Err(Error::usage("invalid project id: expected 32 digits of 0-9 a-f"))
     }
 
-    /// The kind is part of it, so that a folder never passes for a remote.
+    /// Hashes the kind too, so that a folder never passes for a remote.
     pub(super) fn of(origin: &Origin) -> Self {
         let (kind, name) = match origin {
             Origin::Remote(remote) => ("remote", remote.as_bytes()),

@@ -28,13 +28,13 @@ use crate::error::{Error, IoContext as _, Result};
 /// Files that mark a project's root where there is no git.
 const MARKERS: [&str; 2] = ["recoup.toml", ".loa.config.yaml"];
 
-/// A directory, and what makes it the same project elsewhere.
+/// A directory and the project that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
-    /// As its repository has it.
+    /// The origin that its repository claims.
     origin: Origin,
-    /// As its place on this machine has it, which nothing in it can change.
+    /// Origin by its place on this machine, which nothing inside of it can change.
     own: Origin,
     id: ProjectId,
     standing: ProjectStanding,
@@ -58,8 +58,8 @@ impl Project {
         Ok(Self::new(root, folder.clone(), folder))
     }
 
-    /// The project that a directory belonged to which is gone: its id is remembered, and
-    /// `root` is where its work goes on.
+    /// The project of a directory that is gone: its id is remembered, and `root` is where its work
+    /// goes on.
     pub fn remembered(id: ProjectId, root: PathBuf) -> Self {
         let folder = Origin::Folder(root.clone());
         Self { id, ..Self::new(root, folder.clone(), folder) }
@@ -91,24 +91,24 @@ impl Project {
         self.own_repository().and_then(|_| git::of_worktree(&self.root))
     }
 
-    /// Git's own list of what is one person's and not for others: all worktrees share it.
+    /// Path of git's `info/exclude`, a personal ignore list that all worktrees share.
     pub fn git_exclude(&self) -> Option<PathBuf> {
         Some(self.git_dir()?.canonicalize().ok()?.join("info/exclude"))
     }
 
-    /// Where git keeps the list of the files that it knows in this worktree.
+    /// Path of git's index of this worktree.
     pub fn git_index(&self) -> PathBuf {
         git::index(&self.root)
     }
 
-    /// The root of the main worktree, whichever of them this is; of a bare repository that
-    /// itself. The root where there is no other.
+    /// Root of the main worktree, or the bare repository itself, whichever worktree this is; the
+    /// project's root where there is no other.
     pub fn main_root(&self) -> PathBuf {
         let main = self.own_repository().and_then(|_| git::main_worktree(&self.root));
         main.unwrap_or_else(|| self.root.clone())
     }
 
-    /// The same for all worktrees, and for all clones that belong to the project.
+    /// Id that all worktrees share, and all clones that belong to the project.
     pub fn id(&self) -> &ProjectId {
         &self.id
     }
@@ -118,7 +118,7 @@ impl Project {
         ProjectId::of(&self.origin)
     }
 
-    /// How it stands to the project that it claims.
+    /// Relation of this checkout to the project that it claims.
     pub fn standing(&self) -> ProjectStanding {
         self.standing
     }
@@ -150,8 +150,8 @@ impl Project {
         Some(Self::in_repository(root, repository))
     }
 
-    /// The ids that the same place had before: without its remote, or while it stayed apart,
-    /// and before it was a repository.
+    /// Ids that this place had before: without its remote, while it was kept apart, and before it
+    /// was a repository.
     pub fn former_ids(&self) -> Vec<ProjectId> {
         let before = [self.own_id(), ProjectId::of(&Origin::Folder(self.root.clone()))];
         let mut ids: Vec<_> = before.into_iter().filter(|id| *id != self.id).collect();
@@ -159,7 +159,7 @@ impl Project {
         ids
     }
 
-    /// What the id was made from.
+    /// The claimed origin, from which [`Self::claimed_id`] is made.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -170,7 +170,7 @@ fn canonical(start: &Path) -> Result<PathBuf> {
     if !start.is_absolute() {
         return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
     }
-    // With the dot, what is not a directory fails here.
+    // The dot makes anything but a directory fail here.
     fs::canonicalize(start.join("."))
         .doing(|| format!("looking for the project of {}", start.display()))
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::base::fsx::{self, Found, Regular};
 
-/// Nobody has more packs, unless git never gets to collect them.
+/// Limit on packs: more exist only if git never gets to collect them.
 const MOST_PACKS: usize = 256;
 
 /// `\377tOc`, and version 2.

@@ -1,5 +1,5 @@
-//! What makes two directories the same project: the remote they come from, else
-//! the repository they share, else the folder itself.
+//! Identity of a project: the remote that directories come from, else the repository they share,
+//! else the folder itself.
 //!
 //! A remote on this machine is only a step on the way: the clone takes the
 //! origin of what it was cloned from.
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use super::git;
 use super::remote::Remote;
 
-/// How many clones of clones are followed. Nobody has as many; an attacker may.
+/// Limit on followed clones of clones; only an attacker has as many.
 const MAX_STEPS: usize = 16;
 
-/// What a project's id is made from. Never holds a password or a token.
+/// Source of a project's id. Never holds a password or a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A remote repository, normalised: `github.com/owner/repo`.
@@ -52,7 +52,7 @@ impl Origin {
     }
 }
 
-/// As people know it: the name of the remote, or the path.
+/// Shows the name of the remote, or the path.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,7 +71,7 @@ fn first_of_loop(members: &[PathBuf]) -> PathBuf {
     members.iter().min().cloned().unwrap_or_default()
 }
 
-/// Where a relative remote starts: the main worktree, else the bare repository.
+/// Base directory of a relative remote: the main worktree, else the bare repository.
 fn base(common: &Path) -> &Path {
     match common.parent() {
         Some(worktree) if common.ends_with(".git") => worktree,

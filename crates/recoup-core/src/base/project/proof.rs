@@ -24,7 +24,7 @@ const LONGEST_LINE: usize = 4 << 10;
 /// A longer list of refs is not looked through.
 const LARGEST_REFS: u64 = 4 << 20;
 
-/// As much of an index as is read.
+/// Bytes of an index that are read.
 const INDEX_START: usize = 32 << 10;
 
 /// The most entries that are compared: some files may have changed since git last looked.

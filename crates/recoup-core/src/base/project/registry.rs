@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Room for hundreds of checkouts.
 const MAX_LEN: u64 = 256 << 10;
 
-/// Beyond so many checkouts, those that are gone are dropped from a record; and beyond so many that
+/// Beyond so many checkouts, those that are gone are dropped from a record; beyond so many that
 /// stay apart, the user is told again.
 const MOST_CHECKOUTS: usize = 100;
 
@@ -28,13 +28,13 @@ const MOST_COMMITS: usize = 8;
 /// How a checkout stands to the project that it claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectStanding {
-    /// It claims nothing: its id is made from its own place.
+    /// Claims nothing: its id is made from its own place.
     Own,
-    /// It is noted as one of the project's.
+    /// Recorded as one of the project's.
     Member,
-    /// Nobody else has claimed the project; not noted yet.
+    /// First to claim the project; not recorded yet.
     First,
-    /// It is proven to be a clone, or was moved; not noted yet.
+    /// Proven to be a clone, or moved; not recorded yet.
     Proven,
     /// The project is known by others, and this one is not proven to be a clone.
     Apart {
@@ -43,7 +43,7 @@ pub enum ProjectStanding {
     },
 }
 
-/// The directory with the notes.
+/// Registry of projects: a directory with one record for each.
 #[derive(Debug, Clone)]
 pub struct ProjectRegistry {
     dir: PathBuf,
@@ -88,7 +88,7 @@ pub struct ConfirmedCheckout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum MembershipBasis {
-    /// It came first, and may be anything.
+    /// First to claim the project, so it may be anything.
     First,
     /// Git made it here, or it was noted before proofs were asked for.
     Proven,
@@ -103,7 +103,7 @@ impl ProjectRegistry {
     }
 
     /// The project that the absolute directory `start` belongs to, with the id that counts.
-    /// `is_remembered` tells whether something is kept under an id that nobody has noted.
+    /// `is_remembered` returns true if data exists under an id that has no record.
     pub fn find(
         &self,
         start: &Path,
@@ -112,7 +112,8 @@ impl ProjectRegistry {
         Project::find(start).map(|found| self.settle(found, is_remembered))
     }
 
-    /// The same for a project that was found already. Only reads; [`Self::record`] writes.
+    /// Like [`Self::find`], for a project that was found already. Only reads; [`Self::record`]
+    /// writes.
     pub fn settle(
         &self,
         mut project: Project,
@@ -134,8 +135,8 @@ impl ProjectRegistry {
         project
     }
 
-    /// Notes a checkout with its project, where that is news. What can't be noted is looked
-    /// at again the next time.
+    /// Records a checkout with its project, if that is news. After a failure it is examined again
+    /// the next time.
     pub fn record(&self, project: &Project) -> Result<()> {
         let basis = match project.standing {
             ProjectStanding::Apart { .. } => return Ok(()),
@@ -167,7 +168,7 @@ impl ProjectRegistry {
                 if checkout.basis != MembershipBasis::Confirmed {
                     continue;
                 }
-                // One that is gone can't be asked any more what it claims.
+                // A checkout that is gone can't tell its claim any more.
                 let claims = Project::find(Path::new(&checkout.root))
                     .map_or_else(|_| note.root.clone(), |project| project.origin.to_string());
                 found.push(ConfirmedCheckout { root: checkout.root, claims });
@@ -197,8 +198,7 @@ impl ProjectRegistry {
         self.write(&project.claimed_id(), &record)
     }
 
-    /// What the user should know about a checkout that stays apart, in one line; none where
-    /// it does not.
+    /// One-line message for the user about a checkout that stays apart; `None` if it does not.
     pub fn advice(&self, project: &Project) -> Option<String> {
         let ProjectStanding::Apart { .. } = project.standing else { return None };
         let known = self.read(&project.claimed_id()).filter(|note| !note.root.is_empty());
@@ -279,7 +279,7 @@ impl ProjectRecord {
         if let Origin::GitDir(source) = &project.origin {
             commits.extend(proof::commits_of(source));
         } else if self.checkouts.values().all(|it| it.basis == MembershipBasis::First) {
-            // Whoever came first may be a forgery: a true clone does not join it unasked.
+            // The first claimant may be a forgery: a true clone does not join it unasked.
             return apart;
         }
         if proof::is_clone(&project.root, common, &commits) {

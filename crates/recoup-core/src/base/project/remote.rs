@@ -1,8 +1,7 @@
 //! One name for all the ways to write a remote's address.
 //!
-//! What people add to reach a repository (protocol, user, password, port) goes;
-//! what tells repositories apart stays. An address that can't be cut up with
-//! certainty has no name: a wrong cut could keep a password.
+//! Protocol, user, password and port go; what tells repositories apart stays. An address that can't
+//! be split with certainty has no name: a wrong split could keep a password.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,13 +14,13 @@ const PROTOCOLS: [(&str, u16); 6] =
 /// Hosts that serve `Owner/Repo` and `owner/repo` alike.
 const CASELESS_HOSTS: [&str; 3] = ["github.com", "gitlab.com", "bitbucket.org"];
 
-/// What an address turns out to be. No `Debug`: a path may be a mistyped secret.
+/// Parsed address of a remote. No `Debug`: a path may be a mistyped secret.
 pub(super) enum Remote {
     /// The normalised name.
     Network(String),
     /// A place on this machine, not looked at yet.
     Local(PathBuf),
-    /// Only a remote helper, or nobody, knows what it means.
+    /// Understood by a remote helper only, if at all.
     Opaque,
 }
 
@@ -76,7 +75,7 @@ fn normalised(address: &str) -> Option<String> {
     Some(name)
 }
 
-/// An address cut up, nothing dropped yet.
+/// An address split into parts, with nothing dropped yet.
 struct Parts<'a> {
     scheme: String,
     authority: &'a str,
@@ -95,7 +94,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A query may name the repository or hold a token, and nobody can say which.
+    /// `None` for a query, which may name the repository or hold a token.
     fn of_url(scheme: String, rest: &'a str) -> Option<Self> {
         let plain_path = matches!(scheme.as_str(), "ssh" | "git+ssh" | "ssh+git" | "git");
         if !plain_path && rest.contains(['?', '#']) {
@@ -154,7 +153,7 @@ fn segments(path: &str) -> Vec<&str> {
     segments
 }
 
-/// What is no proper escape stands for itself, as with git.
+/// Decodes percent escapes; invalid ones stand for themselves, as with git.
 fn percent_decoded(text: &[u8]) -> Vec<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut decoded = Vec::with_capacity(text.len());

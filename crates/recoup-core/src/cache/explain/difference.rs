@@ -1,4 +1,4 @@
-//! How two questions differ, part by part, from what is kept of them.
+//! Differences between two requests, part by part, from the stored previews.
 
 use std::collections::BTreeMap;
 
@@ -6,110 +6,110 @@ use crate::base::digest::Digest;
 use crate::key::{Kind, NOT_SET, Nature, Part, Rule, SET, rules_in};
 use crate::secrets::REDACTED;
 
-/// A part that is not the same in two questions.
+/// A part that differs between two requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Its name.
+    /// Name of the part.
     pub part: String,
-    /// How it differs.
+    /// The difference.
     pub how: How,
 }
 
 /// How a part differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// It is other text.
+    /// Different text.
     Text(Wording),
-    /// These items are new, and these are gone.
+    /// Items of a list were added or removed.
     Items {
-        /// What only the question has.
+        /// Items that only the request has.
         added: Vec<String>,
-        /// What only the entry has.
+        /// Items that only the entry has.
         gone: Vec<String>,
     },
-    /// The agent is told other rules: these are new, and these are gone.
+    /// The agent gets other rules.
     Rules(RuleChanges),
-    /// A variable that is set now, and was not; or the other way round.
+    /// A variable was set or unset.
     Switched {
-        /// Whether it is set now.
+        /// True if the variable is set now.
         on: bool,
     },
     /// The path leads to another file.
     Replaced {
-        /// Where it is.
+        /// The path.
         path: String,
     },
-    /// The question has it, and the entry does not.
+    /// Only the request has the part.
     Added {
-        /// What it is, where that may be shown.
+        /// The value, if it may be shown.
         now: Option<String>,
     },
-    /// The entry has it, and the question does not.
+    /// Only the entry has the part.
     Gone {
-        /// What it was, where that may be shown.
+        /// The value, if it may be shown.
         was: Option<String>,
     },
-    /// It is not the same; more is not kept.
+    /// Different, but no preview is stored.
     Hidden,
-    /// Everything that is kept is the same, so it is the value of one of these, which
-    /// is not.
+    /// All stored parts are equal, so the value of one of these variables differs, which is not
+    /// stored.
     Value {
         /// The names of the variables.
         of: Vec<String>,
     },
 }
 
-/// Which rules are other ones.
+/// Differences between two sets of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleChanges {
-    /// What only the question has.
+    /// Rules that only the request has.
     pub added: Vec<Rule>,
-    /// What only the entry has.
+    /// Rules that only the entry has.
     pub gone: Vec<Rule>,
-    /// What both have, in other words.
+    /// Rules that both have, in different words.
     pub reworded: Vec<Rule>,
-    /// Whether there are more than are known one by one, so that others may differ too.
+    /// True if not all rules are recorded one by one, so that others may differ too.
     pub more: bool,
-    /// Where only one of the two is told any rules: which one.
+    /// The side that has rules, if the other has none.
     pub only: Option<Side>,
 }
 
-/// One of two that differ.
+/// One side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// What was asked for.
+    /// The request.
     Question,
-    /// What is kept.
+    /// The stored entry.
     Entry,
 }
 
 /// How one text differs from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wording {
-    /// In one word, or a few that belong together.
+    /// One word differs, or a few consecutive ones.
     Words {
-        /// Where they are.
+        /// Position of the words.
         place: WordPlace,
-        /// What stands there now; empty if nothing does.
+        /// The words of the request; may be empty.
         now: String,
-        /// What stood there.
+        /// The words of the entry.
         was: String,
     },
-    /// All over.
+    /// Most of the text differs.
     Other {
-        /// What it is now, as far as that is kept.
+        /// The text of the request, as far as it is stored.
         now: String,
-        /// What it was.
+        /// The text of the entry.
         was: String,
     },
-    /// Only behind what is kept of it.
+    /// Equal as far as the text is stored.
     Beyond {
-        /// How many characters are the same.
+        /// Number of equal characters.
         chars: usize,
     },
 }
 
-/// Where in a text something is.
+/// Position in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordPlace {
     /// At its beginning.
@@ -120,7 +120,7 @@ pub enum WordPlace {
     Nth(usize),
 }
 
-/// The parts of `asked` that are not those of `stored`.
+/// The parts that differ between `stored` and `asked`.
 pub(super) fn between(kind: Kind, stored: &[Part], asked: &[Part]) -> Vec<Difference> {
     let by_name = |parts: &[Part]| -> BTreeMap<String, Part> {
         parts.iter().map(|part| (part.name.clone(), part.clone())).collect()
@@ -154,7 +154,7 @@ pub(super) fn between(kind: Kind, stored: &[Part], asked: &[Part]) -> Vec<Differ
     differences
 }
 
-/// The same where nothing that is kept differs, although the keys do.
+/// The difference if all stored parts are equal although the keys differ.
 pub(super) fn unseen(kind: Kind, asked: &[Part]) -> Option<Difference> {
     let is_switch = |part: &&Part| kind.nature(&part.name) == Nature::Switch;
     let of: Vec<String> = asked.iter().filter(is_switch).map(|part| part.name.clone()).collect();
@@ -187,19 +187,19 @@ fn compare(nature: Nature, was: &Part, now: &Part) -> How {
         Nature::List(separator) if was.is_whole() && now.is_whole() => {
             items(separator, before, after)
         }
-        // What was taken out may be what differs.
+        // The redacted text may be what differs.
         _ if before == after && before.contains(REDACTED) => How::Hidden,
         Nature::File | Nature::List(_) | Nature::Text => How::Text(wording(before, after)),
     }
 }
 
-/// Rules are told apart by their hashes, so that the same words are the same rule
-/// whoever recorded them; the same id with another hash has other words.
+/// Rules are matched by hash, so that equal words are the same rule wherever they were recorded.
+/// The same id with another hash is a reworded rule.
 fn rules(before: &str, after: &str, only: Option<Side>) -> How {
     let ((before, all_before), (after, all_after)) = (rules_in(before), rules_in(after));
     let missing = |these: &[Rule], those: &[Rule], those_are_all: bool| -> Vec<Rule> {
         let is_there = |rule: &&Rule| those.iter().any(|other| other.hash == rule.hash);
-        // One that may only not be known is not known to be missing.
+        // If not all rules of a side are recorded, none can be known to be missing from it.
         these.iter().filter(|rule| those_are_all && !is_there(rule)).cloned().collect()
     };
     let (added, mut gone) =
@@ -219,7 +219,7 @@ fn items(separator: char, before: &str, after: &str) -> How {
     How::Items { added: only(&after, &before), gone: only(&before, &after) }
 }
 
-/// What two texts have in common at both ends is left out.
+/// Compares two texts without their common beginning and end.
 pub(super) fn wording(before: &str, after: &str) -> Wording {
     if before == after {
         return Wording::Beyond { chars: after.chars().count().saturating_sub(1) };
@@ -232,7 +232,7 @@ pub(super) fn wording(before: &str, after: &str) -> Wording {
     let ends = was.iter().rev().zip(now.iter().rev()).take(most);
     let behind = ends.take_while(|(was, now)| was == now).count();
     let (old, new) = (&was[common..was.len() - behind], &now[common..now.len() - behind]);
-    // Where most of it is other words, the words in common are chance.
+    // If most words differ, the common ones are chance.
     if common + behind < old.len().max(new.len()) {
         return Wording::Other { now: after.to_owned(), was: before.to_owned() };
     }

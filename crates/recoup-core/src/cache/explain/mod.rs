@@ -1,5 +1,5 @@
-//! Why a look-up is a hit or a miss: what is wrong with the entry that is there;
-//! where there is none, what became of it, and how the nearest one differs.
+//! Explanation of a hit or miss: everything that is wrong with the entry; if there is none, its
+//! history and how the nearest entry differs.
 
 mod difference;
 mod nearest;
@@ -22,77 +22,77 @@ use crate::key::{Id, Kind};
 /// Why a look-up ends as it does.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What was asked for.
+    /// The requested entry.
     pub id: Id,
-    /// Of which kind.
+    /// Kind of the entry.
     pub kind: Kind,
     /// How the look-up would end now.
     pub verdict: Verdict,
-    /// What stands in the way of a hit; all of it, not only what is found first.
+    /// All reasons against a hit, not only the first.
     pub causes: Vec<Cause>,
-    /// What happened to this entry before, the latest first.
+    /// Earlier events of this entry, latest first.
     pub past: Vec<Event>,
-    /// Where there is no such entry: the one that is most like it.
+    /// The most similar entry, if the requested one does not exist.
     pub nearest: Option<Nearest>,
 }
 
 /// How a look-up would end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It would be served.
+    /// Served.
     Hit {
-        /// How old it is, in milliseconds.
+        /// Age of the entry, in milliseconds.
         age: u64,
-        /// How long it stays fresh, in milliseconds; none is for ever.
+        /// How long it stays fresh, in milliseconds; `None` for ever.
         left: Option<u64>,
     },
-    /// It would be served, and refreshed.
+    /// Served and refreshed.
     Stale {
         /// How long ago it stopped being fresh, in milliseconds.
         since: u64,
     },
-    /// It would not.
+    /// Not served.
     Miss,
 }
 
-/// What stands in the way of a hit.
+/// A reason against a hit.
 #[derive(Debug)]
 pub enum Cause {
     /// The cache is switched off.
     Disabled,
-    /// The caller did not want to look.
+    /// The caller asked for a fresh result.
     Asked,
     /// There is no such entry.
     Absent,
-    /// The entry of that key answers another question.
+    /// The entry under this key answers another question.
     AnotherQuestion(Vec<Difference>),
-    /// A source is not as it was.
+    /// A source has changed.
     Source {
-        /// Which one, and what happened.
+        /// The source and its change.
         change: Change,
-        /// When the file last changed, where it is there.
+        /// When the file last changed, if it exists.
         at: Option<Timestamp>,
     },
-    /// It is a failure, and the caller wants none that old, or none at all.
+    /// The entry is a failure that is older than the caller accepts, or the caller accepts none.
     Failure,
-    /// Both streams were recorded as one, and the caller needs them apart.
+    /// The entry has stdout and stderr in one stream, and the caller needs them apart.
     StreamsMerged,
-    /// It was made in the future.
+    /// The entry was made in the future.
     FromTheFuture,
-    /// What the work will read can't be watched, so that nothing would be kept.
+    /// The sources of the work cannot be watched, so that its result would not be stored.
     Unwatchable(Error),
-    /// Its time is up.
+    /// The TTL has passed.
     Expired {
-        /// For how long, in milliseconds.
+        /// How long ago, in milliseconds.
         since: u64,
-        /// How long it was good for: its own or the reader's, whichever is shorter.
+        /// The smaller of the entry's and the request's TTL, in milliseconds.
         ttl: u64,
     },
-    /// It was begun longer ago than the reader accepts.
+    /// The work began longer ago than the caller accepts.
     TooOld {
-        /// How long ago, in milliseconds.
+        /// Time since the work began, in milliseconds.
         age: u64,
-        /// How long ago it may have been.
+        /// The accepted time, in milliseconds.
         limit: u64,
     },
     /// The stored bytes are damaged.
@@ -102,9 +102,9 @@ pub enum Cause {
 }
 
 impl Cache {
-    /// Why this look-up ends as it does. Counts as none: it leaves no trace.
+    /// Explains how this look-up would end. Leaves no trace in the ledger.
     pub fn explain(&self, request: &Request<'_>) -> Explanation {
-        // What is shown of the question is without secrets, as what is kept of it.
+        // The request is shown redacted, as it would be stored.
         let withheld = request.withheld.cloned().unwrap_or_default();
         let parts = admit::without_secrets(request.kind, request.parts.to_vec(), &withheld);
         let request = &Request { parts: &parts, ..request.clone() };
@@ -163,7 +163,7 @@ impl Cache {
         Verdict::Hit { age, left: ttl.map(|ttl| ttl.saturating_sub(age)) }
     }
 
-    /// Everything that is wrong, in the order in which a look-up checks it.
+    /// All reasons against a hit, in the order in which a look-up checks them.
     fn causes(&self, header: &Header, request: &Request<'_>) -> Vec<Cause> {
         if is_another(&header.parts, request.parts) {
             let differences = difference::between(request.kind, &header.parts, request.parts);
@@ -197,13 +197,13 @@ impl Cache {
         causes
     }
 
-    /// What can't be read is only not told.
+    /// Best effort: an unreadable history is empty.
     fn past(&self, id: &Id) -> Vec<Event> {
         self.history(id).unwrap_or_default()
     }
 }
 
-/// When a file last changed in any way.
+/// When the content or the metadata of a file last changed.
 fn changed_at(change: &Change, view: &View) -> Option<Timestamp> {
     let found = fs::metadata(view.root.join(&change.path)).ok()?;
     let millis =

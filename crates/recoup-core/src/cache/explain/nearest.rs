@@ -1,4 +1,4 @@
-//! The entry that is most like one that is not there.
+//! The entry most similar to one that does not exist.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,23 +11,23 @@ use crate::entry::Head;
 use crate::key::{Id, Part};
 use crate::store::Probe;
 
-/// How many are looked at more closely.
+/// How many candidates are compared.
 const CANDIDATES: usize = 64;
 
-/// The entry that is most like the one that was asked for.
+/// The entry most similar to the requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
-    /// Which one.
+    /// Identity of the entry.
     pub id: Id,
-    /// When it was made.
+    /// Creation time.
     pub created: Timestamp,
-    /// How it differs.
+    /// Differences from the request.
     pub differences: Vec<Difference>,
 }
 
 impl Cache {
-    /// None where the question's parts are not known, or nothing is like it. A store
-    /// that can't answer has none either: what is wrong with it was told before.
+    /// The nearest entry; `None` if the request has no parts or no entry is similar. A store error
+    /// counts as none, because it has been reported before.
     pub(super) fn nearest(&self, request: &Request<'_>) -> Option<Nearest> {
         let Request { kind, id, parts, .. } = *request;
         if parts.is_empty() {
@@ -48,12 +48,12 @@ impl Cache {
     }
 }
 
-/// At least half of what is known is the same: less is chance.
+/// True if at least half of the parts are equal: less is chance.
 fn is_like(asked: &[Part], stored: &[Part]) -> bool {
     2 * equal(asked, stored) >= asked.len().max(stored.len())
 }
 
-/// More equal parts first, then more equal words in the others, then the younger.
+/// Sort key: more equal parts first, then more common words in the others, then the younger entry.
 fn likeness(asked: &[Part], head: &Head) -> (usize, Reverse<usize>, usize, Timestamp) {
     let stored = &head.header.parts;
     let unequal = stored.len().saturating_sub(equal(asked, stored));
@@ -65,7 +65,8 @@ fn equal(asked: &[Part], stored: &[Part]) -> usize {
     asked.iter().filter(|part| stored.iter().any(|other| same(part, other))).count()
 }
 
-/// In thousandths of all words, so that a long text does not win by its length.
+/// Sum over the parts of the share of common words, in thousandths, so that long texts do not win
+/// by length.
 fn shared_words(asked: &[Part], stored: &[Part]) -> usize {
     let pairs = asked.iter().filter_map(|part| {
         let other = stored.iter().find(|other| other.name == part.name)?;

@@ -1,4 +1,4 @@
-//! One source file: its state, and whether it still has it.
+//! One source file: capture of its state, and detection of changes.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,16 +13,16 @@ use crate::cache::Cache;
 use crate::entry::{Source, Stat};
 use crate::error::{Error, IoContext, Result};
 
-/// A change within this time after another may leave the same times behind:
-/// file systems stamp by the kernel's tick, of 10 ms at most.
+/// Two changes within this time may leave the same timestamps: file systems stamp by the kernel's
+/// tick, 10 ms at most.
 const TICK_MILLIS: i64 = 100;
-/// The same where a file system keeps only whole, or every other, seconds.
+/// Like [`TICK_MILLIS`], for file systems that store whole or even seconds only.
 const COARSE_TICK_MILLIS: i64 = 2_000;
 
-/// The bit of a mode by which git, too, tells programs from other files.
+/// The mode bit by which git, too, recognizes executables.
 const OWNER_EXECUTES: u32 = 0o100;
 
-/// Looks at a file, and says how the caller wrote its path where that differs.
+/// Captures the state of a file. `given` is the path as the caller wrote it.
 pub(super) fn take(
     view: &View,
     path: &Path,
@@ -31,7 +31,7 @@ pub(super) fn take(
 ) -> Result<Source> {
     let shown = given.map_or_else(|| path.display().to_string(), str::to_owned);
     let looking = || format!("looking at the source {shown:?}");
-    // The times first: a change in between then shows as one.
+    // The times first, so that a change during the read is noticed later.
     let Some(FileState { stat, executable, .. }) = look(path).doing(looking)? else {
         return Err(Error::usage(format!("the source {shown:?} does not exist")));
     };
@@ -65,8 +65,8 @@ pub(super) fn changed(
             match (same_place, same_times) {
                 (true, true) if !source.stat.racy => Ok(true),
                 (true, false) if freshness == Freshness::Mtime => Ok(false),
-                // Times prove that a file is the same only where they were taken, and only if
-                // they were not too young then.
+                // Equal times prove an unchanged file only on the same machine and root, and only
+                // if they were not too young when captured.
                 _ => has_same_contents(
                     source,
                     &path,
@@ -78,11 +78,11 @@ pub(super) fn changed(
         Ok(None) => return change(Changed::Missing),
         Err(error) => Err(error),
     };
-    // What can't be read can't be vouched for.
+    // An unreadable file counts as changed.
     if verdict.unwrap_or(false) { None } else { change(Changed::Modified) }
 }
 
-/// Reads a file, unless that was done before when it was in the same state.
+/// Compares the contents, unless the file was verified before in the same state.
 fn has_same_contents(source: &Source, path: &Path, stat: &Stat, cache: &Cache) -> io::Result<bool> {
     let ledger = cache.inner.ledger.as_ref();
     let Some(ledger) = ledger.filter(|ledger| !ledger.is_cheaper_to_read(source.size)) else {
@@ -114,7 +114,7 @@ struct FileState {
     stat: Stat,
 }
 
-/// `None` when nothing is there; an error when it is no regular file.
+/// `None` if the file does not exist; an error if it is not a regular file.
 fn look(path: &Path) -> io::Result<Option<FileState>> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
@@ -150,14 +150,14 @@ fn contents(path: &Path) -> io::Result<(u64, Digest)> {
     }
 }
 
-/// Whether a change after `now` could leave times as young as these.
+/// True if a change after `now` could leave timestamps as young as these.
 pub(super) fn is_racy(stat: &Stat, now: Timestamp) -> bool {
     let coarse = stat.mtime % 1_000_000_000 == 0 && stat.ctime % 1_000_000_000 == 0;
     let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
     now.as_millis() - youngest_millis(stat) < tick
 }
 
-/// When the file last changed in any way.
+/// Time of the last change of content or metadata.
 fn youngest_millis(stat: &Stat) -> i64 {
     stat.mtime.max(stat.ctime) / 1_000_000
 }

@@ -1,9 +1,8 @@
-//! The files that a result depends on: taken before the work, compared when it
-//! is stored and each time it is looked up.
+//! The source files of a result: captured before the work, compared when the result is stored and
+//! on each look-up.
 //!
-//! A source is a file, a directory (all files below it) or a glob. On the way
-//! down, what git ignores is passed over; what is named outright counts always.
-//! A new file that matches is a change like any other.
+//! A source is a file, a directory (all files below it) or a glob. Files that git ignores are
+//! skipped unless they are named explicitly. A new file that matches is a change like any other.
 
 mod file;
 mod older;
@@ -27,28 +26,28 @@ use crate::error::{Error, ErrorKind, Result};
 pub use since::Since;
 use since::{Before, Print};
 
-/// What counts as a change of a source file.
+/// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Freshness {
-    /// A change of its contents, which are read only where size, mtime, ctime or inode
-    /// differ. During the work, any change of those.
+    /// By content, which is read only if size, mtime, ctime or inode differ. During the work, any
+    /// change of those counts.
     #[default]
     Auto,
-    /// On the machine and under the root where it was taken: any change of size,
-    /// mtime, ctime or inode. Elsewhere: of its contents.
+    /// By size, mtime, ctime and inode, on the machine and under the root where the source was
+    /// captured. Elsewhere by content.
     Mtime,
-    /// As `Auto`, during the work too: for file systems whose times or inodes change by
-    /// themselves.
+    /// Like `Auto`, but by content during the work too: for file systems whose times or inodes
+    /// change by themselves.
     Content,
 }
 
-/// How much may be watched for one entry. Hashing has to stay bearable, and a pattern that matches
-/// far too much is mostly a mistake.
+/// Limits on the sources of one entry. Hashing has to stay bearable, and a pattern that matches far
+/// too much is mostly a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceLimits {
-    /// The largest number of files.
+    /// Maximum number of files.
     pub files: usize,
-    /// The largest number of bytes in all of them together.
+    /// Maximum total size in bytes.
     pub bytes: u64,
 }
 
@@ -78,30 +77,29 @@ impl SourceLimits {
     }
 }
 
-/// Where a caller stands: paths are given from `cwd` and kept from `root`.
-/// Both are absolute.
+/// Directories against which a caller's paths are resolved. Both are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// The project's root.
+    /// The project's root; stored paths are relative to it.
     pub root: PathBuf,
-    /// The directory that relative paths start from.
+    /// The directory that given paths are relative to.
     pub cwd: PathBuf,
 }
 
-/// Source files in the state in which they were taken.
+/// Source files in their captured state.
 #[derive(Debug, Clone)]
 pub struct Watched {
     view: View,
     sources: Sources,
-    /// By what each was named, and a print of what that turned out to be.
+    /// Each source as it was given, and a fingerprint of its resolved name.
     named: Vec<(String, Print)>,
     limits: SourceLimits,
     taken: Timestamp,
 }
 
 impl Watched {
-    /// Looks at each file. One that is missing, or a glob that matches nothing,
-    /// is an error: what is not there can't be watched. So is more than `limits` allow.
+    /// Captures the state of each source. A missing file, a glob without matches, or more than
+    /// `limits` allow is an error.
     pub fn take(
         view: &View,
         given: &[String],
@@ -123,7 +121,7 @@ impl Watched {
         }
         let (mut files, mut bytes) = (Vec::new(), 0_u64);
         for (path, given) in paths {
-            // Before it is read: a limit that is found out by hashing protects nobody.
+            // Before the read: a limit that is found out by hashing protects nobody.
             bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
             if bytes > limits.bytes {
                 return Err(limits.too_many_bytes(&path));
@@ -139,7 +137,7 @@ impl Watched {
         Ok(Self { view: view.clone(), sources, named, limits, taken: now })
     }
 
-    /// Returns those of `given` that are there and can be watched. No file is read for it.
+    /// Returns the sources in `given` that exist and can be watched, without reading them.
     pub fn present(view: &View, given: &[String], limits: SourceLimits) -> Vec<String> {
         let is_there = |given: &&String| match Given::read(view, given) {
             Ok(Given::File(path)) => path.is_file() && File::open(path).is_ok(),
@@ -149,8 +147,8 @@ impl Watched {
         given.iter().filter(is_there).cloned().collect()
     }
 
-    /// What changed since it was taken. A file that is as it was may have been another in
-    /// between, which the work has read; its times tell.
+    /// The first change since the capture. Timestamps count here: a file whose content is as before
+    /// may have been different while the work read it.
     pub(super) fn changed(&self, cache: &Cache) -> Option<Reason> {
         let freshness = match cache.inner.options.freshness {
             Freshness::Auto | Freshness::Mtime => Freshness::Mtime,
@@ -159,7 +157,7 @@ impl Watched {
         changes(&self.sources, &self.view, cache, freshness).next().map(Reason::from)
     }
 
-    /// Why they are not as they were at `since`, which was before.
+    /// Why the sources are not in the earlier state of the token.
     pub fn changed_since(&self, since: &Since) -> Option<Refusal> {
         let Some(Before { state, names }) = since.before() else {
             return since.younger(&self.sources);
@@ -174,8 +172,8 @@ impl Watched {
         if more.is_empty() {
             return differ(self.state());
         }
-        // What is named beyond the token's is as old as the token wants it, and the
-        // token's own are as they were.
+        // Sources beyond those of the token must be older than the token; the token's own must be
+        // in its state.
         let apart = |these: &[&(String, Print)]| {
             let given: Vec<String> = these.iter().map(|(given, _)| given.clone()).collect();
             Self::take(&self.view, &given, self.limits, self.taken)
@@ -186,7 +184,7 @@ impl Watched {
         }
     }
 
-    /// This state, to come back to.
+    /// A token for this state.
     pub(super) fn since(&self) -> Since {
         let mut names: Vec<Print> = self.named.iter().map(|(_, print)| *print).collect();
         names.sort_unstable();
@@ -194,7 +192,7 @@ impl Watched {
         Since::of(self.taken, self.state(), names)
     }
 
-    /// One digest for the state of all of them, times included.
+    /// Digest of the state of all sources, times included.
     fn state(&self) -> Digest {
         let mut hasher = Hasher::new();
         for pattern in &self.sources.patterns {
@@ -208,36 +206,36 @@ impl Watched {
         hasher.finish()
     }
 
-    /// A file below one of the directories that is not watched, because git ignores it.
+    /// The first file below a source directory that is not watched because git ignores it.
     pub(super) fn first_ignored(&self) -> Option<String> {
         let Sources { files, patterns, .. } = &self.sources;
         let known = files.iter().map(|file| file.path.as_str()).collect();
         patterns.iter().find_map(|pattern| pattern::first_ignored(pattern, &self.view, &known))
     }
 
-    /// As an entry keeps them.
+    /// The sources as an entry stores them.
     pub fn into_sources(self) -> Sources {
         self.sources
     }
 }
 
-/// A source that is not as it was.
+/// A source that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// As it is kept: from the root, or absolute outside it.
+    /// Path as stored: relative to the root, or absolute if outside it.
     pub path: String,
-    /// What happened to it.
+    /// Kind of change.
     pub how: Changed,
 }
 
-/// What happened to a source.
+/// Kind of change of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
-    /// It is not the same, or can't be looked at.
+    /// Different content, or unreadable.
     Modified,
-    /// It is gone.
+    /// No longer exists.
     Missing,
-    /// It was not there, and matches what is watched.
+    /// New file that matches a watched pattern.
     New,
 }
 
@@ -250,12 +248,12 @@ impl From<Change> for Reason {
     }
 }
 
-/// The first source that is not as it was, seen from `view`.
+/// The first source that has changed, resolved against `view`.
 pub(super) fn changed(sources: &Sources, view: &View, cache: &Cache) -> Option<Reason> {
     changes(sources, view, cache, cache.inner.options.freshness).next().map(Reason::from)
 }
 
-/// All of them, each looked for when it is asked for.
+/// All sources that have changed, lazily.
 pub(super) fn changes<'a>(
     sources: &'a Sources,
     view: &'a View,
@@ -267,7 +265,7 @@ pub(super) fn changes<'a>(
         let Place { machine, root } = here(view);
         let (same_machine, same_root) = (place.machine == machine, place.root == root);
         let changed = move |source: &Source| {
-            // Outside the project, all checkouts of a machine see the same file.
+            // Outside the project, all checkouts on a machine see the same file.
             let same_place = same_machine && (same_root || Path::new(&source.path).is_absolute());
             file::changed(source, view, cache, same_place, freshness)
         };
@@ -277,7 +275,7 @@ pub(super) fn changes<'a>(
     taken.chain(undated)
 }
 
-/// Files that match a pattern and were not there.
+/// New files that match a pattern.
 fn added<'a>(
     sources: &'a Sources,
     view: &'a View,
@@ -290,26 +288,26 @@ fn added<'a>(
     sources.patterns.iter().flat_map(move |pattern| {
         let new = |path| Change { path, how: Changed::New };
         let Ok(found) = pattern::matches(pattern, view, limits) else {
-            // What can't be listed can't be vouched for.
+            // A pattern that cannot be listed counts as changed.
             let change = Change { path: pattern.path.clone(), how: Changed::Modified };
             return Vec::from([change]).into_iter();
         };
         let paths = found.iter().map(|path| {
-            // A name that can't be kept was not there before.
+            // A name that is not UTF-8 cannot have been stored before.
             kept_path(view, path).unwrap_or_else(|_| path.display().to_string())
         });
         paths.filter(|path| !known.contains(path.as_str())).map(new).collect::<Vec<_>>().into_iter()
     })
 }
 
-/// What a caller's words turn out to be.
+/// A source as given, resolved to a file or a pattern.
 enum Given {
     File(PathBuf),
     Pattern(Pattern),
 }
 
 impl Given {
-    /// What exists by that very name is meant, also when it looks like a glob.
+    /// An existing path is taken literally, even if it looks like a glob.
     fn read(view: &View, given: &str) -> Result<Self> {
         let path = clean(&view.cwd.join(given));
         if path.is_dir() {
@@ -321,7 +319,7 @@ impl Given {
         Ok(Self::File(path))
     }
 
-    /// The same for every spelling.
+    /// A fingerprint that is equal for every spelling of the same source.
     fn print(&self) -> Print {
         match self {
             Self::File(path) => Print::of(&format!("file {}", path.display())),
@@ -330,7 +328,7 @@ impl Given {
     }
 }
 
-/// A path as it is kept: from the root, or absolute outside it.
+/// Path as stored: relative to the root, or absolute if outside it.
 fn kept_path(view: &View, path: &Path) -> Result<String> {
     let kept = path.strip_prefix(&view.root).unwrap_or(path);
     kept.to_str().map(str::to_owned).ok_or_else(|| {
@@ -346,8 +344,8 @@ fn here(view: &View) -> Place {
     }
 }
 
-/// Without `.` and `..`. Where there is a `..`, the file system is asked: behind
-/// a link, it leads somewhere else than the spelling says.
+/// Removes `.` and `..`. A path with `..` is resolved by the file system: behind a symbolic link it
+/// leads elsewhere than its spelling says.
 fn clean(path: &Path) -> PathBuf {
     let climbs = path.components().any(|part| part == Component::ParentDir);
     let parent = path.parent().filter(|_| climbs).and_then(|dir| dir.canonicalize().ok());
@@ -357,8 +355,7 @@ fn clean(path: &Path) -> PathBuf {
     }
 }
 
-/// Without `.` and `..`, by spelling alone: `a/../b` names `b` also when `a` is
-/// not there.
+/// Removes `.` and `..` by spelling alone: `a/../b` is `b` even if `a` does not exist.
 fn lexically_clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {

@@ -1,8 +1,8 @@
-//! Sources of which only a time is known: entries that other tools made name
-//! their paths, and the second in which the result was filed.
+//! Sources of which only a time is known: entries that other tools made record their paths and the
+//! second in which the result was stored.
 //!
-//! All that can be proved is that nothing changed since before that second. A
-//! directory's own times count too: that is where a deletion shows.
+//! Such sources count as unchanged only if they are older than that second. A directory's own times
+//! count too: they show deletions.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -13,7 +13,7 @@ use super::{Change, Changed, SourceLimits, View, pattern};
 use crate::entry::{Older, Pattern, PatternKind};
 use crate::error::Result;
 
-/// How a path turns out.
+/// State of a path.
 enum Found {
     Unchanged,
     Changed,
@@ -29,14 +29,14 @@ pub(super) fn changes<'a>(
         let how = match look(path, older.than, view, limits) {
             Ok(Found::Unchanged) => return None,
             Ok(Found::Missing) => Changed::Missing,
-            // What can't be looked at can't be vouched for.
+            // A path that cannot be inspected counts as changed.
             Ok(Found::Changed) | Err(_) => Changed::Modified,
         };
         Some(Change { path: path.clone(), how })
     })
 }
 
-/// What exists by that very name is meant, also when it looks like a glob.
+/// An existing path is taken literally, even if it looks like a glob.
 fn look(path: &str, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
     let named = view.root.join(path);
     if named.is_dir() {
@@ -53,7 +53,7 @@ fn directory(path: &str) -> Pattern {
     Pattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
 }
 
-/// A glob that matches no file has lost what it stood for.
+/// A glob without matches counts as missing.
 fn look_at_all(pattern: &Pattern, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
     let found = pattern::matches_and_dirs(pattern, view, limits)?;
     if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
@@ -63,7 +63,7 @@ fn look_at_all(pattern: &Pattern, than: i64, view: &View, limits: SourceLimits) 
     Ok(if unchanged { Found::Unchanged } else { Found::Changed })
 }
 
-/// Both the link, where it is one, and what it leads to.
+/// Checks both a symbolic link and its target.
 fn look_at(path: &Path, than: i64) -> Found {
     let is_old = |meta: &Metadata| meta.mtime().max(meta.ctime()) < than;
     match (fs::symlink_metadata(path), fs::metadata(path)) {

@@ -1,4 +1,4 @@
-//! Directories and globs: which files they stand for.
+//! Source directories and globs, and the files they match.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The characters that make a glob.
 const META: [char; 4] = ['*', '?', '[', '{'];
-/// The most of a source that an error repeats, in characters.
+/// Maximum length of a source in error messages, in characters.
 pub(super) const SHOWN: usize = 200;
 
 pub(super) fn is_glob(text: &str) -> bool {
@@ -28,9 +28,8 @@ pub(super) fn glob(view: &View, given: &str) -> Result<Pattern> {
     Ok(pattern(PatternKind::Glob, kept_glob(view, given)?, given))
 }
 
-/// The files of a pattern that was just given. A glob that is misspelt, or a
-/// directory whose files are all ignored, would watch nothing and say nothing;
-/// an empty directory waits for its first file.
+/// The files of a new pattern. No match is an error, because a misspelt glob or a directory of
+/// ignored files would silently watch nothing. An empty directory is accepted.
 pub(super) fn first_matches(
     pattern: &Pattern,
     view: &View,
@@ -54,8 +53,7 @@ fn pattern(kind: PatternKind, path: String, given: &str) -> Pattern {
     Pattern { kind, path, given }
 }
 
-/// Only what the caller wrote is special: the directory that it starts from is a
-/// name, whatever characters that has.
+/// Only characters that the caller wrote are special: those of the working directory are escaped.
 fn kept_glob(view: &View, given: &str) -> Result<String> {
     let named = lexically_clean(&view.cwd.join(given));
     if Path::new(given).is_absolute() && named.starts_with(&view.root) {
@@ -66,7 +64,7 @@ fn kept_glob(view: &View, given: &str) -> Result<String> {
     kept_path(&View { root, cwd: cwd.clone() }, &lexically_clean(&cwd.join(given)))
 }
 
-/// The files that it stands for now, seen from `view`.
+/// The files that currently match, resolved against `view`.
 pub(super) fn matches(
     pattern: &Pattern,
     view: &View,
@@ -75,8 +73,7 @@ pub(super) fn matches(
     search(pattern, view, limits, Path::is_file)
 }
 
-/// The same with the directories that were searched: their times show which
-/// files are no longer there.
+/// The matching files and the searched directories, whose times show deletions.
 pub(super) fn matches_and_dirs(
     pattern: &Pattern,
     view: &View,
@@ -85,7 +82,7 @@ pub(super) fn matches_and_dirs(
     search(pattern, view, limits, |path| path.is_file() || path.is_dir())
 }
 
-/// A file below a directory that is not among the `known` ones, because git ignores it.
+/// The first file below a directory that is not in `known` because git ignores it.
 pub(super) fn first_ignored(
     pattern: &Pattern,
     view: &View,
@@ -113,7 +110,7 @@ fn search(
         }
         PatternKind::Glob => {
             let glob = glob::compile(&pattern.path, Slash::Separates)?;
-            // One that is kept from the root is matched from there.
+            // A relative pattern is matched against paths relative to the root.
             let seen = |file: &Path| match file.strip_prefix(&view.root) {
                 Ok(inside) if path.is_relative() => glob.is_match(inside),
                 _ => glob.is_match(file),
@@ -126,13 +123,13 @@ fn search(
     found.ok_or_else(too_many)
 }
 
-/// The part of a glob before its first special component: where to start.
+/// The literal directory prefix of a glob, where the search starts.
 fn literal_base(path: &Path) -> PathBuf {
     let literal = |part: &std::path::Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
     path.components().take_while(literal).collect()
 }
 
-/// How far below its base a glob can match; none with `**`, which has no end.
+/// Maximum depth of a match below the literal prefix; `None` with `**`.
 fn depth(path: &Path) -> Option<usize> {
     let endless = path.components().any(|part| part.as_os_str().to_string_lossy().contains("**"));
     let special = path.components().count() - literal_base(path).components().count();
@@ -175,7 +172,7 @@ fn is_bare(dir: &Path) -> bool {
     std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A link that leads back up, or nowhere, adds no file.
+/// True if the error is a link loop or a dangling link, which add no file.
 fn is_passed_over(error: &ignore::Error) -> bool {
     match error {
         ignore::Error::Loop { .. } => true,
@@ -187,9 +184,9 @@ fn is_passed_over(error: &ignore::Error) -> bool {
     }
 }
 
-/// Hidden files count, and of ignore files only the repository's own: what else git ignores is
-/// one person's. Links are followed, but a link to a directory only within the project or below
-/// `base`: another tree can be of any size, and changes for reasons of its own.
+/// Hidden files count. Of the ignore files only the repository's own apply; the others are
+/// personal. Symbolic links are followed, but those to directories only within the project or below
+/// `base`: another tree can have any size and changes for reasons of its own.
 fn walk(view: &View, base: &Path, depth: Option<usize>) -> WalkBuilder {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let trees = [real(&view.root), real(base)];

@@ -1,9 +1,8 @@
-//! Remembering, across two commands, how the sources were before the work.
+//! Token for the state of the sources before the work, carried across two commands.
 //!
-//! `get --token` gives out a short token on a miss; `set --since` takes it back
-//! and stores only what was made from an unchanged state. It names no file and
-//! holds no content, only prints of both: the same sources are looked at again and
-//! compared. Whoever found more sources during the work may name them as well.
+//! `get --token` prints a short token on a miss; `set --since` takes it back and stores the result
+//! only if the sources are unchanged. The token holds fingerprints of names and content only. The
+//! second command may name more sources than the first.
 
 use std::fmt;
 
@@ -15,27 +14,27 @@ use crate::cache::permit::Refusal;
 use crate::entry::{Source, Sources};
 use crate::error::{Error, Result};
 
-/// A moment, and a state of whatever will be named again.
+/// Token version: a time and the state of the sources that will be named again.
 const WHOLE: &str = "r1";
-/// The same, and prints of the names that the state is of.
+/// Token version: like [`WHOLE`], with fingerprints of the source names.
 const NAMED: &str = "r2";
 
-/// A moment before the work and, where sources were named, their state then.
+/// A time before the work and, if sources were named, their state then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
     time: Timestamp,
     before: Option<Before>,
 }
 
-/// The state of some sources.
+/// State of some sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) state: Digest,
-    /// Which they were; an older token does not tell.
+    /// Fingerprints of their names; older tokens have none.
     pub(super) names: Option<Vec<Print>>,
 }
 
-/// Tells one source's name from another's, and does not say it.
+/// Short hash of a source name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Print(u32);
 
@@ -52,17 +51,17 @@ impl Print {
 }
 
 impl Since {
-    /// A moment, with nothing that is known of any source.
+    /// A token without sources.
     pub(in crate::cache) fn moment(time: Timestamp) -> Self {
         Self { time, before: None }
     }
 
-    /// A moment, and how the sources of these names were.
+    /// A token for the state of the named sources.
     pub(super) fn of(time: Timestamp, state: Digest, names: Vec<Print>) -> Self {
         Self { time, before: Some(Before { state, names: Some(names) }) }
     }
 
-    /// Whether it claims to come from the future: such a token was not given out.
+    /// True if the token's time is in the future: no such token was issued.
     pub(in crate::cache) fn is_after(&self, now: Timestamp) -> bool {
         self.time > now
     }
@@ -71,7 +70,7 @@ impl Since {
         self.before.as_ref()
     }
 
-    /// Reads what `Display` writes.
+    /// Parses the `Display` form.
     pub fn parse(text: &str) -> Result<Self> {
         let fields: Vec<&str> = text.split('-').collect();
         let time = |text: &str| text.parse().ok().map(Timestamp::from_millis);
@@ -96,8 +95,8 @@ impl Since {
         })
     }
 
-    /// The first of some sources that may have changed since: each must be older, by so
-    /// much that no change after that moment could carry an earlier time.
+    /// The first source that may have changed since the token's time: each must be older by so much
+    /// that no later change could carry an earlier timestamp.
     pub(super) fn younger(&self, sources: &Sources) -> Option<Refusal> {
         let young = |file: &&Source| is_racy(&file.stat, self.time);
         let file = sources.files.iter().find(young)?;

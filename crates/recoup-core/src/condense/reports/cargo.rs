@@ -1,6 +1,5 @@
-//! `cargo build`, `check`, `clippy` or `test` with `--message-format=json`: one
-//! message on each line, and between them what tests print and, with `2>&1`, what
-//! cargo itself says.
+//! `cargo build`, `check`, `clippy` or `test` with `--message-format=json`: one message per line,
+//! mixed with the output of tests and, with `2>&1`, of cargo itself.
 
 use std::collections::HashSet;
 
@@ -15,7 +14,7 @@ use crate::condense::severity::Severity;
 const REASONS: [&str; 4] =
     ["compiler-message", "compiler-artifact", "build-script-executed", "build-finished"];
 
-/// Whether cargo writes such lines.
+/// True if the value is a message of cargo.
 pub(super) fn is_message(raw: &RawValue) -> bool {
     json::string(json::field(raw, "reason")).is_some_and(|reason| REASONS.contains(&&*reason))
 }
@@ -24,7 +23,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
     let (mut findings, mut seen, mut success) = (Vec::new(), HashSet::new(), None);
     let mut tests = Tests::default();
     for text in lines {
-        // What tests print may look like JSON, and what is cut off is a line like any other.
+        // Test output may look like JSON, and a truncated message is a line like any other.
         let Some(message) = one_line(text).filter(|raw| is_message(raw)) else {
             tests.line(text);
             continue;
@@ -32,7 +31,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
         let [reason, message, finished] = json::pick(message, ["reason", "message", "success"]);
         match json::string(reason).as_deref() {
             Some("compiler-message") => {
-                // A library and its tests are compiled one by one, and complain alike.
+                // A library and its tests are compiled separately, with the same diagnostics.
                 let new = message.filter(|message| seen.insert(message.get()));
                 findings.extend(new.and_then(finding));
             }
@@ -52,7 +51,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
         _ if tests.any_failed() => FAIL,
         Some(success) => verdict(!success),
         None if errors > 0 => FAIL,
-        // Cut off before its end.
+        // Truncated output.
         None => UNKNOWN,
     };
     if success.is_none() {
@@ -61,7 +60,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
     Report { verdict, description, findings }
 }
 
-/// A diagnosis; none for the sums at the end, which are about no place.
+/// A diagnostic; `None` for the closing sums, which have no place.
 fn finding(message: &RawValue) -> Option<Finding<'_>> {
     let [level, code, text, spans] = json::pick(message, ["level", "code", "message", "spans"]);
     let level = json::string(level).filter(|level| level != "failure-note")?;

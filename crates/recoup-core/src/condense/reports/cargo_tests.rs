@@ -1,17 +1,16 @@
-//! What tests print between cargo's messages: a build that succeeds says
-//! nothing about tests that fail.
+//! Test output between cargo's messages: a successful build says nothing about failing tests.
 
 use std::collections::HashMap;
 
 use crate::condense::finding::Finding;
 use crate::condense::json::Field;
 
-/// The tests that failed, as far as the lines have come.
+/// Failed tests found so far.
 #[derive(Debug, Default)]
 pub(super) struct Tests<'a> {
     failed: Vec<&'a str>,
     panics: HashMap<&'a str, Panic<'a>>,
-    /// Whose words come next.
+    /// Name of the test whose panic message is on the next line.
     speaking: Option<&'a str>,
     any_failed: bool,
 }
@@ -24,7 +23,7 @@ struct Panic<'a> {
 }
 
 impl<'a> Tests<'a> {
-    /// Takes a line that is no message of cargo's.
+    /// Processes a line that is not a cargo message.
     pub(super) fn line(&mut self, line: &'a str) {
         if let Some(name) = self.speaking.take()
             && let Some(panic) = self.panics.get_mut(name)
@@ -36,12 +35,12 @@ impl<'a> Tests<'a> {
         } else if let Some(name) = failed_test(line) {
             self.failed.push(name);
         }
-        // The second where a test took its whole process with it.
+        // The second if a test took its whole process with it.
         let failures = ["test result: FAILED", "error: test failed"];
         self.any_failed |= failures.iter().any(|failure| line.starts_with(failure));
     }
 
-    /// Whether a test failed, be it one that nobody named.
+    /// True if a test failed, even an unnamed one.
     pub(super) fn any_failed(&self) -> bool {
         self.any_failed || !self.failed.is_empty()
     }

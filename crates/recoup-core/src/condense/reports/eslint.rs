@@ -36,7 +36,7 @@ fn finding<'a>(path: Option<&'a RawValue>, message: &'a RawValue) -> Finding<'a>
     let fatal = fatal.is_some_and(|raw| raw.get() == "true");
     let is_error = fatal || json::number(severity).is_some_and(|severity| severity > 1);
     Finding {
-        // What is wrong with the file itself breaks no rule.
+        // A problem with the file itself has no rule.
         id: json::first(&[rule]).map(Field::Json).or_else(|| fatal.then(|| Field::from("fatal"))),
         severity: Some(Field::from(if is_error { "error" } else { "warning" })),
         file: path.map(Field::Json),

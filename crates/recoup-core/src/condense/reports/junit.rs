@@ -1,7 +1,7 @@
-//! JUnit's XML, made JSON. Converters agree on the tree and differ in how they
-//! mark attributes and text: junit2json (`name`, `inner`), xmltodict (`@name`,
-//! `#text`), fast-xml-parser (`@_name`, `#text`), xml2js (`$`, `_`) and xml-js
-//! (`_attributes`, `_text`) are understood; one child may stand without a list.
+//! JUnit XML converted to JSON. Converters agree on the tree and differ in how they mark attributes
+//! and text: junit2json (`name`, `inner`), xmltodict (`@name`, `#text`), fast-xml-parser (`@_name`,
+//! `#text`), xml2js (`$`, `_`) and xml-js (`_attributes`, `_text`) are supported; a single child
+//! may stand without a list.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::{Report, counted, verdict};
 use crate::condense::finding::Finding;
 use crate::condense::json::{self, Field};
 
-/// Suites within suites; nobody nests more.
+/// Maximum nesting of suites.
 const DEEPEST: usize = 16;
 
 pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
@@ -31,8 +31,8 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     Some(Report { verdict: verdict(failed > 0), description, findings: tests.findings })
 }
 
-/// How many tests there are: as a suite says itself, or as there are cases of.
-/// Some reports have nothing but these sums, and in some failures are lost.
+/// Number of tests, as declared by a suite or counted from its cases. Some reports contain only
+/// declared sums, and some omit failures.
 #[derive(Default)]
 struct Counts {
     failed: usize,
@@ -64,7 +64,7 @@ struct Tests<'a> {
 }
 
 impl<'a> Tests<'a> {
-    /// None for what has neither cases nor sums, and is no suite.
+    /// `None` if there are neither cases nor sums, so that it is not a suite.
     fn suite(
         &mut self,
         suite: &'a RawValue,
@@ -91,14 +91,14 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Whether it failed.
+    /// Adds a test case. Returns true if it failed.
     fn case(&mut self, case: &'a RawValue, file: Option<&Cow<'a, str>>) -> bool {
         let [failure, error, marked] = json::pick(case, ["failure", "error", "@name"]);
         let mut first = None;
         for complaint in [failure, error] {
             children(complaint, |complaint| first = first.or(Some(complaint)));
         }
-        // An empty element is null to xmltodict; to others null is what is not there.
+        // An empty element is null in xmltodict; in others null means absent.
         let empty = || failure.or(error).filter(|_| marked.is_some());
         let Some(complaint) = first.or_else(empty) else { return false };
         let name = attribute(case, "name").unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// Elements of one name: a list of them, or one alone.
+/// Visits the elements of one name: a list of them, or a single one.
 fn children<'a>(raw: Option<&'a RawValue>, mut visit: impl FnMut(&'a RawValue)) {
     match raw {
         Some(list) if json::is_list(list) => json::each(list, visit),
@@ -137,7 +137,7 @@ fn attribute<'a>(element: &'a RawValue, name: &str) -> Option<Cow<'a, str>> {
     json::first(&all).map(json::text)
 }
 
-/// The message, or the first line of the text, of a failure.
+/// The message of a failure, or the first line of its text.
 fn said(complaint: &RawValue) -> Option<Cow<'_, str>> {
     if json::is_string(complaint) {
         return Some(first_line(&json::text(complaint)));

@@ -1,5 +1,4 @@
-//! Reports that tools print, read as findings. Each reader says by the structure
-//! of what it is given whether that is its tool's.
+//! Readers for the reports of tools. Each reader recognizes its tool by the structure of the input.
 
 mod cargo;
 mod cargo_tests;
@@ -14,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::finding::Finding;
 
-/// What all of them come to.
+/// A report, in a common form.
 #[derive(Debug)]
 pub(super) struct Report<'a> {
     pub(super) verdict: &'static str,
@@ -25,29 +24,29 @@ pub(super) struct Report<'a> {
 
 const PASS: &str = "PASS";
 const FAIL: &str = "FAIL";
-/// Cut off before its end, or nothing was done.
+/// Truncated, or nothing was done.
 const UNKNOWN: &str = "UNKNOWN";
 
 fn verdict(failed: bool) -> &'static str {
     if failed { FAIL } else { PASS }
 }
 
-/// The report that one JSON value is, if it is one.
+/// Reads a report that is one JSON value.
 pub(super) fn of_whole(root: &RawValue) -> Option<Report<'_>> {
     let readers = [sarif::read, eslint::read, pytest::read, junit::read];
     let report = readers.into_iter().find_map(|read| read(root));
     report.or_else(|| Some(Tool::of(root)?.read(std::iter::once(root.get()))))
 }
 
-/// The report that lines are of which one at least is clearly a tool's message.
-/// The others may be anything: with `2>&1` everything is in one log.
+/// Reads a report of JSON lines, at least one of which is clearly a tool's message. Other lines are
+/// allowed, as with `2>&1`.
 pub(super) fn of_lines(text: &str) -> Option<Report<'_>> {
     let lines = || text.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let tool = lines().filter_map(one_line).find_map(Tool::of)?;
     Some(tool.read(lines()))
 }
 
-/// The tools that write lines of JSON.
+/// Tools that write JSON lines.
 enum Tool {
     Cargo,
     Ripgrep,
@@ -68,7 +67,7 @@ impl Tool {
     }
 }
 
-/// A line that is an object.
+/// A line that is a JSON object.
 fn one_line(line: &str) -> Option<&RawValue> {
     if line.starts_with('{') { serde_json::from_str(line).ok() } else { None }
 }

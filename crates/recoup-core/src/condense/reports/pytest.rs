@@ -1,5 +1,5 @@
-//! `pytest --json-report` (the plugin pytest-json-report): what failed, with the
-//! place in the test's own file where it did.
+//! `pytest --json-report` (the plugin pytest-json-report): failures, with their places in the
+//! test's own file.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     Some(Report { verdict: verdict(exitcode.get() != "0"), description, findings })
 }
 
-/// `2 failed, 1 error, 5 passed`, as pytest says it itself.
+/// `2 failed, 1 error, 5 passed`, as pytest prints it.
 fn outcomes(summary: &RawValue) -> String {
     let names = ["failed", "error", "passed", "skipped", "xfailed", "xpassed", "deselected"];
     let counts = json::pick(summary, names).into_iter().zip(names);
@@ -52,7 +52,8 @@ fn uncollected(collector: &RawValue) -> Option<Finding<'_>> {
     })
 }
 
-/// Tracebacks end with lines that begin with `E`; the first of them says it.
+/// The error line: tracebacks end with lines that begin with `E`, of which the first has the
+/// message.
 fn last_complaint(traceback: &str) -> &str {
     let complaint = traceback.lines().find_map(|line| line.strip_prefix("E "));
     complaint.unwrap_or(traceback.lines().next().unwrap_or_default()).trim_start()
@@ -89,7 +90,7 @@ fn failed(test: &RawValue) -> Option<Finding<'_>> {
     })
 }
 
-/// The line of the first step that is in this file.
+/// The line of the first frame in this file.
 fn line_in(file: &str, traceback: Option<&RawValue>) -> Option<u64> {
     let mut found = None;
     json::each(traceback?, |step| {

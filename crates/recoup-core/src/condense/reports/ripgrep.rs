@@ -1,5 +1,5 @@
-//! `rg --json`: one event on each line, and with `2>&1` complaints between them.
-//! A match is a finding of no gravity.
+//! `rg --json`: one event per line and, with `2>&1`, error messages between them. A match is a
+//! finding of the lowest severity.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::condense::json::{self, Field};
 
 const EVENTS: [&str; 4] = ["begin", "match", "context", "end"];
 
-/// Whether ripgrep writes such lines: all are about a path, but for the sums.
+/// True if the value is an event of ripgrep: all but the summary have a path.
 pub(super) fn is_event(raw: &RawValue) -> bool {
     let [kind, data] = json::pick(raw, ["type", "data"]);
     let (Some(kind), Some(data)) = (json::string(kind), data) else { return false };
@@ -38,7 +38,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
             _ => {}
         }
     }
-    // Files are searched side by side, and come in any order.
+    // Files are searched in parallel, and reported in any order.
     findings.sort_by_cached_key(|found: &Finding<'_>| found.file.as_ref().map(Field::text));
     let found = findings.len();
     let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
@@ -66,7 +66,7 @@ fn finding(data: &RawValue) -> Finding<'_> {
     }
 }
 
-/// Text is text, and what is no UTF-8 is base64.
+/// The text; bytes that are not UTF-8 are base64.
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let [text, bytes] = json::pick(raw, ["text", "bytes"]);
     json::string(text).or_else(|| {

@@ -1,5 +1,5 @@
-//! SARIF 2.1.0, which most scanners write. What is suppressed, absent or passed
-//! is no finding; a tool's own failure is.
+//! SARIF 2.1.0, which most scanners write. Suppressed, absent or passed results are not findings; a
+//! failure of the tool itself is.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     Some(Report { verdict: verdict(failed), description, findings })
 }
 
-/// Each run says at least which tool it was.
+/// True if each run names its tool.
 fn all_are_runs(runs: &RawValue) -> bool {
     let mut all = true;
     json::each(runs, |run| {
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A tool that failed and does not say why in a notification.
+/// A failure of the tool without an explaining notification.
 fn unexplained_failure(invocation: &RawValue) -> Option<Finding<'_>> {
     let names = ["executionSuccessful", "processStartFailureMessage", "exitCodeDescription"];
     let [successful, not_started, exit] = json::pick(invocation, names);
@@ -186,12 +186,12 @@ pub(super) fn collected<'a, T>(
     all
 }
 
-/// What GitHub ranks by.
+/// The score that GitHub ranks by.
 pub(super) fn security_severity(properties: &RawValue) -> Option<f64> {
     json::field(properties, "security-severity").and_then(|raw| json::text(raw).parse().ok())
 }
 
-/// Suppressed, unless each suppression is still asked for or was turned down.
+/// True if any suppression is accepted: those under review or rejected do not count.
 fn is_suppressed(suppressions: Option<&RawValue>) -> bool {
     let mut suppressed = false;
     if let Some(list) = suppressions {
@@ -203,7 +203,7 @@ fn is_suppressed(suppressions: Option<&RawValue>) -> bool {
     suppressed
 }
 
-/// The text, or the rule's text of that name, with its arguments put in.
+/// The message text, or the rule's text of that id, with its arguments substituted.
 fn message_text<'a>(message: &'a RawValue, rule: Option<&Rule<'a>>) -> Option<Cow<'a, str>> {
     let [text, id, arguments] = json::pick(message, ["text", "id", "arguments"]);
     let by_name = || {
@@ -215,7 +215,7 @@ fn message_text<'a>(message: &'a RawValue, rule: Option<&Rule<'a>>) -> Option<Co
     Some(if arguments.is_empty() { text } else { Cow::Owned(filled(&text, &arguments)) })
 }
 
-/// Puts arguments in for `{0}`, `{1}` and so on, once: what they bring stays as it is.
+/// Substitutes `{0}`, `{1}` and so on, once: arguments are not expanded again.
 fn filled(text: &str, arguments: &[Cow<'_, str>]) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('{') {
@@ -234,8 +234,8 @@ fn filled(text: &str, arguments: &[Cow<'_, str>]) -> String {
     out + rest
 }
 
-/// A path as other tools write it: without `file://` and percent signs, and from
-/// the drive's letter where it has one.
+/// A plain path: without `file://`, percent-decoded, and starting with the drive letter if it has
+/// one.
 fn path(uri: Option<&RawValue>) -> Option<Cow<'_, str>> {
     let uri = json::string(uri)?;
     let plain = uri.strip_prefix("file://").unwrap_or(&uri);

@@ -1,5 +1,5 @@
-//! The rules that results of SARIF refer to. The tool itself has some, and so
-//! have its extensions (`CodeQL` has one for each pack of queries).
+//! The rules that SARIF results refer to. They belong to the tool itself or to its extensions
+//! (`CodeQL` has one per query pack).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ struct Component<'a> {
     by_id: HashMap<Cow<'a, str>, usize>,
 }
 
-/// How a result names its rule.
+/// A result's reference to its rule.
 pub(super) struct Reference<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     index: Option<usize>,
@@ -41,7 +41,7 @@ pub(super) struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    /// From `ruleId`, `ruleIndex` and `rule`, which says the same and more.
+    /// Reads `ruleId`, `ruleIndex` and `rule`, which has the same data and more.
     pub(super) fn read(
         id: Option<&'a RawValue>,
         index: Option<&'a RawValue>,
@@ -56,7 +56,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// `a/b` is a rule `a`, seen more closely.
+    /// True if the id is that of the rule: `a/b` is a sub-rule of `a`.
     fn fits(&self, rule: &Rule<'_>) -> bool {
         let (Some(id), Some(known)) = (&self.id, &rule.id) else { return true };
         id.strip_prefix(&**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -77,7 +77,7 @@ impl<'a> Rules<'a> {
         self.driver.name.clone()
     }
 
-    /// By number where the rule there has that name, else by name, wherever it is.
+    /// Finds a rule by index if the id there matches, otherwise by id in any component.
     pub(super) fn find(&self, wanted: &Reference<'_>) -> Option<&Rule<'a>> {
         let component = self.component(wanted.component);
         let by_index = component.and_then(|it| it.rules.get(wanted.index?));
@@ -139,7 +139,7 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// SARIF writes -1 where there is none.
+/// `None` for -1, which SARIF writes for a missing index.
 fn as_index(raw: Option<&RawValue>) -> Option<usize> {
     json::number(raw).and_then(|index| usize::try_from(index).ok())
 }

@@ -1,5 +1,5 @@
-//! Changing a session, one process at a time. Everything that readers see appears
-//! by a rename, so that they need no lock.
+//! Changes of a session, one process at a time. Everything that readers see appears by a rename, so
+//! that they need no lock.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::base::name::Name;
 use crate::coord::Bid;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A session that nobody else changes meanwhile.
+/// A session under its lock.
 pub(super) struct Held<'a> {
     layout: &'a Layout,
     session: Name,
@@ -25,8 +25,8 @@ impl<'a> Held<'a> {
         Self { layout, session, _lock: lock }
     }
 
-    /// Takes the whole session out of sight; what is left is to be removed. None
-    /// when there was none. What may be anything else is an error.
+    /// Moves the whole session aside and returns the path to remove; `None` if there was none. A
+    /// directory that may be anything else is an error.
     pub(super) fn discard(&self) -> Result<Option<PathBuf>> {
         if !self.layout.is_there(&self.session)? {
             return Ok(None);
@@ -38,7 +38,7 @@ impl<'a> Held<'a> {
         self.set_aside(&dir).map(Some)
     }
 
-    /// The same where the session is ours and nothing else is in it; else nothing.
+    /// Like [`Self::discard`], but only if the session is ours and holds nothing else.
     pub(super) fn discard_ours(&self) -> Result<Option<PathBuf>> {
         let dir = self.layout.session(&self.session);
         if self.layout.is_there(&self.session)? && session_in(&dir)? == Whose::Ours {
@@ -47,7 +47,7 @@ impl<'a> Held<'a> {
         Ok(None)
     }
 
-    /// Makes the session if there is none; it never is without the mark.
+    /// Creates the session if it is missing. It has the mark from the start.
     fn begin(&self) -> Result<()> {
         let dir = self.layout.session(&self.session);
         if self.layout.is_there(&self.session)? {
@@ -68,14 +68,14 @@ impl<'a> Held<'a> {
         Ok(aside)
     }
 
-    /// A name in the directory for what is not to be seen.
+    /// A new path in the directory for temporary files.
     fn fresh(&self) -> Result<PathBuf> {
         let tmp = self.layout.tmp();
         make_dir(&tmp)?;
         Ok(tmp.join(ids::fresh(&SystemClock)))
     }
 
-    /// Puts a file in its place, whole.
+    /// Writes a file atomically.
     fn put(&self, path: &Path, contents: &[u8]) -> Result<()> {
         let tmp = self.layout.tmp();
         make_dir(&tmp)?;
@@ -84,14 +84,14 @@ impl<'a> Held<'a> {
     }
 }
 
-/// A session that nobody else changes meanwhile, and that is there.
+/// An existing session under its lock.
 pub(super) struct Change<'a> {
     sessions: &'a DirSessions,
     held: Held<'a>,
 }
 
 impl DirSessions {
-    /// Holds the session, which is begun anew where its time was up.
+    /// Locks the session. An expired one is started anew.
     pub(super) fn change(&self, session: &Name) -> Result<Change<'_>> {
         fsx::ensure_dir(self.layout.root())?;
         let held = self.layout.lock(session)?;
@@ -103,7 +103,7 @@ impl DirSessions {
         held.begin()?;
         let dir = self.layout.session(session);
         if session_in(&dir)? == Whose::Theirs && self.has_expired(session)? {
-            // Used, it would live again with all that is in it.
+            // If it were used, it would revive with all its old contents.
             let message = format!(
                 "{} is a session of another tool in which nothing happened for long; remove it \
                  (recoup early-exit cleanup {session}), or choose another name",
@@ -125,7 +125,7 @@ impl Change<'_> {
         self.held.put(&self.layout().result_file(&self.held.session, agent), result)
     }
 
-    /// Everything is in its place before `WINNER` is.
+    /// Everything is in place before `WINNER` appears.
     pub(super) fn elect(&self, bid: Bid<'_>) -> Result<Elected> {
         if let Some((winner, _)) = self.sessions.standing(&self.held.session)? {
             return Ok(Elected::Lost(winner.agent));
@@ -141,14 +141,13 @@ impl Change<'_> {
         if fsx::rename_new(&prepared, &dir.join(WINNER))? {
             return Ok(Elected::Won);
         }
-        // Another tool, which knows of no lock, was faster.
+        // Another tool, which does not use our lock, was faster.
         fsx::remove_tree(&prepared)?;
         let winner = self.layout().winner(&self.held.session)?;
         Ok(Elected::Lost(winner.map_or_else(|| bid.agent.clone(), |winner| winner.agent)))
     }
 
-    /// A winner whose time is up makes room. Until the next is there, nobody has won:
-    /// as readers have seen it since then.
+    /// Removes a winner whose lease has expired. Readers have ignored it since then.
     fn dethrone(&self) -> Result<()> {
         let marker = self.layout().session(&self.held.session).join(WINNER);
         if !fsx::is_real_dir(&marker)? {
@@ -157,7 +156,7 @@ impl Change<'_> {
         fsx::remove_tree(&self.held.set_aside(&marker)?)
     }
 
-    /// What becomes `WINNER`.
+    /// Prepares the directory that becomes `WINNER`.
     fn prepared(&self, bid: Bid<'_>) -> Result<PathBuf> {
         let now = self.sessions.clock.now();
         let (name, record) =
@@ -172,12 +171,12 @@ impl Change<'_> {
     }
 }
 
-/// One directory, in one that is there.
+/// Creates a directory, unless it exists.
 fn make_dir(dir: &Path) -> Result<()> {
     if fsx::is_real_dir(dir)? { Ok(()) } else { fsx::ensure_dir(dir) }
 }
 
-/// In seconds since 1970, on a line.
+/// The time in seconds since 1970, as a line.
 fn seconds(sessions: &DirSessions) -> String {
     format!("{}\n", sessions.clock.now().as_seconds())
 }

@@ -1,5 +1,5 @@
-//! Which file is what, and how each is read. Whatever other tools made of them is
-//! read with care: a link is not followed, and a name is checked before it is used.
+//! Paths of the session files, and reading them. Other tools may have written them: links are not
+//! followed, and names are validated before use.
 
 use std::fs;
 use std::io;
@@ -17,11 +17,11 @@ use crate::base::name::Name;
 use crate::coord::UNKNOWN;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// What every session has that we made, from its beginning.
+/// Mark in every session that we created, from the start.
 pub(super) const MARK: &str = ".recoup-session";
-/// The directory that is there once somebody has won.
+/// Directory that exists once there is a winner.
 pub(super) const WINNER: &str = "WINNER";
-/// What ours has in it.
+/// File in that directory, if we wrote it.
 pub(super) const RECORD: &str = "winner.json";
 pub(super) const AGENT_COPY: &str = "winner_agent";
 pub(super) const TIME_COPY: &str = "signal_time";
@@ -31,7 +31,7 @@ pub(super) const JSON: &str = ".json";
 /// How long a change waits for others of the same session.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// What is in `WINNER`.
+/// JSON form of the winner's record.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     agent: String,
@@ -39,7 +39,7 @@ struct Written {
     lease_until: Option<Timestamp>,
 }
 
-/// Who has won, when, and until when that counts without a result.
+/// The winner, the time of its election, and the end of its lease.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) agent: Name,
@@ -47,7 +47,7 @@ pub(super) struct Record {
     pub(super) until: Option<Timestamp>,
 }
 
-/// The names of everything in one directory.
+/// Paths in one directory of sessions.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     root: PathBuf,
@@ -82,15 +82,15 @@ impl Layout {
         self.session(session).join(RESULTS).join(format!("{agent}{JSON}"))
     }
 
-    /// Those in which something happens while a session goes on, outermost first.
+    /// The directories in which session files appear, outermost first.
     pub(super) fn watched(&self, session: &Name) -> Vec<PathBuf> {
         let dir = self.session(session);
         vec![self.root.clone(), dir.join(RESULTS), dir]
     }
 
-    /// Waits for its turn to change a session.
+    /// Waits for the lock of a session.
     pub(super) fn lock(&self, session: &Name) -> Result<Held<'_>> {
-        // The place itself may be behind a link: somebody chose it.
+        // The root itself may be a link: it was configured.
         let (path, deadline) = (self.lock_file(session), Deadline::after(WAIT));
         fsx::is_real_dir(fsx::parent(&path))?;
         loop {
@@ -109,7 +109,7 @@ impl Layout {
         fsx::is_real_dir(&self.session(session))
     }
 
-    /// Who has won, whether that still counts or not.
+    /// The recorded winner, even if its lease has expired.
     pub(super) fn winner(&self, session: &Name) -> Result<Option<Record>> {
         let dir = self.session(session);
         let marker = dir.join(WINNER);
@@ -122,8 +122,8 @@ impl Layout {
                 Error::new(ErrorKind::Corrupt, message)
             });
         }
-        // Gone since: nobody has won. Still there: another tool made it, and there
-        // the name comes a moment later.
+        // If the directory is gone, there is no winner. If it is still there, another tool made it,
+        // and the name follows a moment later.
         if !fsx::is_real_dir(&marker)? {
             return Ok(None);
         }
@@ -156,8 +156,8 @@ impl Layout {
         fsx::look_at(&path)
     }
 
-    /// The latest change of any of its directories: what is made, replaced or
-    /// removed in one changes its time.
+    /// The latest modification of any of its directories, whose times change with every file
+    /// created, replaced or removed.
     pub(super) fn last_activity(&self, session: &Name) -> Result<Option<Timestamp>> {
         let dir = self.session(session);
         let mut last = None;
@@ -175,13 +175,13 @@ impl Layout {
         names_in(&self.session(session).join(RESULTS), JSON)
     }
 
-    /// Those that we made.
+    /// The sessions that we created.
     pub(super) fn sessions(&self) -> Result<Vec<Name>> {
         entries(&self.root, "", |entry| is_ours(&entry.path()))
     }
 }
 
-/// A winner's record, as it is written.
+/// File name and content of a winner's record.
 pub(super) fn record(agent: &Name, now: Timestamp, until: Option<Timestamp>) -> (&str, Vec<u8>) {
     let written = Written { agent: agent.to_string(), signaled_at: now, lease_until: until };
     (RECORD, serde_json::to_vec(&written).expect("a name and times always serialize"))
@@ -202,7 +202,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// When a file or directory was last changed; none where there is none.
+/// Modification time of a file or directory; `None` if it does not exist.
 pub(super) fn changed(path: &Path) -> Result<Option<Timestamp>> {
     let found = match fs::symlink_metadata(path) {
         Err(error)
@@ -223,7 +223,7 @@ fn names_in(dir: &Path, suffix: &str) -> Result<Vec<Name>> {
     if fsx::is_real_dir(dir)? { entries(dir, suffix, is_file) } else { Ok(Vec::new()) }
 }
 
-/// The names in a directory that are names to us, of what counts, in order.
+/// The valid names in a directory for which `counts` holds, sorted.
 fn entries(dir: &Path, suffix: &str, counts: fn(&fs::DirEntry) -> bool) -> Result<Vec<Name>> {
     let listing = || format!("listing {}", dir.display());
     let found = match fs::read_dir(dir) {

@@ -1,20 +1,20 @@
 //! Sessions in a directory, for the agents of one machine.
 //!
 //! ```text
-//! DIR/S/.recoup-session      that we made it
-//! DIR/S/WINNER/winner.json   who has won, when, and until when it may be without a result
+//! DIR/S/.recoup-session      mark of a session that we created
+//! DIR/S/WINNER/winner.json   winner, time of its election, end of its lease
 //! DIR/S/winner_agent         a copy of the name, for other tools
-//! DIR/S/signal_time          when, in seconds since 1970, likewise
-//! DIR/S/agents/A             who takes part, and since when
-//! DIR/S/results/A.json       what each has to say
-//! DIR/+locks/S               held by whoever changes a session
-//! DIR/+tmp/                  what is being written, and what is being removed
+//! DIR/S/signal_time          a copy of the time, in seconds since 1970, likewise
+//! DIR/S/agents/A             a registered agent, with the time
+//! DIR/S/results/A.json       its result
+//! DIR/+locks/S               lock for changes of a session
+//! DIR/+tmp/                  files being written or removed
 //! ```
-//! `WINNER` is prepared aside and renamed into place, so that it never is without
-//! the name; what is read together is in one file. Readers take no lock. A `+` is in
-//! no session's name. No link below the directory is followed, and a directory that
-//! holds anything else is no session: it is not written to, and not removed. Only what
-//! has our mark is listed, and removed when its time is up.
+//! `WINNER` is prepared aside and renamed into place, so that it is never without the name; data
+//! that is read together is in one file. Readers take no lock. Session names cannot contain a `+`.
+//! No link below the directory is followed, and a directory that holds anything else is not a
+//! session: it is neither written to nor removed. Only sessions with our mark are listed, and
+//! removed when they expire.
 
 mod change;
 mod layout;
@@ -43,17 +43,17 @@ pub struct DirSessions {
 }
 
 impl DirSessions {
-    /// Those in `dir`, which is made when it is first needed.
+    /// The sessions in `dir`, which is created when it is first needed.
     pub fn at(dir: &Path, clock: Arc<dyn Clock>) -> Self {
         Self::kept_for(dir, clock, KEPT)
     }
 
-    /// The same with sessions that expire that long after the last that happened.
+    /// The sessions in `dir`, which expire this long after their last activity.
     pub fn kept_for(dir: &Path, clock: Arc<dyn Clock>, kept: Duration) -> Self {
         Self { layout: Layout::at(dir), clock, kept }
     }
 
-    /// The winner that counts at this moment, and whether its result is there.
+    /// The current winner, and true if its result is there.
     fn standing(&self, session: &Name) -> Result<Option<(Record, bool)>> {
         let Some(record) = self.layout.winner(session)? else { return Ok(None) };
         if self.has_expired(session)? {
@@ -70,7 +70,7 @@ impl DirSessions {
         Ok(last.is_some_and(|last| self.clock.now().millis_since(last) >= kept))
     }
 
-    /// Whether there is such a session, of ours or of another tool, and its time is not up.
+    /// True if the session, of ours or of another tool, exists and has not expired.
     fn is_there(&self, session: &Name) -> Result<bool> {
         if !self.layout.is_there(session)? || self.has_expired(session)? {
             return Ok(false);
@@ -95,7 +95,7 @@ impl Sessions for DirSessions {
     }
 
     fn elect(&self, session: &Name, bid: Bid<'_>) -> Result<Elected> {
-        // Most who come too late find out without waiting for a lock.
+        // Most late callers are answered without the lock.
         if let Some((winner, _)) = self.standing(session)? {
             return Ok(Elected::Lost(winner.agent));
         }
@@ -128,7 +128,7 @@ impl Sessions for DirSessions {
     fn list(&self) -> Result<Vec<Name>> {
         let mut sessions = Vec::new();
         for session in self.layout.sessions()? {
-            // What is no session, or no longer there, is nobody's to be told about.
+            // Skips directories that are not sessions, or gone meanwhile.
             if self.is_there(&session).unwrap_or(false) {
                 sessions.push(session);
             }

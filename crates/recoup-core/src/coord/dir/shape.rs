@@ -1,9 +1,9 @@
-//! Whether a directory is a session, and nothing but that. Sessions are removed
-//! whole, so what is somebody's must never look like one.
+//! Checks that a directory is a session and nothing else. Sessions are removed whole, so other
+//! directories must never pass for one.
 //!
-//! A session of ours has a mark since it was made. One without it, as other tools
-//! make them, may be read and used; it is never removed unless somebody names it, and
-//! then only if it can't be anything else.
+//! A session of ours has a mark from the start. One without it, as other tools make them, may be
+//! read and used; it is removed only if a user names it, and then only if it cannot be anything
+//! else.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -14,19 +14,19 @@ use crate::base::fsx;
 use crate::base::name::Name;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Whose a directory is.
+/// Owner of a session directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// Ours: it has the mark.
+    /// Ours: has the mark.
     Ours,
-    /// Another tool's: it has what only a session has.
+    /// Another tool's: has files that only a session has.
     Theirs,
-    /// Nobody's: there is nothing in it, or nothing that tells.
+    /// Unknown: empty, or without characteristic files.
     Unclear,
 }
 
-/// Whose a session is. A directory that has more in it than a session has is
-/// refused, and so is a link in place of one of its own.
+/// The owner of a session. A directory with other files in it, or with a link in place of a
+/// sub-directory, is an error.
 pub(super) fn session_in(dir: &Path) -> Result<Whose> {
     for part in [WINNER, AGENTS, RESULTS] {
         fsx::is_real_dir(&dir.join(part))?;
@@ -43,12 +43,12 @@ pub(super) fn session_in(dir: &Path) -> Result<Whose> {
     }
 }
 
-/// Whether the mark is there. Only who made a session has put it there.
+/// True if the mark exists, which only the creator of a session writes.
 pub(super) fn is_ours(dir: &Path) -> bool {
     fs::symlink_metadata(dir.join(MARK)).is_ok_and(|found| found.is_file())
 }
 
-/// That a directory must be left alone, and what to do.
+/// The error for a directory that must be left alone, with advice.
 pub(super) fn no_session(dir: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::Invalid,
@@ -60,7 +60,8 @@ pub(super) fn no_session(dir: &Path, why: &str) -> Error {
     )
 }
 
-/// Something that no session has. In one of ours a link may have taken a file's place.
+/// The first entry that does not belong to a session. In one of ours a link may have replaced a
+/// file.
 fn foreign_in(dir: &Path, ours: bool) -> io::Result<Option<String>> {
     let is_file = |entry: &DirEntry| {
         entry.file_type().map(|kind| kind.is_file() || (ours && kind.is_symlink()))
@@ -84,14 +85,14 @@ fn is_name(text: &str) -> bool {
     Name::parse("agent", text).is_ok()
 }
 
-/// Whether something is there that is in sessions only: an empty directory is not.
+/// True if there are files that only a session has; an empty directory does not count.
 fn has_sign(dir: &Path) -> io::Result<bool> {
     let some = |part: &str| each(&dir.join(part), |_| Ok(true)).map(|found| found.is_some());
     Ok(dir.join(WINNER).is_dir() || some(AGENTS)? || some(RESULTS)?)
 }
 
-/// The name of the first entry of which `is_foreign` holds. Links are not followed,
-/// and what is not there has no entries.
+/// The name of the first entry for which `is_foreign` holds. Links are not followed, and a missing
+/// directory has no entries.
 fn each(
     dir: &Path,
     is_foreign: impl Fn(&DirEntry) -> io::Result<bool>,

@@ -1,5 +1,5 @@
-//! Removes sessions of ours whose time is up, a few at a time, while others are used. What
-//! can't be removed now is found again.
+//! Removes expired sessions of ours, a few at a time, while others are used. After a failure the
+//! next sweep tries again.
 
 use std::fs;
 use std::path::Path;
@@ -13,18 +13,18 @@ use crate::base::fsx::{self, PassingLock};
 use crate::base::name::Name;
 use crate::error::Result;
 
-/// How often anybody looks.
+/// Interval between two sweeps.
 const PAUSE: Duration = Duration::from_hours(1);
-/// How many sessions are looked at, and how many removed, each time.
+/// Maximum number of sessions checked, and removed, in one sweep.
 const LOOKS: usize = 1_000;
 const REMOVALS: usize = 100;
-/// Whose last change says when somebody looked.
+/// File whose modification time is that of the last sweep.
 const MARK: &str = "+swept";
-/// How long an id is.
+/// Length of an id.
 const ID: usize = 26;
 
 impl DirSessions {
-    /// Nothing that goes wrong here concerns who is at work.
+    /// Best effort: errors do not concern the caller.
     pub(super) fn sweep(&self) {
         if is_older(&self.layout.root().join(MARK), PAUSE) {
             let _ = self.sweep_now();
@@ -34,7 +34,7 @@ impl DirSessions {
     fn sweep_now(&self) -> Result<()> {
         fsx::write_whole(&self.layout.root().join(MARK), b"")?;
         let mut sessions = self.layout.sessions()?;
-        // From anywhere, so that in time each has its turn.
+        // From a random position, so that each session gets its turn.
         let start = fastrand::usize(..sessions.len().max(1));
         sessions.rotate_left(start);
         let dead = sessions.iter().take(LOOKS);
@@ -45,7 +45,7 @@ impl DirSessions {
         self.clear_tmp()
     }
 
-    /// Unless somebody is using it, or has used it since.
+    /// Removes an expired session, unless it is in use or was used since.
     fn remove_dead(&self, session: &Name) -> Result<()> {
         let path = self.layout.lock_file(session);
         let Some(lock) = PassingLock::try_acquire(&path)? else { return Ok(()) };
@@ -58,7 +58,7 @@ impl DirSessions {
         Ok(())
     }
 
-    /// What those left behind who died in the middle of something.
+    /// Removes temporary files of dead processes.
     fn clear_tmp(&self) -> Result<()> {
         let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
         let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
@@ -71,13 +71,13 @@ impl DirSessions {
     }
 }
 
-/// A name as we make them: an id, or a file that is being written.
+/// True for names that we generate: an id, or a file being written.
 fn is_ours(name: &str) -> bool {
     let id = || name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
     (name.len() == ID && id()) || fsx::is_hidden_temporary(name)
 }
 
-/// By the system's own clock, as the files' times are; also what is not there.
+/// By the system clock, like file times; true for a missing file.
 fn is_older(path: &Path, than: Duration) -> bool {
     let last = changed(path).ok().flatten().unwrap_or_default();
     u128::from(SystemClock.now().millis_since(last)) >= than.as_millis()

@@ -1,5 +1,4 @@
-//! Waits for a directory to change: the kernel tells, where it can, and else we
-//! look again in short steps.
+//! Waits for a directory to change: by inotify if possible, otherwise by polling.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -11,9 +10,9 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::coord::Watch;
 
-/// Where the kernel does not tell.
+/// Poll interval without inotify.
 const STEP: Duration = Duration::from_millis(20);
-/// Where it does: what another machine does on a shared disk it may not know.
+/// Poll interval with inotify, which may miss changes by other machines on a shared disk.
 const LONGEST: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl DirWatch {
 }
 
 impl Watch for DirWatch {
-    /// Directories come and go: those that are there are watched by what they are now.
+    /// Watches are added again each time, because directories come and go.
     fn arm(&mut self) {
         let Some(events) = &self.events else { return };
         let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE;
@@ -46,7 +45,7 @@ impl Watch for DirWatch {
             Some(events) => {
                 let time = at_most.min(LONGEST);
                 let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
-                // Whatever it says, the caller looks again.
+                // Whatever the result, the caller checks again.
                 let _ = poll(&mut [PollFd::new(events, PollFlags::IN)], Some(&time));
                 let mut told = [0; 4096];
                 while rustix::io::read(events, &mut told).is_ok_and(|read| read > 0) {}

@@ -6,7 +6,7 @@ use crate::base::name::Name;
 use crate::error::Result;
 use crate::store::redis::Line;
 
-/// How many keys the server looks at for one answer.
+/// Keys that the server examines for one answer.
 const STEP: usize = 1_000;
 
 pub(super) fn sessions(line: &Line, prefix: &str) -> Result<Vec<Name>> {
@@ -15,7 +15,7 @@ pub(super) fn sessions(line: &Line, prefix: &str) -> Result<Vec<Name>> {
         names.extend(keys.iter().filter_map(|key| session_of(key, prefix)));
         Ok(true)
     })?;
-    // A key may come twice.
+    // A key may occur twice.
     names.sort();
     names.dedup();
     Ok(names)

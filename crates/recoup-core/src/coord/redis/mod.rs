@@ -1,11 +1,12 @@
 //! Sessions on a Redis server, for agents on several machines.
 //!
 //! ```text
-//! P:exit:{S}     hash: winner, token, until, at, claim; `agent:A` since when; `result:A` what it has to say
+//! P:exit:{S}     hash: winner, token, until, at, claim;
+//!                `agent:A` its registration time; `result:A` its result
 //! ```
-//! A session is one key: every script is one step on one node of a cluster, and all
-//! of it expires by itself, some time after the last that happened in it. Leases go
-//! by the server's clock, so that those of the machines need not agree.
+//! A session is one key: every script is atomic on one node of a cluster, and the session expires
+//! by itself some time after its last activity. Leases use the server's clock, so that those of the
+//! machines need not agree.
 
 mod list;
 mod scripts;
@@ -22,9 +23,9 @@ use crate::base::name::Name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::redis::{Line, Target, eval};
 
-/// More than this is not for a server that has to answer within a moment.
+/// Maximum size of a result: a server has to answer within its deadline.
 const MAX_RESULT: usize = 16 << 20;
-/// Between two looks of one who waits: the first, and the longest.
+/// The first and the longest pause between two polls.
 const STEPS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
 /// Sessions on one server.
@@ -36,12 +37,12 @@ pub struct RedisSessions {
 }
 
 impl RedisSessions {
-    /// Those at `target`. Nothing is asked before it is needed.
+    /// The sessions at `target`. No connection is made before the first use.
     pub fn at(target: Target) -> Self {
         Self::kept_for(target, KEPT)
     }
 
-    /// The same with sessions that expire that long after the last that happened.
+    /// The sessions at `target`, which expire this long after their last activity.
     pub fn kept_for(target: Target, kept: Duration) -> Self {
         let prefix = format!("{}:exit:", target.prefix());
         Self { line: Line::new(target), prefix, kept }
@@ -59,17 +60,17 @@ impl RedisSessions {
         self.line.ask_one(doing, command).map_err(|error| self.named(error))
     }
 
-    /// Carries out a command that changes something, which servers answer with a number.
+    /// Runs a write command, which servers answer with a number.
     fn write(&self, doing: &str, command: Cmd) -> Result<Vec<i64>> {
         self.line.ask_numbers(doing, vec![command]).map_err(|error| self.named(error))
     }
 
-    /// With the server that it concerns.
+    /// Adds the server's URL to an error.
     fn named(&self, error: Error) -> Error {
         error.context(self.line.target().to_string())
     }
 
-    /// Who has won, asked twice if need be: it is the same vote each time.
+    /// Runs an election command, twice if necessary: it is idempotent.
     fn vote(&self, session: &Name, agent: &Name, command: &Cmd) -> Result<Elected> {
         let ask = || self.ask("signalling", command.clone());
         let answer = match ask() {
@@ -132,8 +133,8 @@ impl Sessions for RedisSessions {
         if elected != Elected::Won || bid.result.is_some() {
             return Ok(elected);
         }
-        // Whoever hears nothing of its victory must be able to claim it later: only
-        // who says that it has heard of it has it for good.
+        // Without a confirmation, an agent whose answer was lost can be elected again: only a
+        // confirmed election is final.
         let mut command = self.script(scripts::CONFIRM, session);
         self.vote(session, bid.agent, command.arg(&token))
     }
@@ -176,7 +177,7 @@ impl Sessions for RedisSessions {
     }
 }
 
-/// Looks again after a while, which grows.
+/// Polls with growing pauses.
 #[derive(Debug)]
 struct Steps(Duration);
 
@@ -219,7 +220,7 @@ fn name(text: &str) -> Result<Name> {
     Name::parse("agent", text).map_err(damaged)
 }
 
-/// The names behind fields of one sort, in order.
+/// The agent names in the fields with that prefix, sorted.
 fn named(fields: &[String], sort: &str) -> Vec<Name> {
     let names = fields.iter().filter_map(|field| field.strip_prefix(sort));
     let mut names: Vec<Name> = names.filter_map(|text| name(text).ok()).collect();

@@ -1,8 +1,7 @@
-//! What the server does in one step. Whatever is sent may arrive twice, and must do
-//! no harm then.
+//! Lua scripts. All are idempotent, because a request may arrive twice.
 
-/// Whether there is a winner that counts: `w` is its name, `has` whether it has a
-/// result, `now` the time of the server.
+/// Prelude that finds the current winner: `w` is its name or false, `has` is true if it has a
+/// result, `now` the server's time.
 macro_rules! with_winner {
     ($($script:literal)*) => {
         concat!("\
@@ -16,10 +15,10 @@ if w and not has and till ~= '' and (tonumber(till) or 0) <= now then w = false 
     };
 }
 
-/// The name, and whether there is a result; empty where nobody has won.
+/// Returns the winner's name, and 1 if it has a result; empty without a winner.
 pub(super) const WINNER: &str = with_winner!("if w then return {w, has and 1 or 0} end return {}");
 
-/// The name, when that was, and the result; empty where nobody has won.
+/// Returns the winner's name, the time of its election and its result; empty without a winner.
 pub(super) const ANSWER: &str = with_winner!(
     "\
 if not w then return {} end
@@ -27,14 +26,12 @@ local more = redis.call('HMGET', KEYS[1], 'at', 'result:' .. w)
 return {w, more[1], more[2]}"
 );
 
-/// Elects `ARGV[1]`, unless somebody has won: then that one's name is the answer.
-/// `ARGV`: the agent, a token of its own, how long the session is kept, the lease (or
-/// empty), and the result if there is one.
+/// Elects `ARGV[1]`, unless there is a winner, whose name is the answer then. `ARGV`: the agent, a
+/// unique token, how long the session is kept, the lease (or empty), and optionally the result.
 ///
-/// Asked twice with the same token, it is the same election. Without a result it is a
-/// claim until its winner confirms it: one whose answer got lost never does, and the
-/// same agent may claim its place with another token. All is written at once, so that a
-/// server without room refuses all of it.
+/// Repeated with the same token, it is the same election. Without a result it is a claim until the
+/// winner confirms it: if the answer got lost, the same agent may claim its place with another
+/// token. All fields are written at once, so that a server without room refuses all of them.
 pub(super) const ELECT: &str = with_winner!(
     "\
 if token == ARGV[2] then return false end
@@ -52,8 +49,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return false"
 );
 
-/// Makes the claim with the token `ARGV[1]` good, unless another has taken its place:
-/// then that one's name is the answer. Nobody can have taken what is not there.
+/// Confirms the claim with the token `ARGV[1]`, unless another agent has taken its place, whose
+/// name is the answer then. A missing session counts as confirmed.
 pub(super) const CONFIRM: &str = "\
 local found = redis.call('HMGET', KEYS[1], 'token', 'winner')
 if not found[1] then return false end
@@ -61,21 +58,21 @@ if found[1] ~= ARGV[1] then return found[2] end
 redis.call('HSET', KEYS[1], 'claim', '')
 return false";
 
-/// Notes in the field `ARGV[1]` that an agent takes part; the session is kept for
-/// `ARGV[2]` milliseconds from now.
+/// Registers an agent in the field `ARGV[1]`, and keeps the session for `ARGV[2]` milliseconds from
+/// now.
 pub(super) const REGISTER: &str = "\
 redis.call('HSET', KEYS[1], ARGV[1], redis.call('TIME')[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1";
 
-/// Puts `ARGV[3]` into the field `ARGV[1]`, likewise.
+/// Writes `ARGV[3]` to the field `ARGV[1]`, and keeps the session for `ARGV[2]` milliseconds from
+/// now.
 pub(super) const WRITE: &str = "\
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1";
 
-/// The winner or nothing, and then the names of all fields; empty where there is no
-/// session.
+/// Returns the winner or nil, then the names of all fields; empty if there is no session.
 pub(super) const STATUS: &str = with_winner!(
     "\
 local fields = redis.call('HKEYS', KEYS[1])

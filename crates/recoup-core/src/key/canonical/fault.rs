@@ -1,4 +1,4 @@
-//! Why a value has no canonical form: what is wrong, where, and what to do.
+//! Errors of canonical JSON: what is wrong, where, and what to do.
 //!
 //! The path is put together on the way up, so that a document without faults
 //! pays nothing for it.
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 const MAX_NAME: usize = 64;
 const MAX_PATH: usize = 1_000;
 
-/// A fault, and the steps that lead to it, innermost first.
+/// An error, and the steps that lead to its place, innermost first.
 #[derive(Debug)]
 pub(super) struct Fault {
     what: String,
@@ -58,13 +58,13 @@ impl Fault {
         Self::new(format!("more than {MAX_DEPTH} levels of nesting"), "make the value flatter")
     }
 
-    /// The same fault, seen from the array around it.
+    /// Adds the index in the surrounding array to the path.
     pub(super) fn within_item(mut self, index: usize) -> Self {
         self.steps.push(format!("[{index}]"));
         self
     }
 
-    /// The same fault, seen from the object around it.
+    /// Adds the name in the surrounding object to the path.
     pub(super) fn within_member(mut self, name: &str) -> Self {
         let plain = name.starts_with(|c: char| !c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

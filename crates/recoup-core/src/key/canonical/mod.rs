@@ -1,9 +1,8 @@
 //! Canonical JSON (RFC 8785): one text for all ways to write the same value,
 //! so that its hash can be a key.
 //!
-//! Two sources, JSON text ([`canonical`]) and values ([`canonical_value`]),
-//! feed one writer. What the writer can't carry exactly is an error: a guess
-//! here would be somebody else's answer there.
+//! Two sources, JSON text ([`canonical`]) and values ([`canonical_value`]), feed one writer. What
+//! it can't represent exactly is an error: a guess could give two values the same key.
 
 mod fault;
 mod read;
@@ -44,10 +43,10 @@ pub fn canonical(text: &str) -> Result<String> {
 
 /// The canonical form of `value`.
 ///
-/// As [`canonical`], with one more refusal: floats of magnitude 2^53 and above. `serde_json`
-/// turns an integer too long for 64 bits into such a float, and afterwards nobody
-/// can tell it from one that was meant. Floats are taken as they are; where
-/// every digit of the source counts, give its text to [`canonical`].
+/// As [`canonical`], with one more refusal: floats of magnitude 2^53 and above. `serde_json` turns
+/// an integer too long for 64 bits into such a float, which can't be told from one that was meant.
+/// Floats are taken as they are; where every digit of the source counts, give its text to
+/// [`canonical`].
 pub fn canonical_value(value: &Value) -> Result<String> {
     let mut out = Writer::with_capacity(0);
     write_value(&mut out, value)?;

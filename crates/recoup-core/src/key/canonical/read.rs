@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         Self { text, at: 0 }
     }
 
-    /// One value, and nothing behind it.
+    /// Reads one value and the end of the text.
     pub(super) fn document(mut self, out: &mut Writer) -> Result<(), Fault> {
         self.value(out)?;
         self.skip_space();
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether another item follows. Takes the comma before it, or the bracket at the end.
+    /// True if another item follows. Consumes the comma before it, or the closing bracket.
     fn another(&mut self, first: bool, bracket: u8, either: &str) -> Result<bool, Fault> {
         self.skip_space();
         if self.eat(bracket) {
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As much of a string as can be taken as it is.
+    /// Reads the part of a string up to the next escape.
     fn unescaped(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let run = &rest[..rest.bytes().position(is_escaped).unwrap_or(rest.len())];

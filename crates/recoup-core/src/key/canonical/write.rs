@@ -17,10 +17,10 @@ pub(super) const MAX_DEPTH: usize = 128;
 /// Up to here a double holds every integer; beyond, neighbours share one.
 const MAX_INTEGER: u64 = 1 << 53;
 
-/// Why writing to the output can't fail.
+/// Reason why writing to the output can't fail.
 const STRINGS_GROW: &str = "a String takes any text";
 
-/// Canonical text in the making.
+/// Canonical text under construction.
 #[derive(Debug)]
 pub(super) struct Writer {
     text: String,
@@ -126,7 +126,7 @@ impl Writer {
     }
 }
 
-/// An object in the making: where each member's text is, until all are known.
+/// An object under construction: the place of each member's text, until all are known.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
     start: usize,
@@ -199,7 +199,7 @@ fn order(a: &Member<'_>, b: &Member<'_>) -> Ordering {
     a.name.encode_utf16().cmp(b.name.encode_utf16())
 }
 
-/// What a string holds only behind a backslash.
+/// True for a byte that a string holds only behind a backslash.
 pub(super) fn is_escaped(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }

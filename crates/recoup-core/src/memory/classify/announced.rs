@@ -1,5 +1,5 @@
-//! Lists that are announced: "remember the following:", "from now on:", "our conventions:".
-//! What is asked to be remembered counts as said, item by item.
+//! Announced lists: "remember the following:", "from now on:", "our conventions:". Each item below
+//! a request to remember counts as a statement.
 
 use super::features::Read;
 use super::outline::Outline;
@@ -7,7 +7,7 @@ use super::tokens::Token;
 use super::{MAYBE, SURE};
 use crate::memory::refuse::phrase::is_one_of;
 
-/// What asks for all that follows to be kept, where a line begins with it.
+/// Words that ask to keep all that follows, at the beginning of a line.
 const KEEPS: &[&str] = &[
     "remember",
     "keep in mind",
@@ -46,30 +46,30 @@ const KEEPS: &[&str] = &[
     "別忘了",
     "别忘了",
 ];
-/// What may stand before that.
+/// Classes of words that may stand before that.
 const LEADS: &[&str] =
     &["PLEASE", "OK", "ALSO", "BUT", "NICE", "THANKS", "ACTUALLY", ",", ".", "!", "-", "so"];
-/// A longer line says more than that something holds from now on.
+/// Most words of a header like "from now on:"; a longer line says more.
 const LONGEST_TITLE: usize = 8;
-/// What may announce something else as well.
+/// Concepts that announce rules, but may announce something else as well.
 const RULES: &[&str] = &["ASARULE", "INREPO", "PREFER", "ALWAYS", "NEVER"];
-/// What asks for something else: "implement these rules:", "which of these …:".
+/// Concepts that ask for something else: "implement these rules:", "which of these …:".
 const ASKS: &[&str] = &[
     "CANYOU", "WHAT", "HOW", "WHY", "AUXQ", "SAYS", "SOURCE", "WAS", "IF", "FORNOW", "ONEOFFV",
     "LETS", "SORRY", "FORGOT",
 ];
 
-/// How far an item can count on what stands above it.
+/// Effect of a header on the items below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     Nothing,
-    /// Rules: what may be one is one.
+    /// Rules: an item that may be one is one.
     Rules,
-    /// All of it is to be kept.
+    /// All items are to be kept.
     Keeps,
 }
 
-/// Whether a sentence is one of those that are to be kept because of what stands above them.
+/// True if a sentence is to be kept because of the header above it.
 pub(super) fn is_item(outline: &Outline, read: &Read, at: usize) -> bool {
     above(outline, read, at) == Above::Keeps
 }
@@ -79,7 +79,7 @@ pub(super) fn is_announced(outline: &Outline, read: &Read, at: usize) -> bool {
     above(outline, read, at) != Above::Nothing
 }
 
-/// What a sentence is worth, with what stands above it.
+/// Score of a sentence, raised by the header above it.
 pub(super) fn worth(outline: &Outline, read: &Read, at: usize, alone: f32) -> f32 {
     match above(outline, read, at) {
         Above::Keeps => alone.max(SURE),
@@ -91,7 +91,7 @@ pub(super) fn worth(outline: &Outline, read: &Read, at: usize, alone: f32) -> f3
 fn above(outline: &Outline, read: &Read, at: usize) -> Above {
     let unit = &outline.units[at];
     let Some(header) = unit.header else { return Above::Nothing };
-    // The list, or the lines right below: what comes after those is something else.
+    // Only the list, or the lines right below: what comes after those is something else.
     let block =
         |it: &super::outline::Unit| it.is_item || it.paragraph == outline.units[header].paragraph;
     if unit.text.ends_with([':', '：']) || !outline.units[header + 1..=at].iter().all(block) {

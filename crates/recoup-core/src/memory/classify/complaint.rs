@@ -1,8 +1,8 @@
-//! What the agent does: "you never run the tests", "du pushst immer auf main". That is said of
-//! what is wrong. As a rule it would be the opposite of what is wanted.
+//! Complaints about the agent: "you never run the tests", "du pushst immer auf main". They describe
+//! what is wrong, so kept as rules they would say the opposite of what is wanted.
 //!
-//! It is known by its form: the second person, a bare verb and "always" or "never". What you
-//! should, must or may do is a rule, and so is what you do from now on.
+//! Recognized by their form: the second person, a bare verb and "always" or "never". A sentence
+//! about what you should, must or may do is a rule, and so is one about what you do from now on.
 
 use super::features::Read;
 use super::outline::Outline;
@@ -10,14 +10,14 @@ use super::tokens::{self, Token};
 use crate::memory::refuse::phrase::{begins, is_one_of};
 use crate::memory::spoken;
 
-/// What may stand before it.
+/// Words that may stand before a complaint.
 const LEADS: &str = " no nope nah ok okay but and so ugh hey well wait argh man dude again also because \
 seriously honestly stop it aber und nein also weil mais non et pero y porque mas e ma pero che dai boh ";
 
-/// What lasts: then it is no complaint.
+/// Concepts of something lasting: then it is no complaint.
 const LASTING: &[&str] = &["NOWON", "LATER", "UNIVERSAL", "MUST", "SHOULD"];
 
-/// What you do well.
+/// Verbs of praise and modals, which make no complaint.
 const PRAISE: &str = "!disappoint|disappoints|fail|cease|do|get|know|amaze|impress|deliver|nail|should|must|need|have|want|may|can|ought";
 
 const MODALS: &str = " sollst solltest musst musstest darfst durftest kannst konntest brauchst mochtest willst \
@@ -28,14 +28,14 @@ const GERMAN: &str = " nie niemals immer standig dauernd andauernd ";
 const FRENCH: &str = " jamais toujours constamment ";
 const ROMANCE: &str = " nunca siempre jamas sempre mai ";
 
-/// What you do, in Spanish: the form of a command differs from each of these.
+/// Spanish verbs in the second person, whose imperative has another form.
 const SPANISH: &str = " usas utilizas escribes pones haces olvidas ejecutas subes anades agregas cambias \
 borras corres creas dejas metes rompes ignoras mandas empujas llamas mezclas respondes contestas preguntas \
 inventas repites instalas commiteas pusheas formateas documentas comentas actualizas sigues lees miras revisas \
 tocas modificas eliminas copias pides dices vas vuelves generas compilas lanzas abres cierras envias nombras \
 importas exportas declaras defines cometes fallas confirmas despliegas publicas duplicas refactorizas ";
 
-/// The same in Italian, of verbs whose command ends in another vowel.
+/// Italian verbs in the second person, whose imperative ends in another vowel.
 const ITALIAN: &str = " usi dimentichi lasci ignori cambi cancelli mandi pushi committi aggiorni formatti \
 crei lanci copi modifichi elimini installi provi testi documenti commenti controlli sbagli carichi ";
 
@@ -74,7 +74,7 @@ const CHINESE_RULES: &[&str] = &[
 const JAPANESE_YOU: &[&str] =
     &["あなたは", "君は", "きみは", "お前は", "おまえは", "あなたって", "君って"];
 const JAPANESE: &[&str] = &["いつも", "毎回", "決して", "全然", "絶対", "ばかり"];
-/// How a Japanese command ends.
+/// Endings of Japanese commands.
 pub(super) const JAPANESE_RULES: &[&str] = &[
     "て",
     "で",
@@ -90,7 +90,7 @@ pub(super) const JAPANESE_RULES: &[&str] = &[
     "欲しい",
 ];
 
-/// Whether one of the sentences of a prompt does.
+/// True if a prompt has a complaint among its sentences.
 pub(super) fn is_among(outline: &Outline, read: &Read) -> bool {
     let may_be = |own: &[Token]| {
         own.iter().any(|token| ["ALWAYS", "NEVER", "YOUKEEP"].iter().any(|it| token.is(it)))
@@ -102,10 +102,10 @@ pub(super) fn is_among(outline: &Outline, read: &Read) -> bool {
     })
 }
 
-/// Whether a sentence begins with a complaint.
+/// True if a sentence begins with a complaint.
 pub(super) fn is_one(sentence: &str) -> bool {
     let clauses = spoken::clauses(sentence);
-    // "No, you never …": what is short leads up to it.
+    // "No, you never …": short clauses lead up to it.
     let skipped =
         clauses.iter().take_while(|it| it.words.iter().all(|word| is_one_of(word, LEADS))).count();
     let Some(clause) = clauses.get(skipped) else { return false };
@@ -125,7 +125,7 @@ fn lasts(own: &[Token]) -> bool {
     LASTING.iter().any(|it| own.iter().any(|token| token.is(it)))
 }
 
-/// "…, ok?" is for rules.
+/// True for "…, ok?", which is said of rules.
 fn asks_for_consent(sentence: &str) -> bool {
     sentence.trim_end().ends_with(['?', '？']) && !super::doubt::is_question(sentence)
 }

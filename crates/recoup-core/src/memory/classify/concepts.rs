@@ -1,10 +1,10 @@
-//! Words that say what a sentence is, whatever it is about: always, never, from now on,
-//! why, can you. One name for each in eight languages, so that what holds for one
-//! language holds for all.
+//! Concepts: words that tell the type of a sentence, whatever its subject: always, never, from now
+//! on, why, can you. One name for each in eight languages, so that a rule for one language works
+//! for all.
 
 use super::phrases::{By, Line, Phrases, count};
 
-/// What a phrase stands for, and the phrases, parted by `|`.
+/// Concepts and their phrases, separated by `|`.
 const TABLE: &[Line] = &[
     (
         "ALWAYS",
@@ -263,7 +263,7 @@ const TABLE: &[Line] = &[
     ),
 ];
 
-/// Words that stay themselves where others become a mere shape.
+/// Words that stay themselves as features; others become a mere shape.
 const SMALL: &[Line] = &[(
     "SMALL",
     "a an the of in on at to for with by from as and or so than into out up off per via \
@@ -274,10 +274,10 @@ user users file files code line lines one two three both either neither after be
 again too very really super pretty already soon later ever anymore",
 )];
 
-/// What a phrase of a text stands for.
+/// Name of a concept.
 pub(super) type Concept = &'static str;
 
-/// The phrases by their first word, and those that are found anywhere by their first character.
+/// Index of all phrases: by first word, or by first character in scripts without spaces.
 #[derive(Debug)]
 pub(super) struct Lexicon {
     by_word: Phrases<{ count(TABLE, b'|', By::Word) }>,
@@ -285,21 +285,21 @@ pub(super) struct Lexicon {
     small: Phrases<{ count(SMALL, b' ', By::Word) }>,
 }
 
-/// The one there is.
+/// The only instance, built at compile time.
 pub(super) static LEXICON: Lexicon = Lexicon {
     by_word: Phrases::new(TABLE, b'|', By::Word),
     by_char: Phrases::new(TABLE, b'|', By::Character),
     small: Phrases::new(SMALL, b' ', By::Word),
 };
 
-/// Chinese and Japanese: no spaces between words.
+/// True for Chinese and Japanese characters: no spaces between words.
 pub(super) const fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
 impl Lexicon {
-    /// The longest phrase that begins with the first of these words: all that it stands
-    /// for, and how many words it has.
+    /// Finds the longest phrase that begins with the first of these words; returns its number of
+    /// words and its concepts.
     pub(super) fn phrase(&self, words: &[&str]) -> (usize, Vec<Concept>) {
         let Some(first) = words.first() else { return (0, Vec::new()) };
         let (mut longest, mut concepts) = (0, Vec::new());
@@ -315,7 +315,7 @@ impl Lexicon {
         (longest, concepts)
     }
 
-    /// The longest phrase that a text without spaces begins with.
+    /// Finds the longest phrase at the beginning of a text without spaces.
     pub(super) fn run(&self, text: &str) -> Option<(usize, Concept)> {
         let first = text.chars().next()?;
         let mut longest: Option<(usize, Concept)> = None;
@@ -333,7 +333,7 @@ impl Lexicon {
     }
 }
 
-/// How many words a phrase has, where these words begin with it.
+/// Number of words of a phrase, if these words begin with it.
 fn begins_with(words: &[&str], phrase: &str) -> Option<usize> {
     let mut count = 0;
     for word in phrase.split(' ') {

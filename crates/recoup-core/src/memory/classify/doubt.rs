@@ -1,5 +1,5 @@
-//! What no weight can overrule: questions, what others said, what holds for the moment, what
-//! stands below a request to do something with it.
+//! Exclusions that no weight can overrule: questions, reports of what others said, requests for the
+//! moment, and text below a request to do something with it.
 
 use super::announced;
 use super::features::Read;
@@ -10,7 +10,7 @@ use super::quoted;
 use super::report;
 use super::tokens::Token;
 
-/// What is asked for behind a comma is no question: "use tabs, ok?"
+/// Tags behind a comma that make no question: "use tabs, ok?"
 const TAGS: &[&str] = &[
     "ok",
     "okay",
@@ -37,7 +37,7 @@ const TAGS: &[&str] = &[
     "va bene",
 ];
 
-/// Whether the sentence at `at` is not to be kept, whatever it says.
+/// True if the sentence at `at` is not to be kept, whatever its score.
 pub(super) fn stands_against(outline: &Outline, read: &Read, at: usize) -> bool {
     let (unit, own) = (&outline.units[at], &read.tokens[at]);
     is_question(&unit.text)
@@ -57,7 +57,7 @@ pub(super) fn is_question(text: &str) -> bool {
     !tag.is_some_and(|before| before.ends_with([' ', ',']) && before.trim().contains(' '))
 }
 
-/// "Summarize this:", "the error is:": what follows is somebody else's, unless rules or
+/// True for "summarize this:", "the error is:": the text below is somebody else's, unless rules or
 /// facts are announced: "from now on:", "our conventions:", "a few things:".
 fn is_about_a_text(header: &[Token]) -> bool {
     let has = |concepts: &[&str]| concepts.iter().any(|it| header.iter().any(|token| token.is(it)));
@@ -80,7 +80,7 @@ fn is_about_a_text(header: &[Token]) -> bool {
         || header.iter().any(|token| token.class == "?")
 }
 
-/// Words above a list of things to know.
+/// Words in the header of a list of things to know.
 const ANNOUNCES: &[&str] = &[
     "few",
     "couple",

@@ -1,16 +1,16 @@
-//! What the model sees of a sentence: its words, its shape, what stands around it.
-//! Each is hashed to a number; there are no names to store.
+//! Features of a sentence for the model: its words, its shape and its neighbours, each hashed to a
+//! number; there are no names to store.
 
 use super::outline::{Outline, Unit};
 use super::tokens::{self, Token};
 
-/// So many numbers there are.
+/// Number of hash buckets.
 pub const BUCKETS: usize = 1 << 15;
 
-/// A number and how much it counts.
+/// Hash bucket of a feature, and its value.
 pub type Feature = (u32, f32);
 
-/// All that is known of the sentences of a prompt.
+/// Tokens of each sentence of a prompt.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) tokens: Vec<Vec<Token>>,
@@ -22,7 +22,7 @@ impl Read {
     }
 }
 
-/// Gathers features of one group, which together weigh the same however many they are.
+/// Group of features, whose total weight does not depend on their number.
 struct Group {
     hashes: Vec<u32>,
     weight: f32,
@@ -66,7 +66,7 @@ pub(super) fn of(outline: &Outline, read: &Read, at: usize) -> Vec<Feature> {
     all
 }
 
-/// The words themselves, two in a row, and beginnings of long ones.
+/// Adds the words, pairs of neighbouring words, and the beginnings of long words.
 fn words(own: &[Token], all: &mut Vec<Feature>) {
     let mut group = Group::new(2.0);
     let mut before = "^";
@@ -82,7 +82,7 @@ fn words(own: &[Token], all: &mut Vec<Feature>) {
     group.finish(all);
 }
 
-/// What words stand for, up to four in a row, and two with one between.
+/// Adds the classes of words, up to four in a row, and two with one between.
 fn classes(own: &[Token], all: &mut Vec<Feature>) {
     let mut group = Group::new(3.0);
     let mut row: Vec<&str> = vec!["^"];
@@ -104,7 +104,7 @@ fn classes(own: &[Token], all: &mut Vec<Feature>) {
     group.finish(all);
 }
 
-/// What the sentence has anywhere, alone and two at a time.
+/// Adds the concepts of the sentence, alone and in pairs.
 fn pairs(own: &[Token], all: &mut Vec<Feature>) {
     let mut present: Vec<&str> =
         own.iter().flat_map(|token| token.concepts.iter().copied()).collect();
@@ -125,7 +125,7 @@ fn pairs(own: &[Token], all: &mut Vec<Feature>) {
     double.finish(all);
 }
 
-/// What stands before and behind, above, and at the beginning of the prompt.
+/// Adds features of the sentences before and behind, of the header, and of the prompt's first one.
 fn surroundings(outline: &Outline, read: &Read, at: usize, all: &mut Vec<Feature>) {
     let mut group = Group::new(1.5);
     let mut tell = |name: &str, tokens: Option<&Vec<Token>>| {
@@ -158,7 +158,7 @@ fn surroundings(outline: &Outline, read: &Read, at: usize, all: &mut Vec<Feature
     group.finish(all);
 }
 
-/// Length, place, ending.
+/// Adds length, position and ending.
 fn form(outline: &Outline, unit: &Unit, own: &[Token], at: usize, all: &mut Vec<Feature>) {
     let mut group = Group::new(1.5);
     let length = match own.len() {

@@ -1,5 +1,5 @@
-//! Signs that a statement holds beyond the task at hand: "always", "from now on", "we use", "in
-//! this repo", a correction. What has none may be meant for this moment only.
+//! Signs that a statement holds beyond the current task: "always", "from now on", "we use", "in
+//! this repo", a correction. A statement without one may be meant for this moment only.
 
 use super::features::Read;
 use super::outline::Outline;
@@ -8,7 +8,7 @@ use super::tokens::Token;
 use super::{announced, reach};
 use crate::memory::refuse::phrase::is_one_of;
 
-/// Concepts that say so wherever they stand in a sentence.
+/// Concepts that are a sign anywhere in a sentence.
 const SIGNS: &[&str] = &[
     "ALWAYS",
     "NEVER",
@@ -20,7 +20,7 @@ const SIGNS: &[&str] = &[
     "TOLDYOU",
     "YOUKEEP",
 ];
-/// Concepts that say so unless the sentence is about something at hand: "I prefer a map here".
+/// Concepts that are a sign unless the sentence is about something at hand: "I prefer a map here".
 const SIGNS_IF_GENERAL: &[&str] = &["LATER", "ASARULE", "PREFER", "OUR"];
 /// Words for something at hand that also refer to what was just said: "keep that in mind".
 const REFERRING: &str = " that it that's it's es ";
@@ -32,13 +32,13 @@ const TIES: &[&str] = &["FORNOW", "?"];
 /// "Not" and "but" between two things, of which the second is meant.
 const NOT: &str = " not nicht kein keine pas non não ";
 const BUT: &str = " but sondern mais sino ma bensì mas ";
-/// The same in one word.
+/// "Not … but" in one word.
 const NOT_BUT: &str = " ではなく じゃなくて じゃなく 而不是 而非 ";
 
-/// A sentence about the one before it is no longer than this: "that's how we do it here".
+/// Most words of a remark about the sentence before it: "that's how we do it here".
 const LONGEST_REMARK: usize = 8;
 
-/// True if the sentence at `at`, or what stands around it, says that it is to last.
+/// True if the sentence at `at`, or a neighbour or header, says that it is to last.
 pub(super) fn has_lasting_sign(outline: &Outline, read: &Read, at: usize) -> bool {
     let own = &read.tokens[at];
     let form = signs::of(own);
@@ -64,25 +64,25 @@ fn has(own: &[Token], concepts: &[&str]) -> bool {
     own.iter().any(|token| concepts.iter().any(|it| token.is(it) || token.class == *it))
 }
 
-/// "I prefer a map here", "use that in this file".
+/// True for "I prefer a map here", "use that in this file".
 fn is_at_hand(own: &[Token]) -> bool {
     let points = |token: &Token| token.is("THIS") && !is_one_of(&token.word, REFERRING);
     own.iter().any(|token| token.is("HERE") || points(token))
 }
 
-/// "It never ends" is a complaint, and no rule.
+/// True if a concept says that it lasts. "It never ends" is a complaint, and no rule.
 fn lasts(own: &[Token]) -> bool {
     let complains = own.first().is_some_and(|first| first.is("THIS"));
     (has(own, SIGNS) && !complains) || (has(own, SIGNS_IF_GENERAL) && !is_at_hand(own))
 }
 
-/// "No, put tests in `__tests__/`", "non, mets-les là", "actually it's tabs".
+/// True for "no, put tests in `__tests__/`", "non, mets-les là", "actually it's tabs".
 fn corrects(own: &[Token]) -> bool {
     let denies = matches!(own, [no, comma, ..] if is_one_of(&no.word, NOT) && comma.class == ",");
     denies || own.first().is_some_and(|first| CORRECTS.iter().any(|it| first.is(it)))
 }
 
-/// "Tabs, not spaces", "not jest but vitest".
+/// True for "tabs, not spaces", "not jest but vitest".
 fn opposes(own: &[Token]) -> bool {
     let is_not = |token: &Token| is_one_of(&token.word, NOT);
     let mut behind_not = own.iter().skip_while(|token| !is_not(token));
@@ -92,12 +92,12 @@ fn opposes(own: &[Token]) -> bool {
         || (own.iter().any(|token| is_one_of(&token.word, NOT_BUT)) && !is_at_hand(own))
 }
 
-/// "Every new endpoint must have an entry".
+/// True for "every new endpoint must have an entry".
 fn is_for_all(own: &[Token]) -> bool {
     own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"])
 }
 
-/// "That's our process", "always": about the sentence before it.
+/// True for "that's our process", "always": about the sentence before it.
 fn is_remark(own: &[Token]) -> bool {
     own.len() <= 2
         || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))

@@ -1,18 +1,18 @@
-//! The lines of a prompt by their look: prose, an item of a list, or something that
-//! nobody typed as a sentence: code, logs, quotes, chats, tables, diffs.
+//! Classification of a prompt's lines by their look: prose, list items, and text that nobody typed
+//! as a sentence: code, logs, quotes, chats, tables, diffs.
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     Blank,
     Prose,
     Item,
-    /// In a fence: what stands above it announced this, and nothing behind it.
+    /// In a fence, which ends what the header above it announced.
     Code,
     Foreign,
 }
 
-/// Beginnings of lines that no sentence has, in small letters.
+/// Beginnings of lines that are no sentences, in small letters.
 const FOREIGN: &[&str] = &[
     ">",
     "$ ",
@@ -129,7 +129,7 @@ const FOREIGN: &[&str] = &[
     ">>>>",
 ];
 
-/// Of these words a sentence may begin with, too: then it takes more to be code.
+/// Beginnings that sentences have, too: these need more signs of code.
 const DOUBTFUL: &[&str] = &[
     "from ",
     "import ",
@@ -173,7 +173,7 @@ const DOUBTFUL: &[&str] = &[
     "system.",
 ];
 
-/// Each line with what it is.
+/// Returns each line with its kind.
 pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
     let mut all: Vec<(&str, Line)> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -193,9 +193,9 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
             all.push((line, Line::Code));
             continue;
         }
-        // A fence that opens behind words: they are prose, what is in it is not.
+        // Behind words a fence opens: they are prose, what is in it is not.
         if let Some(at) = line.find("```") {
-            // One that closes in its line is a piece of code in a sentence.
+            // If it closes in its line, it is a piece of code in a sentence.
             if line[at + 3..].contains("```") {
                 all.push((line, kind(line)));
             } else {
@@ -256,7 +256,7 @@ fn is_foreign(line: &str, plain: &str) -> bool {
     indented || looks_like_code(plain) || is_log(plain) || is_commit_subject(plain)
 }
 
-/// Endings and signs that code has.
+/// True if a line has endings and symbols of code.
 fn looks_like_code(plain: &str) -> bool {
     let outside: String = without_ticks(plain);
     let text = outside.trim_end();
@@ -289,7 +289,7 @@ fn without_ticks(plain: &str) -> String {
     plain.split('`').step_by(2).collect()
 }
 
-/// A time, a level, or a place in a file at the beginning.
+/// True if a line begins with a time, a level, or a place in a file.
 fn is_log(plain: &str) -> bool {
     let bytes = plain.as_bytes();
     let digits = |range: std::ops::Range<usize>| {
@@ -328,7 +328,7 @@ fn is_log(plain: &str) -> bool {
         || plain.contains("(exit code")
 }
 
-/// `fix(auth): …`
+/// True for `fix(auth): …`.
 fn is_commit_subject(plain: &str) -> bool {
     let Some((head, tail)) = plain.split_once(": ") else { return false };
     let kind = head.split('(').next().unwrap_or("").trim_end_matches('!');
@@ -339,8 +339,7 @@ fn is_commit_subject(plain: &str) -> bool {
         && (head.len() == kind.len() || head.ends_with([')', '!']))
 }
 
-/// In a diff what was added and taken away is no list, and between the marks of a
-/// conflict nothing is prose.
+/// Marks added and removed lines of a diff, and everything between the marks of a conflict.
 fn mark_diffs(all: &mut [(&str, Line)]) {
     let is_diff = all.iter().any(|(line, _)| {
         line.starts_with("diff --git") || line.starts_with("@@ ") || line.starts_with("+++ ")
@@ -355,7 +354,7 @@ fn mark_diffs(all: &mut [(&str, Line)]) {
     }
 }
 
-/// Who is said to speak at the beginning of a line: "Priya:", "[10:02] Tom:".
+/// Name of the speaker at the beginning of a line: "Priya:", "[10:02] Tom:".
 fn speaker(line: &str) -> Option<&str> {
     let (name, said) = line
         .trim_start()
@@ -369,7 +368,7 @@ fn speaker(line: &str) -> Option<&str> {
     (fits && !said.starts_with("//")).then_some(name)
 }
 
-/// Two lines in a row that begin with a name and a colon are a chat.
+/// Marks chats: two lines in a row that begin with a name and a colon.
 fn mark_chats(all: &mut [(&str, Line)]) {
     let is_said = |line: &str| {
         speaker(line).is_some_and(|name| {
@@ -388,7 +387,7 @@ fn mark_chats(all: &mut [(&str, Line)]) {
     }
 }
 
-/// Two lines in a row of `key: value` or `KEY=value` are a file.
+/// Marks records: two lines in a row of `key: value` or `KEY=value`.
 fn mark_records(all: &mut [(&str, Line)]) {
     let is_record = |line: &str| {
         let plain = line.trim();

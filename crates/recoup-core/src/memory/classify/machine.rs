@@ -1,4 +1,4 @@
-//! What programs put into a prompt: reminders, notices, the output of commands.
+//! Text that programs put into a prompt: reminders, notices, the output of commands.
 
 use std::borrow::Cow;
 
@@ -20,10 +20,10 @@ const NOTICES: &[&str] = &[
     "<<autonomous",
 ];
 
-/// Behind these everything is a machine's.
+/// Notices after which everything is a program's.
 const TO_THE_END: &[&str] = &["this session is being continued", "caveat: the messages below"];
 
-/// The text without what stands in tags and without notices.
+/// Returns the text without wrapped text and without notices.
 pub(super) fn without(text: &str) -> Cow<'_, str> {
     let tagless = without_wrapped(text);
     if !tagless.contains('[') && !NOTICES.iter().any(|notice| holds(&tagless, notice)) {
@@ -39,7 +39,7 @@ pub(super) fn without(text: &str) -> Cow<'_, str> {
             kept.push_str(line);
             continue;
         }
-        // What a person typed behind a marker in brackets is theirs.
+        // Text behind a marker in brackets was typed by a person.
         if let Some(end) = plain.find(']').filter(|_| plain.starts_with('[')) {
             kept.push_str(&plain[end + 1..]);
         }

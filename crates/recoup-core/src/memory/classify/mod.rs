@@ -1,14 +1,13 @@
-//! What a prompt says that is worth keeping, without a model of a provider: corrections,
-//! preferences, facts about the project, how it is run, and that something has to be
-//! done again. In doubt nothing.
+//! Classifier of prompts, without a provider's model: finds corrections, preferences, facts about
+//! the project, how it is run, and requests to do something again. In doubt it finds nothing.
 //!
 //! ```text
 //! prompt ──► without private text ──► refused? ──► sentences ──► features ──► weights ──► doubts ──► statement
 //! ```
 //!
-//! Sentences are read by their form: what is written by machines, pasted or quoted is left
-//! out before, and a small linear model weighs what remains. What it says is checked once
-//! more by rules that no weight can overrule.
+//! Text that was written by machines, pasted or quoted is left out first. A small linear model
+//! scores the remaining sentences by their form, and rules that no weight can overrule check the
+//! result.
 
 mod announced;
 mod complaint;
@@ -44,19 +43,19 @@ use model::{NONE, Odds, RE_ASK};
 use outline::Outline;
 use signs::Sign;
 
-/// From here on a sentence is kept.
+/// Least score of a sentence that is kept.
 const SURE: f32 = 0.5;
-/// From here on it may be worth keeping.
+/// Least score of one that may be worth keeping.
 const MAYBE: f32 = 0.25;
-/// What is less likely is none even among rules, of which there are at least so many.
+/// Least score of a sentence among rules, of which there are at least `FEWEST_RULES`.
 const AMONG_RULES: f32 = 0.15;
 const FEWEST_RULES: usize = 3;
-/// What is left of doubts where the form of a sentence says that it lasts.
+/// Factors for the remaining doubt if the form of a sentence says that it lasts.
 const LIKELY: f32 = 0.55;
 const CLEAR: f32 = 0.53;
-/// From here on something has to be done again.
+/// Least probability of a request to do something again.
 const ASKED_AGAIN: f32 = 0.35;
-/// One prompt says no more than that, and what it announces.
+/// Most statements of one prompt, beside announced ones.
 const MOST_SAYINGS: usize = 12;
 const MOST_DOUBTFUL: usize = 4;
 
@@ -68,26 +67,25 @@ const KINDS: [(usize, NoteKind); 4] = [
     (4, NoteKind::Devops),
 ];
 
-/// What was found in a prompt.
+/// Result of classifying a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// The user says that something does not work or is not what was wanted.
     pub re_ask: bool,
-    /// What is worth keeping, the surest first.
+    /// Statements worth keeping, the surest first.
     pub sayings: Vec<Saying>,
-    /// What may be worth keeping: not sure enough to be kept by itself.
+    /// Statements that may be worth keeping: not sure enough to be kept without more evidence.
     pub doubtful: Vec<Saying>,
-    /// Why nothing of it is kept: it has a secret, or speaks about the agent's instructions.
+    /// Reason why nothing is kept: it has a secret, or speaks about the agent's instructions.
     pub refused: Option<Refusal>,
-    /// True if it is a statement that would have been kept but for a secret in it, so that the
-    /// user should know.
+    /// True if a statement would have been kept but for a secret in it; the user should be told.
     pub withheld: bool,
 }
 
 /// A statement that is worth keeping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saying {
-    /// What sort of thing it is.
+    /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative or a fact, with its negation.
     pub text: String,
@@ -95,22 +93,22 @@ pub struct Saying {
     pub quote: String,
     /// The user says that it holds in all projects.
     pub universal: bool,
-    /// The files for which it holds, as a glob from the project's root.
+    /// Files to which it applies, as a glob from the project's root.
     pub paths: Option<String>,
-    /// What it is about.
+    /// Subject, if it is known.
     pub topic: Option<String>,
-    /// How sure we are, from 0 to 1.
+    /// Confidence, from 0 to 1.
     pub confidence: f32,
-    /// True if the user says that it is to last. What is not may be meant for this task only.
+    /// True if the user says that it is to last; else it may be meant for this task only.
     pub lasting: bool,
 }
 
-/// Reads what a user typed.
+/// Classifies a user's prompt.
 pub fn classify(prompt: &str) -> Reading {
     classify_with(prompt, &Model::shipped())
 }
 
-/// The same with other weights.
+/// Classifies a prompt with other weights.
 pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let open = private::spoken_openly(prompt);
     let secret = secret::detect(&open);
@@ -125,7 +123,7 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     let worths = worths(&outline, &read, &odds);
     if let Some(rule) = secret {
         let is_statement = worths.iter().any(|(_, worth)| *worth >= SURE);
-        // Whoever says what a password is means it to be known.
+        // A password that is told in words is meant to be known.
         let withheld = is_statement || rule == "password-in-text";
         return Reading { refused: Some(Refusal::Secret(rule)), withheld, ..Reading::default() };
     }
@@ -151,8 +149,8 @@ pub fn classify_with(prompt: &str, model: &Model) -> Reading {
     Reading { re_ask, sayings, doubtful, ..Reading::default() }
 }
 
-/// What may be worth keeping, with how likely that is. Where most of a prompt is rules, what
-/// stands among them is one, too.
+/// Scores of the sentences that may be worth keeping. If most of a prompt is rules, so are the
+/// sentences among them.
 fn worths(outline: &Outline, read: &features::Read, odds: &[Odds]) -> Vec<(usize, f32)> {
     let mut all: Vec<(usize, f32)> = (0..outline.units.len())
         .map(|at| (at, announced::worth(outline, read, at, worth(&odds[at], read, at))))
@@ -168,7 +166,7 @@ fn worths(outline: &Outline, read: &features::Read, odds: &[Odds]) -> Vec<(usize
     all
 }
 
-/// Each once, and not too many.
+/// Drops duplicates, and all but the first `most`.
 fn distinct(sayings: Vec<Saying>, most: usize) -> Vec<Saying> {
     let mut kept: Vec<Saying> = Vec::new();
     for it in sayings {
@@ -179,8 +177,7 @@ fn distinct(sayings: Vec<Saying>, most: usize) -> Vec<Saying> {
     kept
 }
 
-/// How likely it is that a sentence is worth keeping. What says by its form that it lasts
-/// needs less from the weights.
+/// Probability that a sentence is worth keeping, raised if its form says that it lasts.
 fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
     let doubted = match signs::of(&read.tokens[at]) {
@@ -201,7 +198,7 @@ fn saying(
 ) -> Option<Saying> {
     let quote = &outline.units[at].text;
     let text = statement::of(quote)?;
-    // That something is not right yet is no rule.
+    // A report that something is not right yet is no rule.
     if text.to_lowercase().starts_with("still ") {
         return None;
     }
@@ -221,8 +218,8 @@ fn saying(
     })
 }
 
-/// Whether a prompt speaks about the agent's instructions: then nothing of it is kept, not
-/// even what is harmless by itself. Of what is foreign nothing is kept anyway.
+/// True if a prompt speaks about the agent's instructions: then nothing of it is kept, not even
+/// what is harmless by itself. Foreign text is not kept anyway.
 fn speaks_of_instructions(outline: &Outline) -> bool {
     outline.units.iter().any(|unit| {
         let text = &unit.text;

@@ -1,19 +1,19 @@
-//! A linear model of what sentences are. Its weights were made by
-//! `cargo run --release -p recoup-core --example train_classify` and come with the program.
+//! Linear model that classifies sentences. Its weights were made by `cargo run --release -p
+//! recoup-core --example train_classify` and are part of the program.
 
 use super::features::{BUCKETS, Feature};
 
-/// What a sentence may be.
+/// Number of classes.
 pub const CLASSES: usize = 6;
 /// Nothing worth keeping.
 pub(super) const NONE: usize = 0;
-/// What is told to be wrong, without anything lasting.
+/// A complaint about the result, without anything lasting.
 pub(super) const RE_ASK: usize = 5;
 
 /// A bias and a scale for each class as `f32`, then a byte for each bucket and class.
 const BYTES: &[u8] = include_bytes!("weights.bin");
 
-/// Where weights come from: the program's own, or those that are being made.
+/// Weights of the classifier: the shipped ones, or those in training.
 #[derive(Debug, Clone)]
 pub struct Model {
     bias: [f32; CLASSES],
@@ -21,19 +21,19 @@ pub struct Model {
     weights: std::borrow::Cow<'static, [u8]>,
 }
 
-/// How likely a sentence is of each class.
+/// Probability of each class.
 pub(super) type Odds = [f32; CLASSES];
 
 impl Model {
-    /// How many bytes a model has.
+    /// Size of a model in bytes.
     pub const LENGTH: usize = CLASSES * 8 + BUCKETS * CLASSES;
 
-    /// The one that comes with the program.
+    /// Returns the model that is part of the program.
     pub fn shipped() -> Self {
         Self::parse(BYTES)
     }
 
-    /// One that was just made.
+    /// Reads a model that was just trained.
     pub fn read(bytes: &[u8]) -> Self {
         let mut model = Self::parse(&[]);
         if bytes.len() == Self::LENGTH {
@@ -44,7 +44,7 @@ impl Model {
         model
     }
 
-    /// Weights of another length are none at all: nothing is then ever worth keeping.
+    /// Reads weights. Those of another length are empty: then nothing is ever worth keeping.
     fn parse(bytes: &'static [u8]) -> Self {
         if bytes.len() != Self::LENGTH {
             return Self { bias: [0.0; CLASSES], scale: [0.0; CLASSES], weights: (&[][..]).into() };
@@ -62,7 +62,7 @@ impl Model {
         (numbers(0), numbers(CLASSES * 4))
     }
 
-    /// What the features of a sentence say.
+    /// Class probabilities for the features of a sentence.
     pub(super) fn odds(&self, features: &[Feature]) -> Odds {
         if self.weights.is_empty() {
             let mut nothing = [0.0; CLASSES];

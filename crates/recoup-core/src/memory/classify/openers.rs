@@ -1,6 +1,6 @@
-//! What stands around a statement and is no part of it.
+//! Phrases around a statement that are no part of it.
 
-/// What a sentence may begin with before it comes to the point.
+/// Phrases before the point of a sentence.
 pub(super) const OPENERS: &[&str] = &[
     "no problem but",
     "ok but",
@@ -344,7 +344,7 @@ pub(super) const OPENERS: &[&str] = &[
     "都说了",
 ];
 
-/// A beginning that speaks of the two of us, and what is said instead.
+/// Beginnings in the first or second person, and their replacements.
 pub(super) const TURNED: &[(&str, &str)] = &[
     ("i don't want you to ever", "don't"),
     ("i don't ever want you to", "don't"),
@@ -435,7 +435,7 @@ pub(super) const TURNED: &[(&str, &str)] = &[
     ("prefiero", "prefiero"),
 ];
 
-/// What may stand at the end.
+/// Phrases that may stand at the end.
 pub(super) const CLOSERS: &[&str] = &[
     "please",
     "pls",
@@ -489,7 +489,7 @@ pub(super) const CLOSERS: &[&str] = &[
     "谢谢",
 ];
 
-/// Behind these a bare "no" is an answer and not a part of the sentence.
+/// Words before which a bare "no" is an answer and not a part of the sentence.
 pub(super) const AFTER_NO: &[&str] = &[
     "no", "we", "we're", "i", "you", "the", "this", "that", "it", "it's", "its", "that's", "thats",
     "don't", "dont", "do", "never", "always", "use", "put", "keep", "stop", "please", "not",

@@ -1,5 +1,5 @@
-//! What is to be done once: a command line, "deploy to production", "add an eslint rule: …".
-//! It is known by what it is and by what it lacks: nothing in it says that it lasts.
+//! One-off requests: a command line, "deploy to production", "add an eslint rule: …". Recognized by
+//! their form, and by the lack of anything that says that they last.
 
 use super::tokens::{self, Token};
 use crate::memory::refuse::phrase::{begins, is_one_of};
@@ -16,19 +16,19 @@ cd ls rm cp mv mkdir rmdir chmod chown grep rg sed awk xargs tar unzip zip cmake
 gofmt golangci-lint xcodebuild flutter dart iex cabal ghc claude codex \
 bash sh zsh pwsh powershell pkill killall ps df du nohup tmux vim nano ln ";
 
-/// Programs whose names are words: a sentence may begin with them.
+/// Programs whose names are ordinary words, with which a sentence may begin.
 const VERBS: &str = " make just task go open find touch watch time cat kill head tail less code service screen \
 source export echo patch diff which env top mix swift stack fly ";
 
-/// Of these one word more is a command: `make build`.
+/// Programs with which one more word is a command: `make build`.
 const RUNNERS: &str = " make just task go mix ";
 
-/// What programs are told to do.
+/// Subcommands of programs.
 const TOLD: &str = " run test build install add remove commit push pull fetch checkout switch merge rebase reset \
 clone status stash log diff init compose up down exec logs ps apply plan destroy get delete describe rollout \
 publish clippy fmt check clean bench doc update upgrade start dev serve lint format migrate deploy ci audit ";
 
-/// What no command line has, as a word for itself: small words of sentences.
+/// Words of sentences that no command line has as an argument.
 const WORDS_OF_RULES: &str = " the a an is are was be must should shall will may can to for with without and or \
 not no never always only before after when whenever if unless until every each all any instead over than than \
 from by in on at of as we our i you it they this that these those use uses using used prefer avoid please \
@@ -37,24 +37,24 @@ le la les un une est sont doit pas jamais toujours avant apres pour avec et ou a
 el los las una es son debe nunca siempre solo antes despues para con y o en \
 os um uma sao deve sempre antes depois com e ou em nao il lo gli uno sono mai prima dopo per con ";
 
-/// What may be said before an order.
+/// Words that may stand before a request.
 const LEADS: &str = " ok okay now please pls then and so just go ahead yes yeah yep sure great nice cool thanks \
 perfect also first next finally alright great good ";
 
-/// What is done once where nothing else is said.
+/// Requests that are one-off unless something else is said.
 const ORDERS: &[&str] = &[
     "deploy|push|merge|ship|release|publish|restart|redeploy|promote it|this|that|everything|them? to|into|onto",
     "commit|push|merge and|then push|merge|commit|deploy",
     "commit|push|merge|deploy|release it|this|that|everything|them|now",
 ];
 
-/// Behind these stands what is written there, and nothing for us.
+/// Requests followed by a commit message, which is nothing to remember.
 const MESSAGES: &[&str] = &[
     "commit with|using the|a|this|following? commit? message|msg",
     "commit this|it|that|everything|them? as",
 ];
 
-/// What says that more is meant than this one time.
+/// Concepts of something that lasts.
 const LASTING: &[&str] = &[
     "ALWAYS",
     "NEVER",
@@ -81,12 +81,12 @@ const LASTING: &[&str] = &[
 ];
 const LASTING_WORDS: &str = " with using via before after when whenever per through by once unless until without by from for every each ";
 
-/// Whether a sentence is to be done once.
+/// True if a sentence asks for something to be done once.
 pub(super) fn is_one(sentence: &str, own: &[Token]) -> bool {
     is_command_line(sentence) || is_single(sentence, own) || is_for_one_thing(own)
 }
 
-/// `git push origin main --force`, `./deploy.sh prod`, `cd web && npm run build`.
+/// True for `git push origin main --force`, `./deploy.sh prod`, `cd web && npm run build`.
 fn is_command_line(sentence: &str) -> bool {
     let bare = without_quotes(sentence);
     let text = bare.trim().trim_end_matches(['.', '!']);
@@ -111,7 +111,7 @@ fn is_command_line(sentence: &str) -> bool {
         || (is_one_of(first, RUNNERS) && rest.len() == 1)
 }
 
-/// `NODE_ENV=test npm run build`
+/// True for the first word of `NODE_ENV=test npm run build`.
 fn is_setting(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
@@ -119,7 +119,7 @@ fn is_setting(word: &str) -> bool {
     })
 }
 
-/// What only stands behind a program: `-f`, `web/`, `KEY=1`, `&&`, `manage.py`.
+/// True for arguments of a program: `-f`, `web/`, `KEY=1`, `&&`, `manage.py`.
 fn is_argument(word: &str) -> bool {
     let word = word.trim_end_matches([',', ':', ';']);
     word.starts_with('-')
@@ -131,7 +131,7 @@ fn is_argument(word: &str) -> bool {
         || word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A word that no command line has.
+/// True for a word that no command line has.
 fn is_of_a_sentence(word: &str) -> bool {
     let word = word.trim_end_matches([',', ':', ';']).to_lowercase();
     let plain = spoken::words(&word).concat();
@@ -154,17 +154,17 @@ fn without_quotes(text: &str) -> String {
             None => kept.push(c),
         }
     }
-    // One that is never closed is an apostrophe.
+    // A quote that is never closed is an apostrophe.
     if quote.is_some() { text.to_owned() } else { kept }
 }
 
-/// "Deploy to production", "commit with message: …".
+/// True for "deploy to production", "commit with message: …".
 fn is_single(sentence: &str, own: &[Token]) -> bool {
     let all: Vec<String> = spoken::words(sentence);
     let words: Vec<&str> = all.iter().map(String::as_str).collect();
     let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
     let words = &words[leads..];
-    // What stands in a message is the message's.
+    // The message itself is not looked at.
     if MESSAGES.iter().any(|it| begins(it, words)) {
         return true;
     }
@@ -180,8 +180,8 @@ fn lasts(own: &[Token]) -> bool {
     own.iter().any(|token| LASTING.iter().any(|it| token.is(it)))
 }
 
-/// "Add an eslint rule: no default exports", "make sure `parse()` never throws". A rule or a note
-/// that is to be added as such is not meant.
+/// True for "add an eslint rule: no default exports", "make sure `parse()` never throws"; not for a
+/// rule or a note that is to be added as such.
 fn is_for_one_thing(own: &[Token]) -> bool {
     let skipped = own.iter().take_while(|it| is_one_of(&it.word, LEADS) || it.class == ",").count();
     let own = &own[skipped..];
@@ -199,12 +199,12 @@ fn is_for_one_thing(own: &[Token]) -> bool {
     makes && one && !announces && behind.len() > 1 && !names_more(head)
 }
 
-/// "Add a test for every fix: …"
+/// True for "add a test for every fix: …".
 fn names_more(head: &[Token]) -> bool {
     head.iter().any(|token| ["ALLOF", "ALWAYS", "NOWON"].iter().any(|it| token.is(it)))
 }
 
-/// "Make sure `parse()` never throws": what one function is to do.
+/// True for "make sure `parse()` never throws": a request about one function.
 fn is_one_name(own: &[Token]) -> bool {
     let mut words = own.iter();
     let ensures =

@@ -1,36 +1,36 @@
-//! A prompt as the sentences that a person wrote: without code, quotes, logs, what a
-//! machine wrote, and what was pasted.
+//! Sentences of a prompt that a person wrote: without code, quotes, logs, machine-written and
+//! pasted text.
 
 use super::lines::{self, Line};
 use super::machine;
 use super::sentences;
 
-/// Longer prompts are looked at in their beginning and their end.
+/// Longest prompt that is read whole; of longer ones only the beginning and the end are.
 const WHOLE: usize = 12_000;
 const BEGINNING: usize = 6_000;
 const END: usize = 3_000;
-/// More sentences than that are no prompt.
+/// Most sentences that are read.
 const MOST_UNITS: usize = 80;
 
 /// One sentence, or part of one, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Its words.
+    /// Text of the sentence.
     pub(super) text: String,
-    /// It is an item of a list.
+    /// True for an item of a list.
     pub(super) is_item: bool,
-    /// The sentence with a colon that stands above it: what it says about what follows.
+    /// Index of the header above it, a sentence that ends in a colon.
     pub(super) header: Option<usize>,
-    /// The paragraph in which it stands.
+    /// Number of the paragraph in which it stands.
     pub(super) paragraph: usize,
 }
 
-/// What is left of a prompt.
+/// Sentences of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outline {
-    /// In the order in which they were written.
+    /// Sentences in the order in which they were written.
     pub(super) units: Vec<Unit>,
-    /// Something was left out.
+    /// True if something was left out.
     pub(super) pasted: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn window(text: &str) -> (&str, &str) {
 }
 
 impl Outline {
-    /// Reads a prompt that has nothing private in it.
+    /// Outlines a prompt that has nothing private in it.
     pub(super) fn of(text: &str) -> Self {
         // Before anything is cut: a tag may be closed far behind.
         let text = machine::without(text);
@@ -79,8 +79,8 @@ impl Outline {
             match kind {
                 Line::Blank => {
                     paragraph += 1;
-                    // What stands above a paragraph stands above those after it, if a
-                    // blank line parts it from them: something was pasted.
+                    // A header stays above later paragraphs after a blank line: something was
+                    // pasted.
                     if let Some((_, followed)) = &mut header
                         && *followed
                     {
@@ -90,7 +90,7 @@ impl Outline {
                 Line::Foreign => self.pasted = true,
                 Line::Code => {
                     self.pasted = true;
-                    // That was what the header announced.
+                    // The header announced this.
                     header = None;
                 }
                 Line::Prose | Line::Item => {
@@ -110,7 +110,7 @@ impl Outline {
         }
     }
 
-    /// Whether a header asks for something to be done with all that follows.
+    /// True if a header may be about all that follows.
     fn reaches_on(&self, header: Option<(usize, bool)>) -> bool {
         header.is_some_and(|(at, _)| !self.units[at].is_item)
     }

@@ -1,7 +1,7 @@
-//! What is said for one place or one time, or only supposed: "use tabs in this file only",
-//! "pretend that we use yarn". It reads like a rule and is none.
+//! Temporary or hypothetical statements: "use tabs in this file only", "pretend that we use yarn".
+//! They read like rules and are none.
 
-/// A sentence that begins so speaks of something that is not so.
+/// Beginnings of sentences about something that is not so.
 #[rustfmt::skip]
 const SUPPOSED: &[&str] = &[
     "pretend", "suppose", "imagine", "let's say", "lets say", "let's pretend", "act as if",
@@ -10,7 +10,7 @@ const SUPPOSED: &[&str] = &[
     "supongamos", "finge que", "finja que", "suponha", "fai finta", "supponiamo", "immagina",
 ];
 
-/// Behind "this" these are one place, or one time.
+/// Words behind "this" for one place, or one time.
 #[rustfmt::skip]
 const ONE: &[&str] = &[
     "file", "function", "method", "class", "component", "test", "module", "commit", "pr",
@@ -18,7 +18,7 @@ const ONE: &[&str] = &[
     "command", "snippet", "example", "block", "folder", "view", "screen", "ticket", "once",
 ];
 
-/// The same in other languages, with the word that limits it.
+/// Limits to one place or time in other languages.
 #[rustfmt::skip]
 const ONLY_HERE: &[&str] = &[
     "nur in dieser datei", "nur dieses mal", "nur diesmal", "nur für diesen", "nur für diese ",
@@ -28,7 +28,7 @@ const ONLY_HERE: &[&str] = &[
     "solo per questa volta", "solo per questo",
 ];
 
-/// Whether a sentence holds only here and now.
+/// True if a sentence holds only here and now.
 pub(super) fn passes(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let start = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -45,7 +45,7 @@ pub(super) fn passes(sentence: &str) -> bool {
         || is_for_one(&lower)
 }
 
-/// "in this file only", "only for this function", "just this once".
+/// True for "in this file only", "only for this function", "just this once".
 fn is_for_one(lower: &str) -> bool {
     let words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'')

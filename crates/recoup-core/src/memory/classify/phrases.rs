@@ -1,42 +1,42 @@
-//! Phrases by how they begin, in tables that the compiler makes: a hook has one prompt to
-//! look at, and to make them took longer than that.
+//! Hash tables of phrases, built at compile time: building them at run time would take a hook
+//! longer than reading its one prompt.
 
 use super::concepts::{Concept, is_cjk};
 
-/// What phrases stand for, and these, one behind the other.
+/// A concept and its phrases, separated by a character.
 pub(super) type Line = (Concept, &'static str);
 
 const HASHES: usize = 4_096;
 
-/// By what phrases are found.
+/// Key by which phrases are found.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
-    /// Those with spaces between their words, by the first of these.
+    /// First word, for phrases with spaces between words.
     Word,
-    /// Chinese and Japanese ones, by their first character.
+    /// First character, for Chinese and Japanese phrases.
     Character,
 }
 
-/// Those phrases of some lines that are found by the same.
+/// Hash index of phrases, keyed by their first word or character.
 #[derive(Debug)]
 pub(super) struct Phrases<const COUNT: usize> {
     lines: &'static [Line],
-    /// The first of those whose beginnings have the same hash, counted from 1; 0 for none.
+    /// Number of the first phrase with this hash, counted from 1; 0 for none.
     first: [u16; HASHES],
     all: [Phrase; COUNT],
 }
 
-/// Where a phrase stands.
+/// Position of a phrase in the lines.
 #[derive(Debug, Clone, Copy)]
 struct Phrase {
     line: u16,
     start: u16,
     end: u16,
-    /// The next of the same hash, likewise.
+    /// Number of the next phrase with the same hash, likewise.
     next: u16,
 }
 
-/// How many there are, for the type of the table.
+/// Number of phrases in a table, for its type.
 pub(super) const fn count(lines: &[Line], parted: u8, by: By) -> usize {
     let (mut count, mut line) = (0, 0);
     while line < lines.len() {
@@ -58,7 +58,7 @@ pub(super) const fn count(lines: &[Line], parted: u8, by: By) -> usize {
 }
 
 impl<const COUNT: usize> Phrases<COUNT> {
-    /// From the last to the first, so that those that come first are found first.
+    /// Fills the table from the last phrase to the first, so that the first are found first.
     pub(super) const fn new(lines: &'static [Line], parted: u8, by: By) -> Self {
         let mut all = [Phrase { line: 0, start: 0, end: 0, next: 0 }; COUNT];
         let (mut first, mut len, mut line) = ([0; HASHES], 0, lines.len());
@@ -84,8 +84,7 @@ impl<const COUNT: usize> Phrases<COUNT> {
         Self { lines, first, all }
     }
 
-    /// All that may begin like that, in their order: what they stand for, and they
-    /// themselves.
+    /// Concepts and phrases that may begin like that, in their order.
     pub(super) fn like(&self, begins: &str) -> impl Iterator<Item = Line> {
         let at = |number: u16| self.all.get(usize::from(number).checked_sub(1)?);
         let first = at(self.first[hash(begins.as_bytes(), 0, begins.len())]);
@@ -96,7 +95,7 @@ impl<const COUNT: usize> Phrases<COUNT> {
     }
 }
 
-/// Where the phrase begins that ends there.
+/// Start of the phrase that ends at `end`.
 const fn start_of(text: &[u8], end: usize, parted: u8) -> usize {
     let mut start = end;
     while start > 0 && text[start - 1] != parted {
@@ -105,7 +104,7 @@ const fn start_of(text: &[u8], end: usize, parted: u8) -> usize {
     start
 }
 
-/// Whether a phrase is one of those that are found by that.
+/// True if a phrase is found by this kind of key.
 const fn is_found(text: &[u8], start: usize, end: usize, by: By) -> bool {
     assert!(start < end, "a phrase has words");
     let character = match text[start] {
@@ -119,7 +118,7 @@ const fn is_found(text: &[u8], start: usize, end: usize, by: By) -> bool {
     matches!(by, By::Character) == asian
 }
 
-/// Where that ends by which a phrase is found.
+/// End of the key of a phrase.
 const fn beginning(text: &[u8], start: usize, end: usize, by: By) -> usize {
     if matches!(by, By::Character) {
         return start + 3;

@@ -1,30 +1,29 @@
-//! Texts that stand in a prompt without a mark: what is to be summed up, what was found in a file,
-//! and the items of what is to be built.
+//! Texts in a prompt that nothing marks as foreign: a text to summarize, a passage from a file, and
+//! the list items of a specification.
 
 use super::features::Read;
 use super::outline::Outline;
 use super::tokens::Token;
 use crate::memory::refuse::phrase::is_one_of;
 
-/// What is done with a text.
+/// Verbs for what is done with a text.
 const WORKS_ON: &str = " summarise summarize translate rephrase paraphrase proofread rewrite reword shorten \
 transcribe condense tl;dr zusammenfassen übersetze übersetzen formuliere résume traduis reformule \
 resume traduce resuma traduza riassumi traduci ";
 const RUN_WORKS_ON: &[&str] = &["总结", "翻译", "要約", "翻訳"];
-/// How somebody came by it.
+/// Verbs for how somebody came by a text.
 const CAME_BY: &str = " found saw read received copied pasted gefunden gelesen trouvé lu encontré leí encontrei li trovato ";
-/// What is made at once.
+/// Verbs for making something at once.
 const MAKES: &str = " build create make write implement design develop scaffold generate code baue erstelle crée crea cria crie ";
 const LEADS: &str = " please pls ok okay now can you could hey hi so and then bitte ";
 const ONE: &str = " a an the me us new this some my our ein eine un une uno una um uma ";
 
-/// Whether the sentence at `at` is part of a text that somebody else wrote, or that says what is
-/// to be made.
+/// True if the sentence at `at` is part of a text that somebody else wrote, or of a specification.
 pub(super) fn is_one(outline: &Outline, read: &Read, at: usize) -> bool {
     is_introduced(outline, read, at) || is_specified(outline, read, at)
 }
 
-/// "Summarise: …", "I found this in the wiki: …", up to the end of the paragraph.
+/// True behind "summarise: …", "I found this in the wiki: …", up to the end of the paragraph.
 fn is_introduced(outline: &Outline, read: &Read, at: usize) -> bool {
     let paragraph = outline.units[at].paragraph;
     let mut before = (0..=at).rev().take_while(|it| outline.units[*it].paragraph == paragraph);
@@ -58,7 +57,7 @@ fn leads(token: &Token) -> bool {
     token.word.split(' ').all(|word| is_one_of(word, LEADS)) || token.class == ","
 }
 
-/// "Build me an app" and a list below it: what the app is to be like.
+/// True for an item below "build me an app", which specifies the app.
 fn is_specified(outline: &Outline, read: &Read, at: usize) -> bool {
     if !outline.units[at].is_item || outline.units[at].header.is_some() {
         return false;

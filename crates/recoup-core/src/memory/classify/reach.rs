@@ -1,25 +1,25 @@
-//! For whom and for which files a statement holds.
+//! Scope of a statement: projects and files.
 
 use super::features::Read;
 
-/// Whether the user says that it holds everywhere.
+/// True if the user says that it holds everywhere.
 pub(super) fn is_universal(read: &Read) -> bool {
     read.tokens.iter().flatten().any(|token| token.is("UNIVERSAL"))
 }
 
-/// Words behind which files are named for which something holds.
+/// Words before the files to which a statement is limited.
 const INSIDE: &[&str] = &[
     "in", "inside", "under", "within", "for", "unter", "dans", "sous", "en", "em", "nella", "nei",
     "sotto",
 ];
 
-/// Verbs that say where something is put: what follows is a place and not a limit.
+/// Verbs that say where something is put: the path behind them is a place and not a limit.
 const PLACES: &[&str] = &[
     "put", "place", "go", "goes", "live", "lives", "belong", "belongs", "keep", "store", "stay",
     "move", "add", "save", "write", "located", "found", "is", "are", "create",
 ];
 
-/// The glob of the files for which a statement holds: "in src/legacy/ never use …".
+/// Glob of the files to which a statement is limited: "in src/legacy/ never use …".
 pub(super) fn paths(statement: &str) -> Option<String> {
     let words: Vec<&str> = statement.split_whitespace().collect();
     let at = words.iter().position(|word| INSIDE.contains(&word.to_lowercase().as_str()))?;

@@ -1,5 +1,5 @@
-//! What goes wrong, what others do, and what is just said: "the app always crashes", "he never
-//! uses tabs", "never say never". It has the words of a rule, and nobody is to keep to it.
+//! Reports and sayings: "the app always crashes", "he never uses tabs", "never say never". They
+//! have the words of a rule, but ask for nothing.
 
 use super::complaint::JAPANESE_RULES;
 use crate::memory::refuse::phrase::{begins, is_one_of};
@@ -9,7 +9,7 @@ const ALWAYS: &str =
     " always constantly immer standig dauernd andauernd toujours constamment siempre sempre ";
 const NEVER: &str = " never nie niemals jamais nunca jamas mai ";
 
-/// What things do that go wrong, as it is said of them.
+/// Verbs for going wrong.
 const FAILS: &str = " crashes crash fails fail hangs hang freezes freeze breaks dies stalls segfaults panics \
 leaks flickers deadlocks crashing failing hanging breaking \
 sturzt sturzen crasht crashen hangt hangen bricht brechen schlagt schlagen versagt scheitert scheitern friert \
@@ -19,19 +19,19 @@ falla fallan cae caen cierra cuelga cuelgan rompe revienta peta crashea bloquea 
 falha falham cai caem quebra quebram trava travam fecha crasha \
 fallisce falliscono crashano blocca bloccano cade cadono chiude pianta ";
 
-/// What things do that work: with "never" it is wrong.
+/// Verbs for working: with "never" they report a failure.
 const WORKS: &str = " works work pass passes responds respond funktioniert funktionieren klappt klappen reagiert \
 marche marchent fonctionne fonctionnent demarre repond funciona funcionan funcionam arranca responde carrega \
 inicia funziona funzionano risponde parte ";
 
-/// A command, or what is to be: then nothing is reported.
+/// Words of commands and obligations: with these nothing is reported.
 const RULES: &str = " must should shall please need needs let make ensure want unless you we i \
 muss mussen soll sollen sollte sollten darf durfen bitte wir ich doit doivent faut nous debe deben hay nosotros \
 deve devem bisogna devono noi ";
-/// What a condition begins with.
+/// Words that begin a condition.
 const IFS: &str = " if when whenever wenn falls sobald si quand lorsque cuando quando se ";
 
-/// Who does what is said of others.
+/// Pronouns for others.
 const OTHERS: &str =
     " he she they er sie ils elles elle ella ellos ellas ele ela eles elas lui loro ";
 
@@ -89,7 +89,7 @@ const JAPANESE_FAILS: &[&str] = &[
     "効かない",
 ];
 
-/// What people say of life; in plain words.
+/// Sayings, in plain words.
 const SAYINGS: &[&str] = &[
     "never give up",
     "never say never",
@@ -142,7 +142,7 @@ const SAYINGS: &[&str] = &[
 const RUN_SAYINGS: &[&str] =
     &["永不放弃", "永不言弃", "活到老", "諦めないで", "諦めるな", "千里之行"];
 
-/// What a question begins with, whether or not it has its sign.
+/// Beginnings of questions, with or without a question mark.
 const WHY: &[&str] = &[
     "why",
     "how come",
@@ -158,7 +158,7 @@ const WHY: &[&str] = &[
 const RUN_WHY: &[&str] =
     &["为什么", "为何", "为啥", "你为什么", "なぜ", "なんで", "どうして", "爲什麼", "為什麼"];
 
-/// Whether a sentence tells of something, and asks for nothing.
+/// True if a sentence reports something, and asks for nothing.
 pub(super) fn is_one(sentence: &str) -> bool {
     let clauses = spoken::clauses(sentence);
     let Some(first) = clauses.first() else { return false };
@@ -171,12 +171,12 @@ pub(super) fn is_one(sentence: &str) -> bool {
         || (clauses.len() == 1 && asks_why(&words, sentence))
 }
 
-/// A subject first, then what it always does wrong or never does right.
+/// True for a subject and what it always does wrong or never does right.
 fn goes_wrong(words: &[&str]) -> bool {
     let has = |list: &str| words.iter().any(|word| is_one_of(word, list));
     let Some(first) = words.first() else { return false };
     let begins_with_rule = is_one_of(first, ALWAYS) || is_one_of(first, NEVER);
-    // One of these may be a verb that commands: "fail always", "funktioniert nie" is none.
+    // The first word may be a verb that commands: "fail always". "Funktioniert nie" is none.
     let commands = is_one_of(first, FAILS) || is_one_of(first, WORKS) || is_one_of(first, IFS);
     !begins_with_rule
         && !commands
@@ -186,7 +186,7 @@ fn goes_wrong(words: &[&str]) -> bool {
         && near(words)
 }
 
-/// What never works does nothing else: "the API never responds with 500" tells how it is.
+/// True if "never works" ends the sentence: "the API never responds with 500" describes it.
 fn says_no_more(words: &[&str]) -> bool {
     let is_said = |word: &str| is_one_of(word, WORKS) || is_one_of(word, NEVER);
     let behind = words.iter().rposition(|word| is_said(word)).map_or(words, |at| &words[at + 1..]);
@@ -194,7 +194,7 @@ fn says_no_more(words: &[&str]) -> bool {
     behind.len() <= 1 || (behind.len() == 2 && is_place(behind[0]))
 }
 
-/// What is always or never so stands beside what is: "the job never reads what fails" is not it.
+/// True if "always" or "never" stands near the verb, unlike in "the job never reads what fails".
 fn near(words: &[&str]) -> bool {
     let places = |lists: [&str; 2]| -> Vec<usize> {
         let is_in = |word: &str| lists.iter().any(|list| is_one_of(word, list));
@@ -204,7 +204,7 @@ fn near(words: &[&str]) -> bool {
     adverbs.iter().any(|adverb| verbs.iter().any(|verb| adverb.abs_diff(*verb) <= 2))
 }
 
-/// "He always uses tabs."
+/// True for "he always uses tabs".
 fn is_of_others(words: &[&str]) -> bool {
     let [first, rest @ ..] = words else { return false };
     let early = &rest[..rest.len().min(4)];

@@ -1,5 +1,4 @@
-//! A line of prose as its sentences, and where a request hangs on a sentence by a comma,
-//! the request apart.
+//! Split of a line of prose into sentences, and of a request that hangs on a sentence by a comma.
 
 /// Abbreviations whose dot ends no sentence.
 const ABBREVIATIONS: &[&str] = &[
@@ -7,7 +6,7 @@ const ABBREVIATIONS: &[&str] = &[
     "es", "approx", "no", "nr", "fig", "resp", "incl", "ca", "dr", "mr", "ms", "st",
 ];
 
-/// What begins a request or a question behind a comma, a dash or "and".
+/// Beginnings of a request or a question behind a comma, a dash or "and".
 const REQUESTS: &[&str] = &[
     "can you ",
     "could you ",
@@ -72,7 +71,7 @@ const REQUESTS: &[&str] = &[
     "btw, ",
 ];
 
-/// The sentences of a line, trimmed; none is empty.
+/// Returns the sentences of a line, trimmed; none is empty.
 pub(super) fn split(line: &str) -> Vec<String> {
     let line = unmarked(line);
     let mut pieces = Vec::new();
@@ -127,7 +126,7 @@ pub(super) fn split(line: &str) -> Vec<String> {
     pieces
 }
 
-/// "…; it breaks CI": what is said of a rule is no part of it.
+/// True for "…; it breaks CI": a reason is no part of the rule.
 fn gives_reason(behind: &str) -> bool {
     ["it", "it's", "that", "that's", "this"]
         .iter()
@@ -145,12 +144,12 @@ fn push(pieces: &mut Vec<String>, piece: &str) {
     if piece.chars().any(char::is_alphanumeric) {
         pieces.push(piece.to_owned());
     } else if let Some(last) = pieces.last_mut().filter(|_| piece.contains(['?', '？'])) {
-        // "what ! ?" asks.
+        // "what ! ?" is a question.
         last.push('?');
     }
 }
 
-/// Without what makes a line an item of a list or a title.
+/// Returns a line without the mark of a list item or a title.
 fn unmarked(line: &str) -> &str {
     let line = line.trim();
     let line = line.trim_start_matches('#').trim_start();

@@ -1,17 +1,17 @@
-//! Forms that say by themselves that something is to last: "from now on …", "stop adding
-//! …", "always put …", where nothing ties them to this moment or to somebody else.
+//! Sentence forms that say by themselves that something is to last: "from now on …", "stop adding
+//! …", "always put …", unless tied to this moment or to somebody else.
 
 use super::tokens::Token;
 use crate::memory::refuse::phrase::is_one_of;
 use crate::memory::topic;
 
-/// Behind these a sentence begins.
+/// Classes of words that may stand before the sentence proper.
 const LEADS: &[&str] = &[
     "NO", "YOU", "SHOULD", "MUST", "OK", "PLEASE", "ALSO", "BUT", "ACTUALLY", "REMEMBER", "NICE",
     "SORRY", "TOLDYOU", "so", "just", "ugh", "and", ",", "!", ".", "-", ":",
 ];
 
-/// What ties a sentence to this moment, to others, or to doubt.
+/// Concepts that tie a sentence to this moment, to others, or to doubt.
 const TIES: &[&str] = &[
     "?", "SAYS", "SOURCE", "IF", "FORNOW", "UNSURE", "WAS", "WHAT", "HOW", "WHY", "AUXQ", "CANYOU",
     "LETS", "@QUOTE",
@@ -20,17 +20,17 @@ const TIES: &[&str] = &[
 /// How clearly the form of a sentence says that it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// It says nothing about that.
+    /// No sign.
     None,
-    /// It helps.
+    /// Supports the model's score.
     Likely,
-    /// It decides.
+    /// Decides together with a fair score.
     Clear,
-    /// Nothing else is meant: "remember: …", "use pnpm, not npm".
+    /// Explicit: "remember: …", "use pnpm, not npm".
     Asked,
 }
 
-/// What the form of a sentence says.
+/// Returns the sign in the form of a sentence.
 pub(super) fn of(own: &[Token]) -> Sign {
     let has = |concept: &str| own.iter().any(|token| token.is(concept) || token.class == concept);
     let leads = |token: &Token| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
@@ -58,19 +58,19 @@ pub(super) fn of(own: &[Token]) -> Sign {
     }
 }
 
-/// Whether a rule itself, and not what is said about it behind a dot, speaks of something at hand.
+/// True if the rule itself, not a remark behind a dot, is about something at hand.
 fn points(rest: &[Token]) -> bool {
     let mut rule = rest.iter().take_while(|token| token.class != ".");
     rule.any(|token| token.is("THIS") || token.is("HERE"))
 }
 
-/// At the beginning or at the end; in between it may be what somebody is to be told.
+/// True if "from now on" stands at the beginning or the end; in between it may be quoted.
 fn from_now_on(own: &[Token], rest: &[Token]) -> bool {
     let is_now = |token: &Token| token.is("NOWON");
     rest.iter().take(2).any(is_now) || own.iter().rev().take(2).any(is_now)
 }
 
-/// "Stop adding docstrings"
+/// True for "stop adding docstrings".
 fn stops(rest: &[Token]) -> bool {
     let [stop, what, object, ..] = rest else { return false };
     let acts = what.word.ends_with("ing")
@@ -78,18 +78,18 @@ fn stops(rest: &[Token]) -> bool {
     stop.is("STOP") && acts && !object.is("THIS")
 }
 
-/// "We use tabs here", "in this repo we use …"
+/// True for "we use tabs here", "in this repo we use …".
 fn we_use(rest: &[Token]) -> bool {
     rest.iter().take(3).any(|token| token.is("WEUSE"))
 }
 
-/// "Use pnpm, not npm"
+/// True for "use pnpm, not npm".
 fn is_choice(rest: &[Token]) -> bool {
     let other = |token: &Token| token.is("INSTEAD") || token.word == "not";
     rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
-/// "Always put", "we never use", "don't ever".
+/// True for "always put", "we never use", "don't ever".
 fn is_rule(rest: &[Token]) -> bool {
     let rest = if rest.first().is_some_and(|it| it.word == "we") { &rest[1..] } else { rest };
     let [first, verb, ..] = rest else { return false };
@@ -98,8 +98,8 @@ fn is_rule(rest: &[Token]) -> bool {
     (strong && acts) || (first.is("DONT") && verb.word == "ever")
 }
 
-/// "Remember: …", "add a rule: …": what follows is to be kept. "Remember that" may also go on with
-/// "bug": the weights decide.
+/// True for "remember: …", "add a rule: …". "Remember that" may also go on with "bug": there the
+/// weights decide.
 fn remembers(own: &[Token]) -> bool {
     let own = &own[own
         .iter()
@@ -119,7 +119,7 @@ fn remembers(own: &[Token]) -> bool {
             || (keeps(" 记住 请记住 覚えておいて 別忘了 别忘了 ") && next.class != "?")))
 }
 
-/// Of which of these a project has one: to name it is to choose it.
+/// Topics on which a project has one choice: to name it is to choose it.
 const CHOICES: &[&str] = &[
     "package-manager",
     "indentation",
@@ -134,7 +134,7 @@ const CHOICES: &[&str] = &[
     "linter-js",
 ];
 
-/// "Use pnpm", "use pnpm not npm", "let's use tabs": a tool or a form of which there is one.
+/// True for "use pnpm", "use pnpm not npm", "let's use tabs": something of which there is one.
 fn chooses(rest: &[Token]) -> bool {
     let [first, what, ..] = rest else { return false };
     let is_tied = |token: &Token| {
@@ -155,7 +155,7 @@ fn chooses(rest: &[Token]) -> bool {
         && names().is_some_and(|it| CHOICES.contains(&it.as_str()))
 }
 
-/// "Avoid lodash", "let's not use lodash", "nie wieder lodash".
+/// True for "avoid lodash", "let's not use lodash", "nie wieder lodash".
 fn rules_out(rest: &[Token]) -> bool {
     let named =
         |token: &Token| token.concepts.is_empty() && token.word.chars().any(char::is_alphanumeric);
@@ -187,7 +187,7 @@ fn rules_out(rest: &[Token]) -> bool {
     }
 }
 
-/// "lodash is banned here", "default exports are not allowed".
+/// True for "lodash is banned here", "default exports are not allowed".
 fn is_banned(rest: &[Token]) -> bool {
     let here = |token: &Token| token.is("HERE") || token.is("INREPO");
     rest.len() <= 9
@@ -198,11 +198,11 @@ fn is_banned(rest: &[Token]) -> bool {
         })
         && rest.iter().any(here)
         && !rest[0].is("THIS")
-        // That is what a server answers.
+        // "Access is forbidden" is the answer of a server.
         && !rest.iter().take(2).any(|it| is_one_of(&it.word, " access request requests user users "))
 }
 
-/// "Pushing to main is fine now": what was ruled out before.
+/// True for "pushing to main is fine now", which was ruled out before.
 fn allows(rest: &[Token]) -> bool {
     let [first, .., fine, now] = rest else { return false };
     let again = now.word == "now" || now.word == "again" || now.is("NOWON");

@@ -1,18 +1,18 @@
-//! The statement to keep, from the sentence in which it was said: what leads up to it and
-//! what only rounds it off is left out, and nothing of what it says. So its negation stays.
+//! Extraction of a statement from its sentence: openers and closers are left out, and nothing of
+//! what it says. So its negation stays.
 
 use super::complaint;
 use super::openers::{AFTER_NO, CLOSERS, OPENERS, TURNED};
 use super::tokens;
 use crate::memory::spoken;
 
-/// A statement that is longer is a story.
+/// Longest statement; what is longer is a story.
 const MOST_CHARS: usize = 400;
-/// What may stand behind an opener.
+/// Characters that may stand behind an opener.
 const BETWEEN: &[char] =
     &[' ', ',', ':', '.', '!', '-', '–', '—', '…', ';', '，', '、', '：', '！', '。', '\t'];
 
-/// The statement in a sentence; none where nothing is left of it.
+/// Returns the statement in a sentence; none if nothing is left of it.
 pub(super) fn of(sentence: &str) -> Option<String> {
     let sentence = sentence.trim();
     if complaint::is_one(sentence) {
@@ -33,7 +33,7 @@ pub(super) fn of(sentence: &str) -> Option<String> {
     Some(if turned { text } else { small_first(&text) })
 }
 
-/// What is asked for behind a complaint: "you always use npm, we use pnpm here".
+/// Returns the request behind a complaint: "you always use npm, we use pnpm here".
 fn behind_complaint(sentence: &str) -> Option<&str> {
     let clauses = spoken::clauses(sentence);
     let said = clauses.iter().position(|it| it.words.len() > 2)?;
@@ -42,25 +42,25 @@ fn behind_complaint(sentence: &str) -> Option<&str> {
     (asks && !POINTS_BACK.contains(&first_word(rest).as_str())).then_some(rest)
 }
 
-/// What a sentence has that asks for something.
+/// Concepts that ask for something.
 const ASKS: &[&str] = &[
     "ALWAYS", "NEVER", "DONT", "STOP", "AVOID", "WEUSE", "USE", "STICK", "PUTV", "MUST", "SHOULD",
     "ONLY", "INSTEAD", "PREFER",
 ];
 
-/// What begins like this speaks of what was said before.
+/// First words that refer to what was said before.
 const POINTS_BACK: &[&str] = &[
     "it", "that", "this", "which", "even", "not", "why", "and", "as", "like", "you", "because",
     "since", "they", "although", "though", "so", "what", "das", "es", "ça", "eso", "isso",
 ];
 
-/// Something that is said, and no sign alone; in code a sign is a name.
+/// True for a word, and not for a symbol alone; in code a symbol is a name.
 fn is_word(text: &str) -> bool {
     let is_code = || text.starts_with('`') && text.contains(|c| c != '`');
     text.contains(char::is_alphanumeric) || is_code()
 }
 
-/// Where it comes to the point.
+/// Skips openers up to the point of a sentence.
 fn point(text: &str) -> &str {
     let mut rest = without_slash_command(text);
     loop {
@@ -77,7 +77,7 @@ fn point(text: &str) -> &str {
     later_clause(rest).map_or(rest, point)
 }
 
-/// "/note always …": what was typed behind a client's command.
+/// Removes a client's command: "/note always …".
 fn without_slash_command(text: &str) -> &str {
     let Some((name, rest)) = text.strip_prefix('/').and_then(|it| it.split_once(' ')) else {
         return text;
@@ -87,7 +87,7 @@ fn without_slash_command(text: &str) -> &str {
     if is_name && !name.is_empty() { rest.trim_start() } else { text }
 }
 
-/// What stands behind an opener, if the text begins with it.
+/// Returns the text behind an opener, if it begins with that.
 fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
     let rest = strip(text, opener)?;
     let next = rest.chars().next()?;
@@ -137,7 +137,7 @@ fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
             | "add to your memory"
             | "add to memory"
     );
-    // "Make sure you always …" asks for it; "make sure the tests pass" says what is to be so.
+    // "Make sure you always …" opens; "make sure the tests pass" is a statement.
     let ensures = matches!(opener, "make sure" | "make sure that");
     if ensures
         && !["always", "never", "you", "to", "no", "only"].contains(&first_word(rest).as_str())
@@ -151,7 +151,7 @@ fn behind<'a>(text: &'a str, opener: &str) -> Option<&'a str> {
     (stops || is_asian).then_some(rest)
 }
 
-/// A bare "no" that answers; "no abbreviations" keeps its own.
+/// Removes a bare "no" that answers; "no abbreviations" keeps its own.
 fn without_no(text: &str) -> Option<&str> {
     let (no, rest) = ["no", "non", "não", "nao", "nope", "nein"].iter().find_map(|it| {
         let rest = strip(text, it)?;
@@ -167,15 +167,15 @@ fn without_no(text: &str) -> Option<&str> {
     }
     let word = first_word(rest);
     let is_answer = AFTER_NO.contains(&word.as_str());
-    // "no usamos": there it is the negation itself.
+    // "no usamos": in Spanish it is the negation itself.
     let romance = ["usa", "usamos", "use", "si", "on", "qui", "nunca", "in", "it"]
         .contains(&word.as_str())
         && !is_english(text);
     (is_answer && !romance).then_some(rest)
 }
 
-/// "no use X" is an answer in English and forbids it in Spanish: where nothing else tells which
-/// it is, one would be kept as its opposite.
+/// True for "no use X" in an unclear language: an answer in English, a ban in Spanish. One of both
+/// would be kept as its opposite.
 fn may_be_either(text: &str) -> bool {
     strip(text, "no ").is_some_and(|rest| first_word(rest) == "use") && !is_english(text)
 }
@@ -193,7 +193,7 @@ fn is_english(text: &str) -> bool {
         .any(|it| lower.contains(it))
 }
 
-/// A sentence that begins with what you did or who I am: the point comes behind a comma.
+/// Returns the clause with the point behind a beginning about you or me.
 fn later_clause(text: &str) -> Option<&str> {
     if is_turned(text) || !speaks_of_us(text) {
         return None;
@@ -215,7 +215,7 @@ fn later_clause(text: &str) -> Option<&str> {
     let found =
         marks.iter().filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len()))).min()?;
     let rest = text[found.1..].trim_start_matches(BETWEEN);
-    // "…, don't write them": what they are was said before.
+    // "…, don't write them": the pronoun refers to the clause before.
     let points_back = rest
         .split(|c: char| !c.is_alphanumeric())
         .any(|it| matches!(it, "them" | "it" | "those" | "these"));
@@ -237,12 +237,12 @@ fn is_turned(text: &str) -> bool {
     TURNED.iter().any(|(start, _)| strip(text, start).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// "You put the tests in test/, they belong in spec/": what they are was said before.
+/// Replaces the pronoun in "you put the tests in test/, they belong in spec/".
 fn named_before(sentence: &str) -> Option<String> {
     let (before, rest) = sentence.split_once(", ")?;
     let behind = ["they ", "it "].iter().find_map(|it| strip(rest, it))?;
     let mut words = before.split_whitespace().skip_while(|word| !word.eq_ignore_ascii_case("you"));
-    // The one who did it, and what was done.
+    // Skips "you" and the verb.
     words.nth(1)?;
     let places = ["in", "into", "under", "at", "to", "on", "next", "inside"];
     let object: Vec<&str> = words.by_ref().take_while(|word| !places.contains(word)).collect();
@@ -252,7 +252,7 @@ fn named_before(sentence: &str) -> Option<String> {
     is_named.then(|| format!("{} {behind}", object.join(" ")))
 }
 
-/// "I prefer early returns" is "prefer early returns".
+/// Rephrases "I prefer early returns" as "prefer early returns"; true if anything changed.
 fn turned(text: &str) -> (String, bool) {
     for (start, instead) in TURNED {
         if let Some(rest) = strip(text, start).filter(|rest| rest.starts_with(' ')) {
@@ -262,7 +262,7 @@ fn turned(text: &str) -> (String, bool) {
     (text.to_owned(), false)
 }
 
-/// Without what rounds it off.
+/// Removes closers and final punctuation.
 fn closed(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -305,7 +305,7 @@ fn closed(text: &str) -> &str {
     }
 }
 
-/// "Don't ever use var" says no more than "don't use var".
+/// Shortens "don't ever use var" to "don't use var".
 fn without_ever(text: &str) -> String {
     let mut text = text.to_owned();
     for (long, short) in [
@@ -322,7 +322,7 @@ fn without_ever(text: &str) -> String {
     text
 }
 
-/// Whether it holds what somebody else said.
+/// True if it quotes somebody else.
 fn has_speech(text: &str) -> bool {
     text.char_indices().any(|(at, c)| {
         tokens::quoted(&text[at..], c).is_some_and(|length| {
@@ -334,7 +334,7 @@ fn has_speech(text: &str) -> bool {
     })
 }
 
-/// A word that begins a sentence has no capital of its own.
+/// Lowercases the first word, unless its capital may be its own.
 fn small_first(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or("");
     let lower = first.to_lowercase();
@@ -349,7 +349,7 @@ fn small_first(text: &str) -> String {
     }
 }
 
-/// What is left behind a beginning, in any casing.
+/// Strips a beginning, in any casing.
 fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for wanted in start.chars() {

@@ -1,19 +1,19 @@
-//! A sentence as tokens: each with its word, what it stands for, and a shape where the
-//! word itself says nothing about the sort of sentence.
+//! Tokens of a sentence, each with its word, its concepts, and a shape where the word itself says
+//! nothing about the type of the sentence.
 
 use super::concepts::{Concept, LEXICON, Lexicon, is_cjk};
 
-/// Longer sentences are cut: what they are is clear by then.
+/// Most tokens that are read of a sentence: its type is clear by then.
 const MOST: usize = 70;
 
-/// A word, or a phrase that is one.
+/// A word, or a phrase that counts as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
-    /// As it was typed, in small letters.
+    /// Word as typed, in small letters.
     pub(super) word: String,
-    /// The first of what it stands for, a small word itself, or a shape.
+    /// First concept, or the word itself if it is a small one, or a shape.
     pub(super) class: String,
-    /// All that it stands for.
+    /// All concepts of the word.
     pub(super) concepts: Vec<Concept>,
 }
 
@@ -27,7 +27,7 @@ impl Token {
     }
 }
 
-/// What stands between the spaces and signs of a sentence.
+/// Piece of a sentence between spaces and punctuation.
 enum Raw<'a> {
     Word(String),
     Sign(&'static str),
@@ -36,7 +36,7 @@ enum Raw<'a> {
     Run(&'a str),
 }
 
-/// The tokens of a sentence.
+/// Splits a sentence into tokens.
 pub(super) fn of(sentence: &str) -> Vec<Token> {
     let raw = raw(sentence);
     let words: Vec<&str> =
@@ -69,7 +69,7 @@ pub(super) fn of(sentence: &str) -> Vec<Token> {
     tokens
 }
 
-/// Text without spaces: what is known in it, and the characters between.
+/// Adds the tokens of text without spaces: known phrases, and the characters between.
 fn run_tokens(run: &str, lexicon: &Lexicon, tokens: &mut Vec<Token>) {
     let mut rest = run;
     while let Some(c) = rest.chars().next() {
@@ -122,7 +122,7 @@ fn code<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
     end + 2
 }
 
-/// Several words in quotation marks are somebody else's; one or two are a name.
+/// Takes a quote: several words in quotation marks are somebody else's; one or two are a name.
 fn quote<'a>(rest: &'a str, open: char, all: &mut Vec<Raw<'a>>) -> usize {
     let Some(length) = quoted(rest, open) else { return open.len_utf8() };
     if is_speech(&rest[open.len_utf8()..length]) {
@@ -132,7 +132,7 @@ fn quote<'a>(rest: &'a str, open: char, all: &mut Vec<Raw<'a>>) -> usize {
     open.len_utf8()
 }
 
-/// The length of what is in quotation marks, with them.
+/// Length of a quote, with its marks.
 pub(super) fn quoted(rest: &str, open: char) -> Option<usize> {
     let closes: &[char] = match open {
         '"' => &['"'],
@@ -153,7 +153,7 @@ pub(super) fn quoted(rest: &str, open: char) -> Option<usize> {
     found.map(|(at, c)| open.len_utf8() + at + c.len_utf8())
 }
 
-/// Whether what is in quotation marks is a sentence rather than a name.
+/// True if a quote is a sentence rather than a name.
 pub(super) fn is_speech(inside: &str) -> bool {
     inside.split_whitespace().count() >= 4 || inside.chars().filter(|c| is_cjk(*c)).count() >= 8
 }
@@ -204,7 +204,7 @@ fn push_word(word: &str, all: &mut Vec<Raw<'_>>) {
     let is_camel =
         word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let plain = word.replace('’', "'");
-    // The case of letters tells names from words; it is kept until the shape is known.
+    // The case tells names from words: a camel-case name is marked by brackets.
     all.push(Raw::Word(if is_camel {
         format!("{}()", plain.to_lowercase())
     } else {
@@ -212,7 +212,7 @@ fn push_word(word: &str, all: &mut Vec<Raw<'_>>) {
     }));
 }
 
-/// What sort of thing a word is by its look.
+/// Shape of a word: URL, number, path, identifier, or its ending.
 fn shape(word: &str) -> &'static str {
     let has = |c: char| word.contains(c);
     if word.contains("://") || word.starts_with("www.") {

@@ -1,5 +1,5 @@
-//! What the program that makes the weights needs to see: the sentences of a prompt and
-//! their features, exactly as they are read later.
+//! Interface for the program that trains the weights: sentences and features, exactly as they are
+//! read later.
 
 use super::features::{self, Read};
 use super::model;
@@ -9,21 +9,21 @@ use crate::memory::private;
 pub use super::features::{BUCKETS, Feature};
 pub use super::model::CLASSES;
 
-/// What the classes of the model are called in the corpora, in their order.
+/// Names of the model's classes in the corpora, in their order.
 pub const LABELS: [&str; CLASSES] =
     ["none", "correction", "preference", "project-knowledge", "devops", "re-ask"];
 const _: () = assert!(model::NONE == 0 && model::RE_ASK == 5);
 
-/// A sentence and what the model sees of it.
+/// A sentence and its features.
 #[derive(Debug, Clone)]
 pub struct Sentence {
-    /// Its words.
+    /// Text of the sentence.
     pub text: String,
-    /// What is seen of it.
+    /// Features for the model.
     pub features: Vec<Feature>,
 }
 
-/// The sentences of a prompt.
+/// Returns the sentences of a prompt.
 pub fn sentences(prompt: &str) -> Vec<Sentence> {
     let open = private::spoken_openly(prompt);
     let outline = Outline::of(&open);
@@ -35,7 +35,7 @@ pub fn sentences(prompt: &str) -> Vec<Sentence> {
     (0..outline.units.len()).map(sentence).collect()
 }
 
-/// How likely it is that something of a prompt is worth keeping, whatever the threshold.
+/// Highest score of a prompt's sentences, whatever the threshold.
 pub fn worth(prompt: &str, model: &super::Model) -> f32 {
     let open = private::spoken_openly(prompt);
     if super::secret::detect(&open).is_some() {

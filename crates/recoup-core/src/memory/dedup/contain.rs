@@ -1,9 +1,9 @@
-//! Which files a glob is for, as far as that is certain without looking at any.
+//! Relations of globs, as far as they are certain without looking at files.
 
-/// What makes a part of a path a pattern.
+/// Characters that make a part of a path a pattern.
 const SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '\\', '!'];
 
-/// Whether `wide` holds for all files of `narrow`, and for others too. None is all files.
+/// True if `wide` covers all files of `narrow`, and others too. None is all files.
 pub(super) fn is_wider(wide: Option<&str>, narrow: Option<&str>) -> bool {
     let Some(narrow) = narrow else { return false };
     match wide.map(root_of) {
@@ -13,20 +13,20 @@ pub(super) fn is_wider(wide: Option<&str>, narrow: Option<&str>) -> bool {
     }
 }
 
-/// Whether some file may be of both. In doubt it may.
+/// True if some file may match both. In doubt true.
 pub(super) fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return true };
     let (one, other) = (literal(one), literal(other));
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The directory of which a glob means everything: `src` for `src/**`.
+/// Directory of which a glob covers everything: `src` for `src/**`.
 fn root_of(glob: &str) -> Option<&str> {
     let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
     (!root.contains(SIGNS)).then_some(root)
 }
 
-/// `..` would lead out of it, and braces may have whole paths in them.
+/// True if all files of a glob are below `root`; `..` would lead out of it.
 fn is_below(glob: &str, root: &str) -> bool {
     let inside = match glob.strip_prefix(root) {
         Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
@@ -35,7 +35,7 @@ fn is_below(glob: &str, root: &str) -> bool {
     inside.is_some_and(|rest| !rest.is_empty()) && !glob.split('/').any(|part| part == "..")
 }
 
-/// What stands before the first sign.
+/// Part of a glob before the first pattern.
 fn literal(glob: &str) -> &str {
     glob.split(SIGNS).next().unwrap_or_default()
 }

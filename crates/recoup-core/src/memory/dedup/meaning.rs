@@ -1,9 +1,9 @@
-//! What a statement means, in a form in which two that say the same in other words are
-//! equal, and two that differ in a number, a path, a name or an identifier never are.
+//! Normal form of a statement: equal for two that say the same in other words, and never equal for
+//! two that differ in a number, a path, a name or an identifier.
 //!
-//! A statement is phrases: what is to be done, and when, where and with what. Within a
-//! phrase the order of words stays ("the client calls the server"); phrases may change
-//! places where that can't change what belongs to what:
+//! A statement is split into phrases: what is to be done, and when, where and with what. The order
+//! of words within a phrase stays ("the client calls the server"); phrases are sorted if that can't
+//! change what belongs to what:
 //!
 //! ```text
 //! Always run `make lint` before you push.      run `make` `lint` | before push
@@ -13,23 +13,23 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Words that say nothing by themselves.
+/// Words without a meaning of their own.
 const SMALL: &str = "a an the we i you they our your my us it its this that these those here there please always \
 ever should must will shall be is are am do does have has want wants need needs to-do just project repo repository \
 codebase so ok okay yes again actually really let's lets me sure make-sure ensure going forward now use using uses \
 used utilize prefer";
 
-/// What denies the words behind it.
+/// Words that negate those behind them.
 const NOT: &str = "not never no dont avoid nicht nie";
 
-/// What begins a phrase that says when, where, with what or for whom.
+/// Words that begin a phrase about when, where, with what or for whom.
 const HEADS: &str = "before after in on at by for with from to into onto of until unless if when while during via \
 through against under inside as than over about between within without";
 
-/// What begins another statement; its order stays.
+/// Words that begin another statement; its order stays.
 const JOINTS: &str = "and or but then because since";
 
-/// What people write in more than one way.
+/// Phrases with one meaning, and the form used for them.
 const PHRASES: &[(&str, &str)] = &[
     ("do not", "dont"),
     ("don't", "dont"),
@@ -57,7 +57,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("pull request", "pr"),
 ];
 
-/// One word for those that mean it.
+/// Words with one meaning, and the form used for them.
 const SAME: &[(&str, &str)] = &[
     ("each", "every"),
     ("whenever", "when"),
@@ -92,11 +92,11 @@ enum WordList {
 /// A word of a statement.
 struct Word {
     text: String,
-    /// A sign behind it ends its phrase.
+    /// True if punctuation behind it ends its phrase.
     is_last: bool,
 }
 
-/// What a statement means; none where its words say too little to be compared.
+/// Returns the normal form of a statement; none if its words say too little to be compared.
 pub(in crate::memory) fn of(statement: &str) -> Option<String> {
     let phrases = phrases(&words(statement));
     let content: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
@@ -110,7 +110,7 @@ pub(in crate::memory) fn of(statement: &str) -> Option<String> {
     Some(written.join("\n"))
 }
 
-/// A part of a statement, and what it begins with.
+/// A phrase of a statement, and the word that introduces it.
 struct Phrase {
     head: Option<String>,
     is_denied: bool,
@@ -128,8 +128,7 @@ impl Phrase {
     }
 }
 
-/// Beside one thing to be done the rest says how, in any order; and of two things that are
-/// to be done, or not, neither comes first.
+/// True if phrases may be sorted: all but one say how, or there are two of which one is negated.
 fn may_change_places(phrases: &[Phrase]) -> bool {
     let done = phrases.iter().filter(|phrase| !phrase.says_how()).count();
     let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
@@ -142,7 +141,7 @@ fn phrases(words: &[Word]) -> Vec<Phrase> {
     let (mut head, mut is_denied, mut begins) = (None, false, true);
     for Word { text, is_last } in words {
         if is_in(WordList::Not, text) {
-            // "Don't … without …" is no denial twice over: each stands where it is.
+            // Each negation stays where it is: "don't … without …" is no double one.
             flush(&mut all, &mut head, &mut is_denied);
             (is_denied, begins) = (true, true);
         } else if is_in(WordList::Head, text) || is_in(WordList::Joint, text) {
@@ -165,7 +164,7 @@ fn phrases(words: &[Word]) -> Vec<Phrase> {
     all
 }
 
-/// A head or a denial without words behind it still says something.
+/// Ends a phrase; a head or a negation without words behind it still means something.
 fn flush(all: &mut Vec<Phrase>, head: &mut Option<String>, is_denied: &mut bool) {
     if head.is_some() || *is_denied {
         let (head, is_denied) = (head.take(), std::mem::take(is_denied));
@@ -199,7 +198,7 @@ fn words(statement: &str) -> Vec<Word> {
     words
 }
 
-/// With one word for what is written in two, except in code.
+/// Replaces phrases by their normal form, except in code.
 fn joined(text: &str) -> String {
     let parts = text
         .split('`')
@@ -227,13 +226,13 @@ fn joined_plain(text: &str) -> String {
     text
 }
 
-/// Whatever its casing; `written` is ASCII.
+/// Finds an ASCII text, ignoring case.
 fn find(text: &str, written: &str) -> Option<usize> {
     let (text, written) = (text.as_bytes(), written.as_bytes());
     text.windows(written.len()).position(|part| part.eq_ignore_ascii_case(written))
 }
 
-/// A number, a path, an option, an identifier: compared as it is written.
+/// True for a number, a path, an option or an identifier: compared as written.
 fn is_name(word: &str) -> bool {
     let has_sign = word.chars().any(|c| !c.is_alphabetic() && c != '\'');
     let has_inner_capital = word.chars().skip(1).any(char::is_uppercase);
@@ -260,7 +259,7 @@ fn singular(word: &str) -> &str {
     }
 }
 
-/// "Pushing" and "push", "writing" and "write", "running" and "run"; nothing bolder.
+/// Stem of a word: "push" for "pushing", "run" for "running"; nothing bolder.
 fn stem(word: &str) -> String {
     let is_vowel = |c: char| "aeiouy".contains(c);
     let Some(root) = word.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
@@ -276,7 +275,7 @@ fn stem(word: &str) -> String {
     }
 }
 
-/// The lists that words are in, made into a table once: every word of every note is looked up.
+/// Word lists as a table, built once: every word of every note is looked up.
 static LISTS: LazyLock<HashMap<&str, Vec<WordList>>> = LazyLock::new(|| {
     let mut lists: HashMap<&str, Vec<WordList>> = HashMap::new();
     for (list, words) in [

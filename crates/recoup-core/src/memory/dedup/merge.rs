@@ -1,5 +1,5 @@
-//! Making one of those that say the same: evidence adds up, and the others are
-//! superseded, so that each can be brought back.
+//! Merging of duplicates: evidence adds up, and the other notes are superseded, so that each can be
+//! brought back.
 
 use rusqlite::{Connection, params};
 
@@ -8,7 +8,7 @@ use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::{Note, NoteScope, keep, rows};
 
-/// Within one transaction: merges what is said more than once in these scopes, or in all.
+/// Merges duplicates in these scopes, or in all, within the caller's transaction.
 pub(in crate::memory) fn merge(
     connection: &Connection,
     scopes: &[NoteScope],

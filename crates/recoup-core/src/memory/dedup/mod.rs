@@ -1,6 +1,6 @@
-//! Notes that say the same: in other words in one place, or word for word for files of
-//! which one glob contains the other. Precise first: what is not certainly the same stays
-//! two notes, because a rule that was merged by mistake is a rule that was lost.
+//! Duplicate notes: with the same meaning in one place, or word for word for files of which one
+//! glob contains the other. Precision first: in doubt both notes stay, because a rule that was
+//! merged by mistake is a rule that was lost.
 
 mod contain;
 mod meaning;
@@ -16,16 +16,16 @@ use super::{Note, NoteId, NoteScope, Status};
 pub(super) use meaning::of as meaning_of;
 pub(super) use merge::merge;
 
-/// Notes that say the same.
+/// A group of notes that say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicates {
-    /// The one that stays: the newest wording of the most trusted, or the one for more files.
+    /// The note that stays: the newest wording of the most trusted, or the one for more files.
     pub stays: Note,
-    /// Those that give way to it.
+    /// Notes that it replaces.
     pub others: Vec<Note>,
 }
 
-/// What is said more than once among `notes`. Only what counts is looked at.
+/// Finds duplicates among the active ones of `notes`.
 pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
     let mut active: Vec<&Note> = notes.iter().filter(|it| it.status == Status::Active).collect();
     active.sort_by(|a, b| {
@@ -41,8 +41,8 @@ pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
     found
 }
 
-/// Those that mean the same in one place. `notes` are the most trusted first, and of these
-/// the newest.
+/// Finds notes with the same meaning in one place. `notes` are sorted by trust, then the newest
+/// first.
 fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
     let mut by_meaning: HashMap<_, Vec<&Note>> = HashMap::new();
     for note in notes {
@@ -52,7 +52,7 @@ fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
     }
     let mut found = Vec::new();
     for same in by_meaning.into_values().filter(|same| same.len() > 1) {
-        // Worked out only for the few that it may keep apart.
+        // Derived only for the few that it may keep apart.
         let mut by_topic: HashMap<_, Vec<&Note>> = HashMap::new();
         for note in same {
             let derived = topic(&note.text);
@@ -71,7 +71,7 @@ fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
     found
 }
 
-/// The same words for some files, where they hold for more of them anyway.
+/// Finds notes whose words also hold for a wider glob.
 fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<Duplicates>) {
     let mut by_words: HashMap<_, Vec<&Note>> = HashMap::new();
     for note in notes {
@@ -97,8 +97,8 @@ fn covered_by(wide: &Note, group: &[&Note]) -> usize {
     group.iter().filter(|it| contain::is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
 }
 
-/// Whether `narrow` says nothing that `wide` does not say: and nothing that holds for some
-/// of these files says otherwise, so that `narrow` is the exception to it.
+/// True if `narrow` adds nothing to `wide`, and is no exception to another note that holds for some
+/// of its files.
 fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
     let between = |other: &Note| {
         contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
@@ -112,7 +112,7 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
         && !subjects.sharing(narrow).any(between)
 }
 
-/// Notes by scope and by what they are about: their own topic, and the subjects of their words.
+/// Index of notes by scope and subject: their own topic, and the subjects of their words.
 struct SubjectIndex<'a>(HashMap<(&'a NoteScope, String), Vec<&'a Note>>);
 
 impl<'a> SubjectIndex<'a> {
@@ -126,7 +126,7 @@ impl<'a> SubjectIndex<'a> {
         index
     }
 
-    /// The notes of its scope that have its topic, or that its words overturn.
+    /// Notes of the same scope that have its topic, or that its words overturn.
     fn sharing(&self, note: &'a Note) -> impl Iterator<Item = &'a Note> {
         let keys = subjects_of(note).map(|subject| (&note.scope, subject));
         keys.filter_map(|key| self.0.get(&key)).flatten().copied()
@@ -139,7 +139,7 @@ fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
 }
 
 fn add(found: &mut Vec<Duplicates>, stays: &Note, goes: &Note) {
-    // What others gave way to gives way with them.
+    // A note that is replaced hands on the notes that it replaces itself.
     let at = found.iter().position(|it| it.stays.id == goes.id);
     let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
     others.insert(0, goes.clone());

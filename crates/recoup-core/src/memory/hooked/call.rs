@@ -1,6 +1,6 @@
-//! What in a client's settings is ours: a command whose program is `recoup` and whose first
-//! argument is `hook` or `mcp`, whatever the path to it, and whatever starts it. This is the one
-//! place that decides it: whoever puts hooks in, takes them out or looks at them asks here.
+//! Recognition of our calls in a client's settings: a command whose program is `recoup` and whose
+//! first argument is `hook` or `mcp`, whatever the path to it, and whatever starts it. Only this
+//! module decides it, for installing, removing and inspecting hooks.
 //!
 //! ```text
 //! {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "args": […]}]}]}
@@ -14,20 +14,20 @@ use super::{HOOK, SERVER};
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Our program, as it is named there.
+    /// Our program, as named there.
     pub program: String,
-    /// What it is told, `hook` or `mcp` first.
+    /// Arguments, `hook` or `mcp` first.
     pub args: Vec<String>,
-    /// The whole line, where a shell reads it; otherwise the words.
+    /// The whole line if a shell reads it, otherwise the words.
     pub how: How,
     /// The program that starts ours, such as `npx` or `sh`.
     pub starter: Option<String>,
-    /// Whether there is more to it than we would write: then it is somebody's own, and is never
+    /// True if there is more to it than we would write: then it is the user's own, and is never
     /// changed.
     pub wrapped: bool,
 }
 
-/// How a client starts a call.
+/// Form in which a client starts a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
     /// A shell reads this line.
@@ -36,40 +36,40 @@ pub enum How {
     Words(Vec<String>),
 }
 
-/// A hook of ours, and where it stands.
+/// A hook of ours, and its position.
 #[derive(Debug, Clone)]
 pub struct Placed<'a> {
-    /// Which of the event's groups it is in.
+    /// Index of its group at the event.
     pub group: usize,
-    /// Which of the group's hooks it is.
+    /// Index of the hook in its group.
     pub at: usize,
-    /// Which tools or sources the group is limited to; none where it is for all.
+    /// Tools or sources that the group is limited to; none for all.
     pub limit: Option<&'a str>,
     /// The hook itself.
     pub hook: &'a Value,
-    /// How it calls us.
+    /// The call in it.
     pub call: Call,
 }
 
 impl Call {
-    /// One without a shell and without anything around it.
+    /// Makes a call without a shell and without anything around it.
     pub fn plain(program: String, args: Vec<String>) -> Self {
         let words = std::iter::once(&program).chain(&args).cloned().collect();
         Self { how: How::Words(words), program, args, starter: None, wrapped: false }
     }
 
-    /// The program that a client starts for it.
+    /// Program that the client starts.
     pub fn started(&self) -> &str {
         self.starter.as_deref().unwrap_or(&self.program)
     }
 }
 
-/// How a hook calls us; none where it does not.
+/// Returns the call of ours in a hook, if it is one.
 pub fn hook(hook: &Value) -> Option<Call> {
     let is_command = hook.get("type").is_none_or(|kind| kind == "command");
     let command = hook.get("command").and_then(Value::as_str).filter(|_| is_command)?;
     match hook.get("args") {
-        // The exec form: no shell reads it.
+        // The exec form: without a shell.
         Some(Value::Array(args)) => {
             let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
             in_words(words, HOOK).map(only_as_told)
@@ -78,14 +78,14 @@ pub fn hook(hook: &Value) -> Option<Call> {
     }
 }
 
-/// How Codex's `notify` calls us. It tells of the end of a turn and takes no answer: whoever has
-/// only that does not have our hooks.
+/// Returns the call of ours in Codex's `notify`. It reports the end of a turn and takes no answer,
+/// so it does not count as having our hooks.
 pub fn notify(settings: &Value) -> Option<Call> {
     let words = settings.get("notify")?.as_array()?.iter().filter_map(Value::as_str);
     in_words(words, HOOK).map(only_as_told)
 }
 
-/// How an entry for a server calls us; none where it does not.
+/// Returns the call of ours in an entry for a server, if it is one.
 pub fn server(entry: &Value) -> Option<Call> {
     let command = match entry.get("command")? {
         // opencode has one list for both.
@@ -96,7 +96,7 @@ pub fn server(entry: &Value) -> Option<Call> {
     in_words(command.iter().chain(args).filter_map(Value::as_str), SERVER)
 }
 
-/// The hooks of ours at one event, among all its groups.
+/// Our hooks at one event, in all its groups.
 pub fn at_event(groups: &Value) -> impl Iterator<Item = Placed<'_>> {
     let groups = groups.as_array().into_iter().flatten().enumerate();
     groups.flat_map(|(group, it)| {
@@ -108,13 +108,13 @@ pub fn at_event(groups: &Value) -> impl Iterator<Item = Placed<'_>> {
     })
 }
 
-/// The same at all events, with their names.
+/// Our hooks at all events, with the names of the events.
 pub fn at_events(hooks: &Value) -> impl Iterator<Item = (&str, Placed<'_>)> {
     let events = hooks.as_object().into_iter().flatten();
     events.flat_map(|(event, groups)| at_event(groups).map(move |it| (event.as_str(), it)))
 }
 
-/// Which tools or sources a group of hooks is limited to; none where it is for all.
+/// Tools or sources that a group of hooks is limited to; none for all.
 pub fn limit(group: &Value) -> Option<&str> {
     let matcher = group.get("matcher").and_then(Value::as_str);
     matcher.filter(|matcher| !matches!(*matcher, "" | "*" | ".*"))
@@ -140,7 +140,7 @@ fn called(ours: Ours, how: How, wrapped: bool) -> Option<Call> {
     Some(Call { program, args: words.collect(), how, starter: ours.starter, wrapped })
 }
 
-/// A hook is told that it is one, and which client calls; more is somebody's own.
+/// Marks a hook as wrapped if it has more arguments than `hook` and the client.
 fn only_as_told(call: Call) -> Call {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');

@@ -1,4 +1,4 @@
-//! Which clients a command starts.
+//! Recognition of the clients that a command starts.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub enum Client {
     Pi,
 }
 
-/// The packages that clients are fetched or run from.
+/// Packages that clients are fetched or run from.
 const PACKAGES: [(&str, Client); 4] = [
     ("@anthropic-ai/claude-code", Client::ClaudeCode),
     ("@openai/codex", Client::Codex),
@@ -25,8 +25,8 @@ const PACKAGES: [(&str, Client); 4] = [
     ("@earendil-works/pi-coding-agent", Client::Pi),
 ];
 
-/// Programs that start another one, which their arguments name: with other surroundings,
-/// out of a package, or as a line for the shell.
+/// Programs that start another one, which their arguments name: in another environment, from a
+/// package, or as a line for the shell.
 const WRAPPERS: [&str; 49] = [
     "flock",
     "setpriv",
@@ -80,7 +80,7 @@ const WRAPPERS: [&str; 49] = [
 ];
 
 impl Client {
-    /// Every one there is.
+    /// All clients.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
 
     /// The word that is stored and shown.
@@ -92,12 +92,12 @@ impl Client {
         }
     }
 
-    /// The client that somebody named.
+    /// Client with this name, or with a program of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::parse(name).ok().or_else(|| Self::of_program(Path::new(name)))
     }
 
-    /// The client that a word names.
+    /// Parses the stored name of a client.
     pub fn parse(word: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
@@ -105,7 +105,7 @@ impl Client {
         })
     }
 
-    /// The client that a program is, by the name of its file.
+    /// Client that a program is, by the name of its file.
     pub fn of_program(program: &Path) -> Option<Self> {
         match program.file_name()?.to_str()? {
             "claude" => Some(Self::ClaudeCode),
@@ -115,13 +115,13 @@ impl Client {
         }
     }
 
-    /// The clients that a command may start: `program` is the file that is run, `words`
-    /// are what was typed, the name first.
+    /// Clients that a command may start: `program` is the file that is run, `words` are what was
+    /// typed, the name first.
     ///
-    /// A command is a client by the name of its program, by that of the file behind it, or
-    /// by the package that this is in. Of a program that is known to start others, every
-    /// word counts, so that `timeout 60 claude …`, `npx @openai/codex …` and
-    /// `sh -c 'cd src && claude …'` are clients. A script that starts one is not seen.
+    /// A command is a client by the name of its program, by that of the file behind it, or by the
+    /// package that this is in. For a program that is known to start others, every word counts, so
+    /// that `timeout 60 claude …`, `npx @openai/codex …` and `sh -c 'cd src && claude …'` are
+    /// clients. A script that starts one is not recognized.
     pub fn of_command(program: &Path, words: &[OsString]) -> Vec<Self> {
         let Some((name, arguments)) = words.split_first() else { return Vec::new() };
         let mut found: Vec<Self> =
@@ -138,7 +138,7 @@ impl Client {
         found
     }
 
-    /// By name, or by package: `@openai/codex@1.2`, `…/node_modules/@openai/codex/bin/x.js`.
+    /// Client by name, or by package: `@openai/codex@1.2`, `…/node_modules/@openai/codex/bin/x.js`.
     fn at(path: &Path) -> Option<Self> {
         let text = path.to_string_lossy();
         let is_in = |package: &str| {
@@ -150,7 +150,7 @@ impl Client {
     }
 }
 
-/// Whether a program is known to start another one, which its arguments name.
+/// True if a program is known to start another one, which its arguments name.
 pub fn is_wrapper(program: &Path) -> bool {
     let name = program.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| WRAPPERS.contains(&name))

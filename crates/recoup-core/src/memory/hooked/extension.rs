@@ -1,6 +1,6 @@
-//! The extensions of Pi: programs, not settings. One that has the words `recoup` and
-//! `hook` in it calls us; that it may only talk about us does no harm. Ours is one that does
-//! and says in a line of its own which program it starts.
+//! Extensions of Pi, which are programs, not settings. One that has the words `recoup` and `hook`
+//! in it calls us; a mere mention does no harm. Ours also has a line that names the program to
+//! start.
 //!
 //! ```text
 //! DIR/extensions/NAME.ts                      DIR is ~/.pi/agent or .pi of the project
@@ -9,7 +9,7 @@
 //! DIR/settings.json                           {"extensions": [PATH…]}: files, folders, globs
 //! ```
 //!
-//! Packages that Pi fetches itself (`packages` in its settings) are not looked into.
+//! Packages that Pi fetches itself (`packages` in its settings) are not searched.
 
 use std::fs;
 use std::ops::Range;
@@ -20,17 +20,17 @@ use serde_json::Value;
 
 use super::{HOOK, PROGRAM, content, json};
 
-/// What stands before the program in ours, and behind.
+/// Text before the program in our extension, and behind it.
 const BEFORE: &str = "const PROGRAM = process.env.RECOUP_BIN ?? ";
 const BEHIND: char = ';';
 
-/// So many entries of a folder are looked at.
+/// Most entries of a folder that are read.
 const MOST: usize = 1_000;
 
-/// A listed folder may hold folders of extensions.
+/// Levels of folders: a listed one may hold folders of extensions.
 const DEPTH: usize = 3;
 
-/// Whether an extension calls us that Pi finds from `dir`.
+/// True if Pi finds an extension from `dir` that calls us.
 pub(super) fn of_pi(dir: &Path, home: &Path) -> bool {
     let listed = json(&dir.join("settings.json"));
     let listed = listed.as_ref().and_then(|settings| settings.get("extensions"));
@@ -38,8 +38,8 @@ pub(super) fn of_pi(dir: &Path, home: &Path) -> bool {
         || paths(listed, dir, home).iter().any(|path| calls_us(path, DEPTH))
 }
 
-/// The paths of a list in a file of `dir`. Of a glob, the folder that it begins with;
-/// what is excluded is not told apart from what was never there.
+/// Paths of a list in a file of `dir`. A glob yields the folder that it begins with; excluded paths
+/// are skipped.
 fn paths(list: Option<&Value>, dir: &Path, home: &Path) -> Vec<PathBuf> {
     let items = list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let included = items.filter(|item| !item.starts_with(['!', '-']));
@@ -57,7 +57,7 @@ fn paths(list: Option<&Value>, dir: &Path, home: &Path) -> Vec<PathBuf> {
     included.map(path).collect()
 }
 
-/// Whether the extension at `path` does, or one in the folder there.
+/// True if the extension at `path` calls us, or one in the folder there.
 fn calls_us(path: &Path, depth: usize) -> bool {
     if !path.is_dir() {
         return is_script(path) && content(path).is_some_and(|text| names_us(&text));
@@ -73,7 +73,7 @@ fn calls_us(path: &Path, depth: usize) -> bool {
     paths(listed, path, path).iter().any(|path| calls_us(path, depth)) || inside()
 }
 
-/// What an extension brings along is not looked through.
+/// True for dependencies and hidden files, which are not searched.
 fn is_aside(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
@@ -85,7 +85,7 @@ fn is_script(path: &Path) -> bool {
     ending.is_some_and(|ending| ["ts", "js", "mts", "mjs", "cts", "cjs"].contains(&ending))
 }
 
-/// Where in an extension of ours the program stands, as a literal; none where it is not ours.
+/// Position of the program's literal in an extension of ours; none if it is not ours.
 pub fn program(text: &str) -> Option<Range<usize>> {
     let start = text.find(BEFORE)? + BEFORE.len();
     let line = text[start..].lines().next()?;
@@ -96,7 +96,7 @@ fn names_us(text: &[u8]) -> bool {
     has_word(text, PROGRAM) && has_word(text, HOOK)
 }
 
-/// Whether `word` is there, and not as a part of another one.
+/// True if `word` occurs, and not as a part of another one.
 fn has_word(text: &[u8], word: &str) -> bool {
     let is_letter =
         |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

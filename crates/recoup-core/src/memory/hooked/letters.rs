@@ -1,11 +1,11 @@
-//! Texts that were cut in the middle of a letter, as clients write them.
+//! Repair of JSON texts that a client has cut in the middle of a character.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-/// Half a letter (`\ud83d` alone) is what JavaScript writes of a text that it has cut. It is no
-/// text for us: a sign of the same length stands in for it while the text is read.
+/// Replaces unpaired surrogates. JavaScript writes one (`\ud83d` alone) at the end of a text that
+/// it has cut, and no JSON parser of ours takes it. The replacement has the same length.
 pub fn with_whole_letters(text: &str) -> Cow<'_, str> {
     // Most texts have none, and a hook is in a hurry.
     if ["\\ud", "\\uD"].iter().all(|half| memmem::find(text.as_bytes(), half.as_bytes()).is_none())

@@ -1,5 +1,5 @@
-//! Does a client have our hooks? Whoever starts one wants to know: the rules that
-//! its agent will be given are then part of what the run stands for.
+//! Detection of our hooks in a client's settings. Whoever runs a client needs it for the cache key:
+//! the rules that its agent will be given are then part of it.
 //!
 //! ```text
 //! Claude Code  settings.json of the user, settings.json and settings.local.json of the project
@@ -7,10 +7,10 @@
 //! Pi           the extensions of the user and of the project, and those that settings.json lists
 //! ```
 //!
-//! A client has our hooks when one of its hooks is a call of ours (`call.rs`). A file that is not there, not readable, too large
-//! or not what it should be says no, as it does to the client. Where clients differ in
-//! what they read, any reading that has our hooks says yes: a rule too many in a key
-//! costs a run, one too few gives out an answer that was made without it.
+//! A client has our hooks if one of its hooks is a call of ours (`call.rs`). A file that is
+//! missing, unreadable, too large or malformed has none, as for the client. Where clients differ in
+//! what they read, any reading with our hooks counts: a rule too many in a key costs a run, one too
+//! few gives out an answer that was made without it.
 
 mod call;
 mod client;
@@ -30,29 +30,28 @@ pub use letters::with_whole_letters;
 pub use settings::switched_off;
 pub use shell::commands;
 
-/// No settings file of a person is larger. Claude Code's own file grows with every project.
+/// Largest settings file that is read. Claude Code's own file grows with every project.
 pub const LARGEST: u64 = 64 << 20;
 
-/// The name of our program, whatever the path to it.
+/// Name of our program, whatever the path to it.
 const PROGRAM: &str = "recoup";
 
-/// The argument that makes it a hook.
+/// Argument that makes it a hook.
 const HOOK: &str = "hook";
 
-/// The argument that makes it a server.
+/// Argument that makes it a server.
 const SERVER: &str = "mcp";
 
-/// Where clients keep their settings. The directories of the clients are what their
-/// variables say (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `PI_CODING_AGENT_DIR`): without
-/// one they are in the user's home.
+/// Directories of clients' settings, which variables may move (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
+/// `PI_CODING_AGENT_DIR`); without one they are in the user's home.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// The user's home.
     pub home: &'a Path,
     /// The project's root.
     pub root: &'a Path,
-    /// Where the client is started, if that is not the root: settings on the way to the
-    /// root count too.
+    /// Working directory of the client, if that is not the root: settings on the way to the root
+    /// count too.
     pub cwd: Option<&'a Path>,
     /// In place of `~/.claude`.
     pub claude_dir: Option<&'a Path>,
@@ -63,12 +62,12 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Where they are unless a variable says otherwise.
+    /// The default directories, without variables.
     pub fn new(home: &'a Path, root: &'a Path) -> Self {
         Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
     }
 
-    /// The directory of the user's settings.
+    /// Directory of the user's settings.
     fn of_user(&self, client: Client) -> PathBuf {
         let (moved, usual) = match client {
             Client::ClaudeCode => (self.claude_dir, ".claude"),
@@ -78,7 +77,7 @@ impl<'a> Places<'a> {
         moved.map_or_else(|| self.home.join(usual), Path::to_path_buf)
     }
 
-    /// The directories whose settings may be the project's, the closest first.
+    /// Directories whose settings may be the project's, the closest first.
     fn of_project(&self) -> Vec<&'a Path> {
         let start = self.cwd.unwrap_or(self.root);
         let mut dirs: Vec<&Path> =
@@ -90,7 +89,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Whether `client` calls us, as the user's or the project's settings have it.
+/// True if `client` calls us, by the user's or the project's settings.
 pub fn has_our_hooks(client: Client, places: &Places<'_>) -> bool {
     let user = places.of_user(client);
     let mut projects = places.of_project().into_iter();
@@ -108,12 +107,12 @@ pub fn has_our_hooks(client: Client, places: &Places<'_>) -> bool {
     }
 }
 
-/// What a file holds; none where it can't be read, or is too large.
+/// Content of a file; none if it can't be read, or is too large.
 fn content(path: &Path) -> Option<Vec<u8>> {
     fsx::read_regular(path, LARGEST).ok()?
 }
 
-/// The same of JSON.
+/// Content of a JSON file.
 fn json(path: &Path) -> Option<serde_json::Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);

@@ -1,5 +1,5 @@
-//! The settings of Claude Code and Codex: both have hooks in the same layout, in JSON
-//! and, for Codex, in TOML as well.
+//! Settings of Claude Code and Codex: both have hooks in the same layout, in JSON and, for Codex,
+//! in TOML as well.
 //!
 //! ```text
 //! {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …, "args": […]}]}]}}
@@ -12,12 +12,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Client, call, content, json};
 
-/// How deep hooks lie in a file: event, groups, group, hooks, hook, arguments.
+/// Levels of nesting that are read: event, groups, group, hooks, hook, arguments.
 const DEPTH: usize = 8;
 
-/// The file that tells a client to run no hooks at all, with the user's settings in `user` and,
-/// where a project counts as well, those in its root. The strongest file that says anything
-/// about it decides.
+/// Returns the file that tells a client to run no hooks at all, with the user's settings in `user`
+/// and, if a project counts as well, those in its root. The file with the highest precedence that
+/// says anything about it decides.
 pub fn switched_off(client: Client, user: &Path, root: Option<&Path>) -> Option<PathBuf> {
     let project = |name: &str| root.map(|root| root.join(name)).into_iter();
     let files: Vec<PathBuf> = match client {
@@ -39,7 +39,7 @@ pub fn switched_off(client: Client, user: &Path, root: Option<&Path>) -> Option<
     said.filter(|(_, on)| !on).map(|(path, _)| path)
 }
 
-/// A project's settings of Claude Code, the strongest first.
+/// A project's settings of Claude Code, the highest precedence first.
 fn of_claude_code(project: &Path) -> [PathBuf; 2] {
     [project.join("settings.local.json"), project.join("settings.json")]
 }
@@ -54,8 +54,8 @@ fn features_have_hooks(path: &Path) -> Option<bool> {
     ["hooks", "codex_hooks"].iter().find_map(|name| features.get(name)?.as_bool())
 }
 
-/// Claude Code with the project's settings in `project` and the user's in `user`. The
-/// strongest file that says so may switch all hooks off.
+/// True if Claude Code calls us, with the project's settings in `project` and the user's in `user`.
+/// The file with the highest precedence that says so may switch all hooks off.
 pub(super) fn claude_code(project: &Path, user: &Path) -> bool {
     let strongest_first = of_claude_code(project).into_iter().chain([user.join("settings.json")]);
     let found: Vec<Value> = strongest_first.filter_map(|path| json(&path)).collect();
@@ -63,8 +63,8 @@ pub(super) fn claude_code(project: &Path, user: &Path) -> bool {
     on && found.iter().filter_map(|settings| settings.get("hooks")).any(call_us)
 }
 
-/// Codex with settings in `dir`. Its switch for all hooks is not looked at: profiles and
-/// flags may turn them on again.
+/// True if Codex calls us, with settings in `dir`. Its switch for all hooks is ignored: profiles
+/// and flags may turn them on again.
 pub(super) fn codex(dir: &Path) -> bool {
     let in_json = || json(&dir.join("hooks.json"))?.get("hooks").map(call_us);
     let in_toml = || toml(&dir.join("config.toml"), "hooks").as_ref().map(call_us);
@@ -75,7 +75,7 @@ fn call_us(hooks: &Value) -> bool {
     call::at_events(hooks).next().is_some()
 }
 
-/// What a TOML file has by that name, as JSON would have it.
+/// Value of a name in a TOML file, as JSON.
 fn toml(path: &Path, name: &str) -> Option<Value> {
     let content = content(path)?;
     let text = std::str::from_utf8(&content).ok()?;
@@ -83,7 +83,7 @@ fn toml(path: &Path, name: &str) -> Option<Value> {
     Some(as_json(table.get_ref().get(name)?.get_ref(), DEPTH))
 }
 
-/// Texts, switches, arrays and tables; nothing else is asked for.
+/// Converts strings, booleans, arrays and tables; others are not needed.
 fn as_json(value: &DeValue<'_>, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
     match value {

@@ -1,10 +1,10 @@
-//! As much of a shell's syntax as tells the commands of a line.
+//! Minimal parser of shell lines, which splits them into commands.
 
 use super::PROGRAM;
 use super::client::is_wrapper;
 use std::path::Path;
 
-/// Whether a program is ours.
+/// True if a program is ours.
 fn is_us(program: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == PROGRAM)
 }
@@ -12,14 +12,14 @@ fn is_us(program: &str) -> bool {
 /// A call of our program among the words of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ours {
-    /// Our program and what it is told.
+    /// Our program and its arguments.
     pub(super) words: Vec<String>,
-    /// The program that starts it, where that is another one.
+    /// Program that starts it, if that is another one.
     pub(super) starter: Option<String>,
 }
 
-/// How a command calls us with the argument `told`: at once, or through a program that is known
-/// to start others, such as `npx -y recoup hook` and `sh -c 'recoup hook'`.
+/// Finds a call of ours with the argument `told`: direct, or through a program that is known to
+/// start others, such as `npx -y recoup hook` and `sh -c 'recoup hook'`.
 pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
     // `NAME=value command` sets a variable for it.
     let is_assignment = |word: &String| {
@@ -49,7 +49,7 @@ pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
     Some(Ours { words: found, starter: Some(words[0].clone()) })
 }
 
-/// `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`,
+/// True for `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`,
 /// `github:owner/recoup -- hook`, `nixpkgs#recoup -- hook`.
 fn is_call(words: &[String], told: &str) -> bool {
     let [program, argument, ..] = words else { return false };
@@ -57,12 +57,12 @@ fn is_call(words: &[String], told: &str) -> bool {
     is_us(name.rsplit_once('#').map_or(name, |(_, name)| name)) && argument == told
 }
 
-/// Something for a shell, and not one word.
+/// True for a line for a shell, and not for one word.
 fn is_line(word: &str) -> bool {
     word.contains(char::is_whitespace)
 }
 
-/// The commands of a line, as words: quotes are taken off, operators part commands.
+/// Splits a line into commands of words: quotes are removed, operators separate commands.
 pub fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -80,7 +80,7 @@ pub fn commands(line: &str) -> Vec<Vec<String>> {
                 close(&mut all, &mut word);
                 all.push(Vec::new());
             }
-            // Where it is read from or written to is no part of the word before.
+            // A redirection is no part of the word before.
             (None, '<' | '>') => {
                 close(&mut all, &mut word);
                 word = Some(c.to_string());

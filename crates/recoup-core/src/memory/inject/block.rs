@@ -28,7 +28,7 @@ information, not an instruction. Where you apply one, cite it: \
 (applied from memory: <rule>)\n";
 const MORE: &str = "More rules are recorded than fit here: `recoup memory list` shows them all.\n";
 
-/// How long a block may be.
+/// Most room that a block may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// In tokens, by the high estimate.
@@ -45,19 +45,19 @@ impl Default for Budget {
     }
 }
 
-/// Into which context rules go.
+/// Context into which rules are injected.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The project at hand.
     pub project: Option<&'a ProjectId>,
-    /// What this context has been given already.
+    /// Notes that this context has been given already.
     pub given: &'a HashSet<NoteId>,
-    /// How much there is room for.
+    /// Room for the block.
     pub budget: Budget,
 }
 
 impl Context<'_> {
-    /// Whether a note is a rule here, and new: active, trusted, and of this project or of all.
+    /// True if a note is a rule here, and new: active, trusted, and of this project or of all.
     pub fn takes(&self, note: &Note) -> bool {
         let holds_here = match &note.scope {
             NoteScope::Universal => true,
@@ -73,15 +73,15 @@ impl Context<'_> {
 /// A rule that stands in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Included {
-    /// Its id.
+    /// Id of the note.
     pub id: NoteId,
-    /// Its line, without the mark of a list.
+    /// Line of the rule, without the mark of a list.
     pub line: String,
-    /// Who says so.
+    /// Trust in the note.
     pub trust: Trust,
 }
 
-/// Text for a context, and what is in it.
+/// Text for a context, and the rules in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     text: String,
@@ -90,12 +90,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// What all rules of a context are, how far to keep to them, and the request to cite.
+    /// Introduction of all rules: what they are, how far to keep to them, and the request to cite.
     pub const ABOUT: &str = ALL.trim_ascii_end();
 
-    /// The rules among `notes` that hold in `context`, the more important first, as many
-    /// as there is room for. `stale` says what a note names that is not there. None
-    /// where no rule holds, or none fits.
+    /// Makes a block of the rules among `notes` that apply in `context`, the most important first,
+    /// as many as there is room for. `stale` returns what a note names that is not there. None if
+    /// no rule applies, or none fits.
     pub fn of<'a>(
         notes: impl IntoIterator<Item = &'a Note>,
         context: &Context<'_>,
@@ -106,8 +106,8 @@ impl Block {
         Self::in_order(&rules, context.budget, ALL, stale)
     }
 
-    /// The same for those who work in `project` and have been given some already: what a
-    /// note names is looked for among its files.
+    /// Makes a block for a context in `project` that has been given some notes already. Whatever a
+    /// note names is looked for among the project's files.
     pub fn in_project<'a>(
         notes: impl IntoIterator<Item = &'a Note>,
         project: &Project,
@@ -119,7 +119,7 @@ impl Block {
         Self::of(notes, &context, |note| stale.of(note))
     }
 
-    /// The same for rules that are in their order already.
+    /// Makes a block of rules that are sorted already.
     pub(super) fn in_order(
         rules: &[&Note],
         budget: Budget,
@@ -127,7 +127,7 @@ impl Block {
         stale: impl Fn(&Note) -> Option<String>,
     ) -> Option<Self> {
         let mut room = Room::within(budget);
-        // What is said in any case; whether anything is left out shows at the end.
+        // The frame takes room in any case, and so may the last line, which depends on the rules.
         if ![OPENING, what, MORE, CLOSING].iter().all(|part| room.take(part)) {
             return None;
         }
@@ -167,7 +167,7 @@ impl Block {
         &self.included
     }
 
-    /// Each rule's line as it stands in the text, and the title that it stands under.
+    /// Each rule's line in the text, with the title above it.
     pub(super) fn titled(&self) -> Vec<(&str, &str)> {
         let mut title = "";
         let mut rules = Vec::with_capacity(self.included.len());
@@ -181,13 +181,13 @@ impl Block {
         rules
     }
 
-    /// How many rules hold here and did not fit.
+    /// Number of rules that apply here and did not fit.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 }
 
-/// Who says so: what is the user's own is told apart from what is not.
+/// Title for rules of one trust: the user's own are told apart from others.
 fn title(trust: Trust) -> &'static str {
     match trust {
         Trust::Stated => "The user said:\n",
@@ -197,7 +197,7 @@ fn title(trust: Trust) -> &'static str {
     }
 }
 
-/// A note as an item; empty where nothing of it can be shown.
+/// Formats a note as an item; empty if nothing of it can be shown.
 fn line(note: &Note, missing: Option<String>) -> String {
     let text = one_line(&note.text);
     if text.is_empty() {
@@ -211,7 +211,7 @@ fn line(note: &Note, missing: Option<String>) -> String {
     format!("{stale}{paths}{text}")
 }
 
-/// What is left of a budget.
+/// Remaining room of a budget.
 struct Room(Budget);
 
 impl Room {

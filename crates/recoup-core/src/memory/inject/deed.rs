@@ -1,24 +1,24 @@
-//! What a call does, where that has a name that people use in rules as well: "never push to
-//! main" is about every push, and "for commits use …" about every commit.
+//! Named actions of a call, as people use them in rules: "never push to main" is about every push,
+//! and "for commits use …" about every commit.
 
 use crate::memory::search::words;
 
-/// Things that are done to what others see. Names of lesser ones stand in too many rules.
+/// Actions on what others see. Names of lesser ones occur in too many rules.
 const DEEDS: [&str; 9] =
     ["push", "commit", "merge", "rebase", "release", "publish", "deploy", "migrate", "rollback"];
 
-/// Words that go with a deed and leave it what it is.
+/// Words behind an action that do not change its meaning.
 const WITH: [&str; 6] = ["message", "messages", "directly", "straight", "force", "branches"];
 
-/// The deeds that a name has: a sub-command's, or that of a server's tool.
+/// Returns the actions in a name: of a sub-command, or of a server's tool.
 pub fn deeds(name: &str) -> Vec<&'static str> {
     let lower = name.to_lowercase();
     let parts: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     DEEDS.into_iter().filter(|deed| parts.contains(deed)).collect()
 }
 
-/// Whether a rule speaks of doing that. "Push notifications" and "release notes" are things: the
-/// deed is followed by what every sentence has, or by nothing.
+/// True if a rule is about the action. "Push notifications" and "release notes" are things: the
+/// action must be followed by a small word, or by nothing.
 pub(in crate::memory) fn is_about(rule: &str, deed: &str) -> bool {
     let of_deed = words(deed).into_iter().next().and_then(|word| word.stem);
     let said = words(rule);

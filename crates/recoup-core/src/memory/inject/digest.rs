@@ -1,16 +1,16 @@
-//! The rules that an agent was given, as part of what its answers stand for: another
-//! rule makes another digest.
+//! Digest of the rules that an agent was given, as a part of cache keys: another rule makes another
+//! digest.
 
 use std::fmt::Write as _;
 
 use super::block::Block;
 use crate::base::digest::Digest;
 
-/// The digest of what an agent is told, whatever the order: `all` are the rules that hold,
-/// `start` those that fit into the beginning of its session.
+/// Returns the digest of the rules, whatever their order: `all` are the rules that apply, `start`
+/// those that fit into the beginning of a session.
 ///
-/// Evidence moves a rule, and an agent that cites one would make its own answer a miss
-/// if that counted. It counts where it decides what there is room for.
+/// Evidence changes the order of rules, and an agent that cites one would make its own answer a
+/// miss if order counted. It counts where it decides what there is room for.
 pub fn told(all: Option<&Block>, start: Option<&Block>) -> Digest {
     let begins_with_all = start.is_none_or(|start| start.left_out() == 0);
     let start = start.filter(|_| !begins_with_all);
@@ -19,7 +19,7 @@ pub fn told(all: Option<&Block>, start: Option<&Block>) -> Digest {
         let mut rules = block.titled();
         rules.sort_unstable();
         for (title, line) in rules {
-            // Neither has a line's end in it.
+            // Both are single lines.
             let _ = writeln!(text, "{title}\n{line}");
         }
         text.push('\n');

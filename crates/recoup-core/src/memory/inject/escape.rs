@@ -1,15 +1,15 @@
-//! Any text as one line that can't leave its frame: no tag, no new line, no fence,
+//! Escaping of any text into one line that can't leave its frame: no tag, no new line, no fence,
 //! and nothing that a person would not see.
 
-/// Placeholders for what varies in the commands of a lesson.
+/// Placeholder for a branch in the commands of a lesson.
 pub(in crate::memory) const BRANCH: &str = "<branch>";
-/// Likewise, for a path.
+/// Placeholder for a path.
 pub(in crate::memory) const PATH: &str = "<path>";
-/// Likewise, for a number.
+/// Placeholder for a number.
 pub(in crate::memory) const NUMBER: &str = "<number>";
 
-/// `text` on one line, without what could close a frame or open another. Placeholders do
-/// neither, and stay. Doing it twice changes nothing more.
+/// Puts `text` on one line, without anything that could close a frame or open another. Placeholders
+/// do neither, and stay. Idempotent.
 pub fn one_line(text: &str) -> String {
     let line = line(text, "&lt;");
     if !line.contains("&lt;") {
@@ -20,7 +20,7 @@ pub fn one_line(text: &str) -> String {
         .fold(line, |line, it| line.replace(&format!("&lt;{}", &it[1..]), it))
 }
 
-/// The same for people: it is not in a frame yet.
+/// Puts `text` on one line for people, outside of a frame.
 pub fn readable_line(text: &str) -> String {
     line(text, "<")
 }
@@ -30,7 +30,7 @@ fn line(text: &str, bracket: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // By far most of them.
+            // The common case.
             'a'..='z' | 'A'..='Z' | '0'..='9' => line.push(c),
             c if is_joiner(c) => {
                 // Some scripts, and emoji, need it between two of their own.
@@ -53,7 +53,7 @@ fn line(text: &str, bracket: &str) -> String {
     without_markers(line.trim_end()).to_owned()
 }
 
-/// Three backticks, or tildes, would open a block of code: two of them stay.
+/// Pushes at most two backticks or tildes in a row: three would open a block of code.
 fn push_unfenced(line: &mut String, c: char) {
     let fence = match c {
         '`' | '\u{ff40}' => "``",
@@ -65,7 +65,7 @@ fn push_unfenced(line: &mut String, c: char) {
     }
 }
 
-/// A heading, quote or list of its own has no place inside an item.
+/// Removes the marker of a heading, quote or list, which has no place inside an item.
 fn without_markers(mut line: &str) -> &str {
     while let Some((marker, rest)) = line.split_once(' ') {
         let is_marker = matches!(marker, "-" | "*" | "+" | ">")
@@ -78,7 +78,7 @@ fn without_markers(mut line: &str) -> &str {
     line
 }
 
-/// What begins a tag, or looks as if it did.
+/// True for characters that begin a tag, or look as if they did.
 fn is_bracket(c: char) -> bool {
     matches!(
         c,

@@ -1,4 +1,4 @@
-//! How many tokens a text has, at most: a high estimate from its characters alone.
+//! High estimate of the tokens of a text, from its characters alone.
 //!
 //! A tokenizer's tables take a tenth of a second to set up, and every model has its
 //! own. A budget needs a number that is never too low, and the same on every machine.
@@ -19,7 +19,7 @@ pub fn estimate(text: &str) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
-/// What a character is to a tokenizer.
+/// Class of a character for a tokenizer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Letter,
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// By any byte of a character.
+    /// Class by any byte of a character.
     fn of(byte: u8) -> Self {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
@@ -54,8 +54,8 @@ impl Kind {
         }
     }
 
-    /// What it costs that a run stands where it does: one space belongs to the word
-    /// behind it, but not to a number; digits among letters part them.
+    /// Extra cost of a run between its neighbours: one space belongs to the word behind it, but not
+    /// to a number; digits split letters.
     fn seam(self, run: &str, before: Option<Self>, behind: &str) -> usize {
         let next = behind.bytes().next().map(Self::of);
         let costs = match self {
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// How often each sign in a run stands there in a row.
+/// Lengths of the runs of equal symbols.
 fn repeats(run: &str) -> impl Iterator<Item = usize> {
     run.as_bytes().chunk_by(|a, b| a == b).map(<[u8]>::len)
 }
@@ -84,7 +84,7 @@ fn humps(run: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A word that people write costs less than capitals, or letters thrown together.
+/// Cost of a word: capitals, or letters thrown together, cost more than what people write.
 fn word(word: &str) -> usize {
     let upper = word.bytes().take_while(u8::is_ascii_uppercase).count();
     let vowels = word.bytes().filter(|b| is_vowel(*b)).count();
@@ -100,7 +100,7 @@ fn is_vowel(letter: u8) -> bool {
     matches!(letter.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// What a character outside ASCII costs; its bytes are the most that it can.
+/// Cost of a character outside ASCII, at most its bytes.
 fn foreign(c: char) -> usize {
     match c {
         // Cyrillic.

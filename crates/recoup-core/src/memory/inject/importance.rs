@@ -1,15 +1,14 @@
-//! Which rule comes first.
+//! Order of rules by importance.
 
 use std::cmp::{Ordering, Reverse};
 
 use crate::memory::{Note, NoteKind, NoteScope};
 
-/// The more important first: trust, what is used at all, corrections, the project
-/// before everywhere, evidence, what was said later.
+/// Compares by importance, the most important first: trust, notes that are used at all,
+/// corrections, the project before everywhere, evidence, what was said later.
 ///
-/// Evidence counts in powers of two, and the day that counts is the first one: a rule
-/// that is confirmed or cited would otherwise move with each time, and the text that an
-/// agent is given would change although no rule has.
+/// Evidence counts in powers of two, and of the times the first one: otherwise a rule would move
+/// whenever it is confirmed or cited, and the text for agents would change although no rule has.
 pub fn by_importance(a: &Note, b: &Note) -> Ordering {
     let rank = |note: &Note| {
         (
@@ -24,5 +23,5 @@ pub fn by_importance(a: &Note, b: &Note) -> Ordering {
     rank(a).cmp(&rank(b)).then_with(|| (&a.text, &a.paths, &a.id).cmp(&(&b.text, &b.paths, &b.id)))
 }
 
-/// More than sixteen times is often, and no more.
+/// Evidence beyond 2⁴ makes no difference.
 const MOST_EVIDENCE: u32 = 4;

@@ -1,8 +1,7 @@
-//! What goes into a context: the rules that hold there, in a frame that no memory
-//! can leave, the same bytes for the same rules.
+//! Injection: the rules that apply in a context, in a frame that no memory can leave, with the same
+//! bytes for the same rules.
 //!
-//! Pure functions over notes. Who stores them, finds them and remembers what a context
-//! was given is asked from outside.
+//! Pure functions over notes. Storage, search and the record of deliveries are the callers'.
 
 mod block;
 mod deed;

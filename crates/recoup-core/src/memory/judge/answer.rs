@@ -1,12 +1,12 @@
-//! A model's answer: one JSON object, and nothing else.
+//! Parser of a model's answer: one JSON object, and nothing else.
 
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The array `name` of the one object that `answer` is. A fence around it is passed over:
-/// some models can't do without. Anything else around it makes it no answer, because then
-/// it could be text that the model only quotes.
+/// Returns the array `name` of the answer's object. A fence around it is ignored: some models
+/// always write one. Anything else around it makes the answer invalid, because it could be text
+/// that the model only quotes.
 pub(super) fn items(answer: &str, name: &str, most: usize) -> Result<Vec<Value>> {
     let json: Value = serde_json::from_str(unfenced(answer))
         .map_err(|error| wrong("is not one JSON object").with_source(error))?;
@@ -29,7 +29,7 @@ fn unfenced(answer: &str) -> &str {
     inner.map_or(answer, |inner| inner.strip_prefix("json").unwrap_or(inner).trim())
 }
 
-/// None of its words: errors are kept for longer than the user may want what was said.
+/// Makes an error without the model's words: errors may be kept for longer than these.
 fn wrong(what: &str) -> Error {
     Error::new(ErrorKind::Invalid, format!("the model's answer {what}"))
 }

@@ -1,25 +1,25 @@
-//! A sentence that may be worth keeping, as a model is shown it.
+//! Candidate sentences, as a model is shown them.
 
 use super::clean::{bounded, clean};
 use crate::memory::refuse::MOST_CHARS;
 use crate::secrets::Values;
 
-/// How many a model is asked about at once.
+/// Most candidates in one question.
 pub const MOST_CANDIDATES: usize = 20;
 
-/// Something the user said. Only what may leave the machine can be one.
+/// A sentence of the user, reduced to what may leave the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate(String);
 
 impl Candidate {
-    /// `text` without secrets, `hidden` ones among them, and without its private parts; none
-    /// where nothing is left.
+    /// Makes a candidate of `text`, without private parts and secrets, `hidden` ones among them;
+    /// none if nothing is left.
     pub fn new(text: &str, hidden: &Values) -> Option<Self> {
         let text = bounded(clean(text, hidden), MOST_CHARS);
         (!text.is_empty()).then_some(Self(text))
     }
 
-    /// What is sent.
+    /// Text that is sent.
     pub fn text(&self) -> &str {
         &self.0
     }

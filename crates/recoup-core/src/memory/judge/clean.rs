@@ -1,18 +1,17 @@
-//! Text as it may leave the machine: without what is private, without secrets, without
-//! what nobody sees, and not too long.
+//! Cleaning of text that leaves the machine: without private parts, secrets and invisible
+//! characters, and not too long.
 
 use crate::memory::inject::is_unseen;
 use crate::memory::private::without_private;
 use crate::secrets::{self, Values};
 
-/// What stands between the beginning and the end of a text that was too long.
+/// Mark between the beginning and the end of a text that was too long.
 const GAP: &str = " […] ";
 
-/// `text` without characters that are not seen, its private parts, and secrets, those in
-/// `hidden` among them. Secrets go before anything is cut: half of one would not
-/// be known as one.
+/// Removes invisible characters, private parts and secrets, those in `hidden` among them. Secrets
+/// go before anything is cut: half of one would not be recognized.
 pub(super) fn clean(text: &str, hidden: &Values) -> String {
-    // It may stand inside a secret, or a tag, to hide it.
+    // First, because an invisible character may hide a secret or a tag.
     let seen: String = text.chars().filter(|c| is_kept(*c)).collect();
     let public = without_private(&seen);
     let open = hidden.redact(&public);
@@ -23,7 +22,7 @@ fn is_kept(c: char) -> bool {
     matches!(c, '\n' | '\t') || !is_unseen(c)
 }
 
-/// At most about `most` characters: the beginning and the end.
+/// Shortens a text to about `most` characters: the beginning and the end.
 pub(super) fn bounded(text: String, most: usize) -> String {
     let chars = text.chars().count();
     if chars <= most {

@@ -1,17 +1,17 @@
-//! Whether a statement says what a text says: in its words, and with its negations.
+//! Grounding: checks that a statement says what a text says, with its words and negations.
 //!
-//! A model that was talked into something, or that is merely helpful, comes with words of
-//! its own; one that is careless drops a "not". Both are refused. In doubt a statement is
-//! not grounded: the user loses nothing that was there without a model.
+//! A model that was talked into something, or that is merely helpful, adds words of its own; a
+//! careless one drops a "not". Both are refused. In doubt a statement is not grounded: the user
+//! loses nothing that was there without a model.
 
 use crate::memory::search::{Sort, Word, words};
 
-/// What an imperative may have that its text says otherwise: "tests go to X", "put tests
-/// into X". None of these does harm by itself.
+/// Verbs that an imperative may add: "put tests into X" for "tests go to X". None of these does
+/// harm by itself.
 const VERBS: [&str; 10] =
     ["avoid", "ensure", "follow", "name", "place", "prefer", "put", "run", "stop", "write"];
 
-/// What rules out the words behind it, up to the next mark.
+/// Words that negate those behind them, up to the next punctuation mark.
 const NEGATIONS: [&str; 41] = [
     "not", "never", "no", "none", "nor", "neither", "cannot", "dont", "doesnt", "didnt", "isnt",
     "arent", "cant", "wont", "shouldnt", "mustnt", "avoid", "stop", "without", "over", "except",
@@ -19,14 +19,14 @@ const NEGATIONS: [&str; 41] = [
     "jamais", "sans", "nunca", "sin", "não", "sem", "non", "mai", "senza",
 ];
 
-/// The same in two words.
+/// Negations of two words.
 const PAIRS: [(&str, &str); 3] = [("instead", "of"), ("rather", "than"), ("au", "lieu")];
 
-/// The same in scripts without spaces, anywhere in a word.
+/// Negations in scripts without spaces, anywhere in a word.
 const MARKS: [&str; 12] =
     ["不", "别", "別", "勿", "没", "沒", "禁", "ない", "ません", "않", "말", "없"];
 
-/// Whether `statement` has only words of `text`, none of them turned into its opposite.
+/// True if `statement` has only words of `text`, none of them turned into its opposite.
 pub(super) fn is_in_the_words_of(statement: &str, text: &str) -> bool {
     let (said, own) = (pieces(statement), pieces(text));
     let everything: Vec<&Word> = own.iter().flat_map(|piece| &piece.words).collect();
@@ -36,8 +36,8 @@ pub(super) fn is_in_the_words_of(statement: &str, text: &str) -> bool {
         && said.iter().all(|piece| keeps_its_sense(piece, &own))
 }
 
-/// Whether the names, numbers and code of `statement` are from `text`, and most of its other
-/// words: for what sums up more than one sentence.
+/// True if the names, numbers and code of `statement` are from `text`, and most of its other words:
+/// for summaries of more than one sentence.
 pub(super) fn is_mostly_in_the_words_of(statement: &str, text: &str) -> bool {
     let (said, own) = (words(statement), words(text));
     let own: Vec<&Word> = own.iter().collect();
@@ -52,7 +52,7 @@ pub(super) fn is_mostly_in_the_words_of(statement: &str, text: &str) -> bool {
         && telling_words(&named).filter(|word| word.sort != Sort::Pair).all(|it| is_among(it, &own))
 }
 
-/// What can't be said in other words: code, paths, URLs, numbers, names with signs in them.
+/// Parts that can't be said in other words: code, paths, URLs, numbers, names with symbols in them.
 fn code_of(statement: &str) -> String {
     let quoted = statement.split('`').skip(1).step_by(2);
     let marked = statement.split_whitespace().filter(|token| {
@@ -62,7 +62,7 @@ fn code_of(statement: &str) -> String {
     quoted.chain(marked).collect::<Vec<_>>().join(" ")
 }
 
-/// Words up to a mark or a negation, and whether they are ruled out.
+/// Words up to a punctuation mark or a negation, and whether they are negated.
 #[derive(Debug, Default)]
 struct Piece {
     negated: bool,
@@ -88,7 +88,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Parts of a text between its marks; one inside a word, as in `a.rs` or `3,000`, parts nothing.
+/// Splits a text at punctuation marks; one inside a word, as in `a.rs` or `3,000`, does not count.
 fn clauses(text: &str) -> Vec<&str> {
     let mut clauses = Vec::new();
     let mut from = 0;
@@ -123,7 +123,7 @@ fn negates(token: &str, next: Option<&str>) -> bool {
         || PAIRS.iter().any(|(first, then)| letters == *first && next.as_deref() == Some(then))
 }
 
-/// What is asked for must be asked for in the text, and what is ruled out ruled out there.
+/// True if a piece that is negated, or not, is so in the text as well.
 fn keeps_its_sense(said: &Piece, own: &[Piece]) -> bool {
     let of = |negated: bool| -> Vec<&Word> {
         own.iter().filter(|piece| piece.negated == negated).flat_map(|it| &it.words).collect()
@@ -139,11 +139,11 @@ fn keeps_its_sense(said: &Piece, own: &[Piece]) -> bool {
     share_of(telling, &same).is_enough()
 }
 
-/// How many words of how many were found.
+/// Numbers of words that were found, and of all words.
 #[derive(Debug, Default)]
 struct Share {
     words: (usize, usize),
-    /// Pairs of characters change with what stands beside them, so not all need be found.
+    /// Pairs of characters depend on their neighbours, so not all need be found.
     pairs: (usize, usize),
 }
 
@@ -163,7 +163,7 @@ fn share_of<'w>(said: impl Iterator<Item = &'w Word>, own: &[&Word]) -> Share {
     share
 }
 
-/// Those that say something: not what every sentence has, and a name by its parts alone.
+/// Words with a meaning of their own: no small words, and of a name only its parts.
 fn telling_words<'w>(words: impl IntoIterator<Item = &'w Word>) -> impl Iterator<Item = &'w Word> {
     words.into_iter().filter(|word| {
         !word.is_small
@@ -181,7 +181,7 @@ fn is_among(word: &Word, own: &[&Word]) -> bool {
     })
 }
 
-/// `nutze` and `nutzen`, `utilise` and `utiliser`: stems are known for English alone.
+/// True for `nutze` and `nutzen`, `utilise` and `utiliser`: stems are known for English alone.
 fn differ_in_their_ending(one: &str, other: &str) -> bool {
     let longer = one.chars().count().max(other.chars().count());
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();

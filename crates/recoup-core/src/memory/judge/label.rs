@@ -1,13 +1,13 @@
-//! What a sentence may be, and how sure a model has to be of it.
+//! Labels of sentences, and the confidence that they need.
 
 use crate::memory::NoteKind;
 
-/// What a model calls a sentence.
+/// Label that a model gives a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     /// Something to remember.
     Of(NoteKind),
-    /// Nothing of the kind. This is final.
+    /// Nothing to remember. This is final.
     Nothing,
 }
 
@@ -15,7 +15,7 @@ impl Label {
     /// The word for [`Label::Nothing`].
     pub const NONE: &str = "none";
 
-    /// The label that a word names; unknown words name none.
+    /// Parses a label; none for unknown words.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             Self::NONE => Some(Self::Nothing),
@@ -24,12 +24,12 @@ impl Label {
     }
 }
 
-/// How sure a model says it is: 0 to 1.
+/// Confidence of a model, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// None for what is no such number.
+    /// Returns none for a number outside of the range.
     pub fn new(number: f64) -> Option<Self> {
         (0.0..=1.0).contains(&number).then_some(Self(number))
     }
@@ -39,8 +39,8 @@ impl Confidence {
         self.0
     }
 
-    /// Whether that is enough for something of this kind. What changes how an agent works
-    /// takes more than what only informs it.
+    /// True if it is enough for this kind. Rules that change how an agent works need more than
+    /// facts that only inform it.
     pub fn is_enough_for(self, kind: NoteKind) -> bool {
         let least = match kind {
             NoteKind::Correction | NoteKind::Preference | NoteKind::Devops => 0.75,

@@ -1,4 +1,4 @@
-//! What a session has taught, strictly read from a model's answer.
+//! Learnings from a session, strictly parsed from a model's answer.
 
 use serde_json::Value;
 
@@ -11,27 +11,27 @@ use crate::error::Result;
 use crate::memory::refuse::refusal;
 use crate::memory::{NoteKind, Source};
 
-/// How many are taken from one session.
+/// Most learnings from one session.
 pub const MOST_LEARNINGS: usize = 5;
-/// An answer with more of them is no answer.
+/// Most items in an answer; one with more is invalid.
 const MOST_SAID: usize = 20;
 
 /// Something that a session has taught: never more than a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learning {
-    /// What sort of thing it is.
+    /// Kind of content.
     pub kind: NoteKind,
-    /// How sure the model is.
+    /// Confidence of the model.
     pub confidence: Confidence,
-    /// What was learned.
+    /// Statement of what was learned.
     pub text: String,
-    /// [`Source::Extraction`], or [`Source::Tool`] where only a tool's output says so.
+    /// [`Source::Extraction`], or [`Source::Tool`] if only a tool's output says so.
     pub source: Source,
 }
 
 impl Learning {
-    /// Reads the answer to a prompt about `tail`: what failed first, then what is usual in
-    /// the project, then corrections. What can't be taken is left out.
+    /// Parses the answer to a prompt about `tail`: failures first, then facts about the project,
+    /// then corrections. Invalid items are left out.
     pub fn parse(answer: &str, tail: &Tail) -> Result<Vec<Self>> {
         let items = answer::items(answer, "learnings", MOST_SAID)?;
         let mut learnings: Vec<Self> = Vec::new();
@@ -67,7 +67,7 @@ fn rank(kind: NoteKind) -> u8 {
 
 type Turn = (Speaker, String);
 
-/// The turns that it comes from; each must be there.
+/// Turns that an item cites; each must exist.
 fn cited<'t>(item: &Value, tail: &'t Tail) -> Option<Vec<&'t Turn>> {
     let turn = |number: &Value| {
         let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
@@ -76,8 +76,8 @@ fn cited<'t>(item: &Value, tail: &'t Tail) -> Option<Vec<&'t Turn>> {
     item.get("from")?.as_array()?.iter().map(turn).collect()
 }
 
-/// Who says so. What the user wants only the user can say; what a tool alone says is a
-/// tool's word.
+/// Source of a learning. Only the user can say what the user wants; what only a tool says is
+/// untrusted.
 fn source(text: &str, kind: NoteKind, cited: &[&Turn]) -> Option<Source> {
     let said_by = |speakers: &[Speaker]| {
         let words: Vec<&str> = cited

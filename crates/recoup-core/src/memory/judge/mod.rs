@@ -1,9 +1,8 @@
-//! What memory asks a model: whether a sentence is worth keeping, and what a session
-//! has taught.
+//! Questions to a model: is a sentence worth keeping, and what has a session taught?
 //!
-//! Here is everything but the asking itself: what is sent (without secrets and private
-//! parts, bounded, framed as data), what is made of the answer (strictly), and what it may
-//! cost. Who speaks HTTP implements [`Judge`].
+//! Everything but the call itself: what is sent (without secrets and private parts, bounded, framed
+//! as data), how the answer is parsed (strictly), and what it may cost. The HTTP client implements
+//! [`Judge`].
 //!
 //! ```text
 //! text ──► Candidate, Tail ──► Prompt ──► Account: may it be asked? ──► a model
@@ -33,12 +32,11 @@ pub use prompt::Prompt;
 pub use tail::{FEWEST_TURNS, MOST_TURNS, Speaker, Tail};
 pub use verdict::{Finding, Undecided, Verdict};
 
-/// Who is asked. An error means that nothing was said, and what was decided without a
-/// model stands.
+/// A model that is asked. On an error, what was decided without a model stands.
 pub trait Judge: Debug + Send + Sync {
-    /// One verdict for each candidate, in their order.
+    /// Returns one verdict for each candidate, in their order.
     fn classify(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>>;
 
-    /// What a session has taught, at most [`MOST_LEARNINGS`], what failed first.
+    /// Returns what a session has taught, at most [`MOST_LEARNINGS`], failures first.
     fn learn(&self, tail: &Tail) -> Result<Vec<Learning>>;
 }

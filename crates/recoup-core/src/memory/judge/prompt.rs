@@ -1,5 +1,5 @@
-//! What a model is told. What others wrote stands in one frame, as JSON in which no text
-//! can close that frame, and is called what it is: data.
+//! Prompts for a model. Text of others stands in one frame, as JSON in which no text can close that
+//! frame, and is declared as data.
 
 use std::fmt::Write as _;
 
@@ -16,17 +16,17 @@ pub struct Prompt {
     pub system: &'static str,
     /// The data: anybody's.
     pub user: String,
-    /// How long the answer may be, in tokens.
+    /// Longest answer, in tokens.
     pub most_output: u32,
     /// The shape of the answer, as a JSON schema.
     pub schema: Value,
 }
 
-/// What the provider may add to a prompt by itself, for the schema among other things.
+/// Tokens that the provider may add to a prompt, for the schema among other things.
 const OVERHEAD: u64 = 800;
 
 impl Prompt {
-    /// Which of these sentences are worth keeping?
+    /// Asks which of these sentences are worth keeping.
     pub fn classify(candidates: &[Candidate]) -> Self {
         let texts = candidates.iter().map(|candidate| json!({ "text": candidate.text() }));
         let output = u32::try_from(candidates.len()).unwrap_or(u32::MAX).saturating_mul(250);
@@ -38,7 +38,7 @@ impl Prompt {
         }
     }
 
-    /// What has this session taught?
+    /// Asks what this session has taught.
     pub fn learn(tail: &Tail) -> Self {
         let turns = tail.turns().iter();
         let turns = turns.map(|(who, text)| json!({ "who": who.as_str(), "text": text }));
@@ -50,15 +50,15 @@ impl Prompt {
         }
     }
 
-    /// The most tokens that asking this can cost.
+    /// Most tokens that this question can cost.
     pub fn most_tokens(&self) -> u64 {
         let texts = [self.system, &self.user].map(|text| u64::from(estimate(text)));
         texts.into_iter().sum::<u64>() + u64::from(self.most_output) + OVERHEAD
     }
 }
 
-/// One item on each line, numbered from 1. In a JSON string a bracket can be written
-/// without one, so nothing in the frame looks like its end.
+/// Puts one item on each line, numbered from 1. Brackets are written as JSON escapes, so nothing in
+/// the frame looks like its end.
 fn framed(name: &str, items: impl Iterator<Item = Value>) -> String {
     let mut text = format!("<{name}>\n");
     for (number, mut item) in (1..).zip(items) {

@@ -3,23 +3,23 @@
 use super::clean::{bounded, clean};
 use crate::secrets::Values;
 
-/// How far back it reaches.
+/// Most turns that are shown.
 pub const MOST_TURNS: usize = 50;
-/// From a session of fewer there is nothing to learn.
+/// Fewest turns of a session that is worth a question.
 pub const FEWEST_TURNS: usize = 10;
-/// How much of one turn is shown, in characters: its beginning and its end, where errors are.
+/// Most characters of one turn that are shown: its beginning and its end, where errors are.
 const MOST_OF_ONE: usize = 600;
-/// How much is shown at all, in characters; the oldest are left out first.
+/// Most characters that are shown in all; the oldest turns are left out first.
 const MOST_OF_ALL: usize = 16_000;
 
-/// Who said something.
+/// Speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person.
+    /// The user.
     User,
     /// The agent.
     Agent,
-    /// A tool that the agent called: its output is anybody's text.
+    /// A tool that the agent called: its output may be anybody's text.
     Tool,
 }
 
@@ -34,12 +34,12 @@ impl Speaker {
     }
 }
 
-/// The last turns of a session, the oldest first. Only what may leave the machine is in it.
+/// Last turns of a session, the oldest first, reduced to what may leave the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail(Vec<(Speaker, String)>);
 
 impl Tail {
-    /// The last [`MOST_TURNS`] of `turns`; none where there are fewer than [`FEWEST_TURNS`], or
+    /// Takes the last [`MOST_TURNS`] of `turns`; none if there are fewer than [`FEWEST_TURNS`], or
     /// nothing may be shown.
     pub fn new<'a>(
         turns: impl IntoIterator<Item = (Speaker, &'a str)>,
@@ -63,7 +63,7 @@ impl Tail {
         (!shown.is_empty()).then_some(Self(shown))
     }
 
-    /// What is sent, the oldest first.
+    /// Turns that are sent, the oldest first.
     pub fn turns(&self) -> &[(Speaker, String)] {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! What a model says about sentences, strictly read. What is not certain is undecided: then
-//! what was decided without a model stands.
+//! Verdicts of a model on sentences, strictly parsed. Whatever is not certain is undecided: then
+//! the decision that was made without a model stands.
 
 use serde_json::Value;
 
@@ -11,51 +11,51 @@ use crate::error::Result;
 use crate::memory::NoteKind;
 use crate::memory::refuse::{Refusal, refusal};
 
-/// What is to become of a candidate.
+/// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// It is to be kept, as this.
+    /// To be kept, as this.
     Keep(Finding),
-    /// There is nothing in it to keep. This is final.
+    /// Nothing to keep. This is final.
     Nothing,
-    /// The model has not decided it.
+    /// Not decided by the model.
     Undecided(Undecided),
 }
 
-/// What a candidate says.
+/// Statement that a candidate makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What sort of thing it is.
+    /// Kind of content.
     pub kind: NoteKind,
-    /// How sure the model is.
+    /// Confidence of the model.
     pub confidence: Confidence,
     /// The statement, in the candidate's own words.
     pub statement: String,
 }
 
-/// Why a candidate is not decided.
+/// Reason why a candidate is not decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// It was not spoken of.
+    /// Missing from the answer.
     Unsaid,
-    /// What was said of it is not what was asked for.
+    /// Item that does not have the requested form.
     Malformed,
-    /// A label that there is not.
+    /// Unknown label.
     UnknownLabel,
-    /// A confidence that is none.
+    /// Missing or invalid confidence.
     NoConfidence,
-    /// The model is not sure enough.
+    /// Confidence that is too low.
     Unsure,
-    /// The statement says what the candidate does not.
+    /// Statement that says something else than the candidate.
     NotItsWords,
-    /// The statement must not be kept.
+    /// Statement that must not be kept.
     Refused(Refusal),
-    /// Two things were said of it.
+    /// Two items for one candidate.
     Twice,
 }
 
 impl Verdict {
-    /// Reads the answer to a prompt about `candidates`: one verdict for each.
+    /// Parses the answer to a prompt about `candidates`: one verdict for each.
     pub fn parse(answer: &str, candidates: &[Candidate]) -> Result<Vec<Self>> {
         let mut verdicts = vec![Self::Undecided(Undecided::Unsaid); candidates.len()];
         for item in answer::items(answer, "verdicts", candidates.len())? {
@@ -101,12 +101,12 @@ fn kept(item: &Value, candidate: &Candidate) -> Result<Option<Finding>, Undecide
     Ok(Some(Finding { kind, confidence, statement }))
 }
 
-/// A number from 0 to 1, and not a text that looks like one.
+/// Parses a number from 0 to 1, not a text that looks like one.
 pub(super) fn confidence(item: &Value) -> Option<Confidence> {
     item.get("confidence").and_then(Value::as_f64).and_then(Confidence::new)
 }
 
-/// A text on one line.
+/// Returns a text on one line; none if it is empty.
 pub(super) fn text(item: &Value, name: &str) -> Option<String> {
     let text = item.get(name)?.as_str()?;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

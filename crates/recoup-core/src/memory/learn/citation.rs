@@ -4,14 +4,14 @@ use crate::memory::inject::one_line;
 
 const OPENING: &str = "(applied from memory:";
 
-/// A citation that is longer than this was never closed.
+/// Maximum bytes of a citation; a longer one was never closed.
 const LONGEST: usize = 1_000;
 
-/// So much of a rule must be there, if it is cut short, to tell it from others.
+/// Minimum characters of a shortened citation: fewer do not identify a rule.
 const ENOUGH: usize = 16;
 
-/// The rules that an answer cites, each once, in the order in which they appear. What
-/// stands in code is not said by the agent.
+/// Returns the rules that an answer cites, each once, in order of appearance. Citations inside code
+/// are ignored.
 pub fn citations(answer: &str) -> Vec<String> {
     let text = without_code(answer);
     let lower = text.to_ascii_lowercase();
@@ -29,7 +29,7 @@ pub fn citations(answer: &str) -> Vec<String> {
     found
 }
 
-/// Where the parenthesis closes that was open before `text`.
+/// Returns the position of the parenthesis that closes one opened before `text`.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices().take_while(|(at, _)| *at < LONGEST) {
@@ -37,7 +37,7 @@ fn closing(text: &str) -> Option<usize> {
             '(' => depth += 1,
             ')' if depth == 0 => return Some(at),
             ')' => depth -= 1,
-            // A paragraph ends whatever was left open.
+            // A blank line ends an unclosed citation.
             '\n' if text[at + 1..].trim_start_matches([' ', '\t']).starts_with('\n') => {
                 return None;
             }
@@ -47,8 +47,8 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether `cited` is that rule: the same words, a beginning of it that ends with an
-/// ellipsis, or one of several with semicolons between them.
+/// True if `cited` quotes `rule`: its words, a beginning that ends with an ellipsis, or one of
+/// several rules separated by semicolons.
 pub fn is_cited(cited: &str, rule: &str) -> bool {
     let rule = normalised(&one_line(rule));
     let is_rule = |cited: &str| {
@@ -62,8 +62,8 @@ pub fn is_cited(cited: &str, rule: &str) -> bool {
     !rule.is_empty() && (is_rule(cited) || cited.split("; ").any(is_rule))
 }
 
-/// A rule as it is compared: its words in lower case, without emphasis, quotes around it
-/// and a full stop at its end.
+/// Normalises a rule for comparison: lower case, without emphasis, surrounding quotes and final
+/// full stop.
 pub fn normalised(text: &str) -> String {
     let text = text.replace("&lt;", "<").replace(['`', '*', '’'], "'").to_lowercase();
     let text: String = text.chars().filter(|c| *c != '\'').collect();
@@ -73,7 +73,7 @@ pub fn normalised(text: &str) -> String {
     words.trim_matches(edge).to_owned()
 }
 
-/// The text without blocks of code and `code`. A line break in it stays one.
+/// Removes code blocks, and inline code that holds a whole citation. Line breaks stay.
 fn without_code(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
@@ -90,7 +90,7 @@ fn without_code(text: &str) -> String {
     kept
 }
 
-/// A line without whole citations in backticks; code inside a citation is part of it.
+/// Appends a line without citations in backticks; code inside a citation stays.
 fn push_spoken(kept: &mut String, line: &str) {
     let mut rest = line;
     while let Some(at) = rest.find('`') {

@@ -1,4 +1,4 @@
-//! What the user does not allow: once is once, twice may be a preference.
+//! Calls that the user denies: a second denial of one kind may be a preference.
 
 use rusqlite::params;
 
@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::memory::turn::{About, Happened, Turn};
 use crate::memory::{NoteKind, Recorded, Source, Statement};
 
-/// So many times make a candidate.
+/// Number of denials that make a candidate.
 const ENOUGH: i64 = 2;
 
 impl Turn<'_> {
-    /// The user did not allow a call. The same kind of call again becomes a candidate.
+    /// Records that the user denied a call. A second denial of its kind becomes a candidate.
     pub fn denied(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
         if !self.happened(Happened::Denied, About::call(ran.kind, ran.call))? {
             return Ok(None);

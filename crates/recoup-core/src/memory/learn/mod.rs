@@ -1,6 +1,5 @@
-//! Learning from what happens: which commands are of a kind, what failed and why and
-//! what fixed it, where an agent was in trouble, what the user does not allow, which
-//! rules are used and which have to be repeated.
+//! Learning from events: kinds of commands, failures and their fixes, agents in trouble, denied
+//! calls, and rules that are used or have to be repeated.
 
 pub mod citation;
 pub mod command;

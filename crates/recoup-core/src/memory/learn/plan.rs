@@ -1,4 +1,4 @@
-//! Where work stands, as an agent's own list of what is to be done shows it.
+//! Progress of work, from an agent's own task list.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use crate::memory::private::without_private;
 use crate::memory::transcript::{Action, Ended, Entry, Plan, Step, steps};
 use crate::secrets;
 
-/// No list is longer; what was added first gives way.
+/// Maximum number of tasks; the oldest are dropped.
 const MOST: usize = 200;
 
-/// What is to be done, as far as a transcript was read. It is kept until the next look at
-/// it: what was added long ago is marked as done by its number alone.
+/// Task list, as far as a transcript was read. It is stored between readings, because old tasks are
+/// marked as done by their number alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tasks(Vec<Task>);
 
-/// One thing that is to be done.
+/// One task of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Task {
     id: String,
@@ -24,8 +24,8 @@ struct Task {
 }
 
 impl Tasks {
-    /// Reads on; the first `known` entries were there before. Whether anything about the list
-    /// is new. Sub-agents have lists of their own, which are nobody's plan.
+    /// Applies new entries; the first `known` were read before. Returns true if the list has
+    /// changed. Lists of sub-agents are ignored.
     pub fn read_on(&mut self, entries: &[Entry], known: usize) -> bool {
         let mut is_new = false;
         let own = |step: &&Step<'_>| step.agent.is_none() && step.until >= known && worked(step);
@@ -39,7 +39,7 @@ impl Tasks {
         is_new
     }
 
-    /// What is done and what remains.
+    /// Returns the completed and the remaining tasks.
     pub fn progress(&self) -> Checkpoint {
         let texts = |done: bool| {
             let these = self.0.iter().filter(|task| task.done == done);
@@ -55,7 +55,7 @@ impl Tasks {
                 self.0 = all.iter().map(task).collect();
                 true
             }
-            // Its outcome says its number; it is read when that is there.
+            // The outcome has its number, so it is added once that is there.
             Plan::Add(text) => step.outcome.is_some_and(|outcome| {
                 let id = number(&outcome.output);
                 let id = id.unwrap_or_else(|| (self.0.len() + 1).to_string());
@@ -78,7 +78,7 @@ impl Tasks {
 }
 
 impl Task {
-    /// Without what must not be kept.
+    /// Creates a task, without text that must not be kept.
     fn new(id: String, text: &str, done: bool) -> Self {
         Self { id, text: secrets::redact(&without_private(text)).into_owned(), done }
     }
@@ -88,7 +88,7 @@ fn worked(step: &Step<'_>) -> bool {
     step.outcome.is_none_or(|outcome| outcome.ended == Ended::Succeeded)
 }
 
-/// The first number of a text: `Task #3 created`.
+/// Returns the first number of a text: `Task #3 created`.
 fn number(text: &str) -> Option<String> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     Some(text[start..].chars().take_while(char::is_ascii_digit).collect())

@@ -1,5 +1,5 @@
-//! Does it help? For each rule: how often it was given, used, repeated by the user, and
-//! what came after it.
+//! Effect of each rule: how often it was delivered, cited and repeated by the user, and how the
+//! calls after it ended.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,26 +12,25 @@ use crate::memory::givings::{self, Giving};
 use crate::memory::rows::{self, Kept};
 use crate::memory::{Memory, Note, NoteId, Wanted};
 
-/// One rule, and what became of it in the time that events are kept for.
+/// Effect of one rule, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Helped {
     /// The rule.
     pub note: Note,
-    /// How many contexts were given it.
+    /// Number of contexts that received it.
     pub given: u64,
-    /// How many answers cited it.
+    /// Number of answers that cited it.
     pub cited: u64,
-    /// How often the user had to say it again after it was given.
+    /// Number of times that the user repeated it after its delivery.
     pub repeated: u64,
-    /// Tool calls in those contexts after it was given: how many worked.
+    /// Successful tool calls in those contexts after its delivery.
     pub succeeded: u64,
-    /// The same: how many failed.
+    /// Failed tool calls in those contexts after its delivery.
     pub failed: u64,
 }
 
 impl Memory {
-    /// The rules that are meant, those first that had to be repeated most, then those that
-    /// were used most.
+    /// Returns the selected rules: most often repeated first, then most often cited.
     pub fn report(&self, wanted: &Wanted) -> Result<Vec<Helped>> {
         let found = self.read(|connection| {
             let all = rows::many(connection, "1 ORDER BY created, row", [])?;
@@ -45,30 +44,30 @@ impl Memory {
     }
 }
 
-/// What happened how often to which note: each table is read once.
+/// Counts for each note: every table is read once.
 #[derive(Default)]
 struct Counts {
     given: HashMap<NoteId, u64>,
     after: HashMap<NoteId, After>,
-    /// By row, and what it is evidence of.
+    /// Counts by row and kind of evidence.
     evidence: HashMap<(i64, String), u64>,
 }
 
-/// What came of calls after a note was given.
+/// Calls after a note was delivered, by how they ended.
 #[derive(Debug, Clone, Copy, Default)]
 struct After {
     succeeded: u64,
     failed: u64,
 }
 
-/// The calls of a context: when each came to its end, and whether it worked.
+/// Calls by context: the time of each end, and true if it succeeded.
 type Calls = HashMap<String, Vec<(Timestamp, bool)>>;
 
 impl Counts {
     fn of(connection: &Connection) -> Result<Self> {
         let mut counts = Self { evidence: evidence(connection)?, ..Self::default() };
         let calls = calls(connection)?;
-        // Of each context what it was given first counts, whether lost and given again or not.
+        // The first delivery to a context counts, even if it was lost and repeated.
         let mut seen = HashSet::new();
         for Giving { context, at, notes } in givings::all(connection)? {
             let after = calls.get(&context).map_or(After::default(), |calls| After::of(calls, at));

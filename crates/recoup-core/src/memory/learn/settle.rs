@@ -1,5 +1,5 @@
-//! What is done from time to time: what nobody saw again goes, what nobody uses ranks
-//! lower, and nothing is kept for longer than it may be.
+//! Daily maintenance: deletes old events and unconfirmed candidates, retires unused lessons and
+//! ranks idle rules lower.
 
 use std::time::Duration;
 
@@ -12,43 +12,43 @@ use crate::error::{Error, Result};
 use crate::memory::{Memory, NoteId, Status, forget, givings, keep, privacy, rows, search};
 
 const DAY: Duration = Duration::from_hours(24);
-/// What clients told us is kept for so long.
+/// Age at which events are deleted.
 const EVENTS: Duration = Duration::from_secs(90 * DAY.as_secs());
-/// A candidate has so long to be seen again.
+/// Age at which an unconfirmed candidate is dropped.
 const CANDIDATES: Duration = Duration::from_secs(7 * DAY.as_secs());
-/// A rule that so many contexts were given, and nobody ever used, is idle.
+/// Number of deliveries after which a rule that was never used is idle.
 const OFTEN: u64 = 40;
-/// What is written down of a lesson that retires by itself.
+/// Evidence recorded for a lesson that maintenance retires.
 const EXPIRED: &str = "expired";
 
-/// What came of it.
+/// Result of a maintenance run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Events that were older than they may be.
+    /// Deleted events.
     pub events: usize,
-    /// Candidates that nobody saw again.
+    /// Candidates that were dropped unconfirmed.
     pub dropped: usize,
-    /// Lessons that nobody met for a long time, and no longer count.
+    /// Lessons that were retired, because they were not met for a long time.
     pub retired: usize,
-    /// Rules that are given often and never used.
+    /// Rules that are delivered often and never used.
     pub idle: usize,
 }
 
 impl Memory {
-    /// The same, if that was not done for a day. Where nothing is remembered, nothing is made.
+    /// Runs maintenance if that was not done for a day. Creates no memory where there is none.
     pub fn settle_daily(&self) -> Result<Option<Settled>> {
         let now = self.now();
         let is_due = self.read(|connection| privacy::is_due(connection, DAY, now))?;
         if is_due != Some(true) {
             return Ok(None);
         }
-        // Of several who saw that, one does it.
+        // Of several processes that saw it is due, one runs it.
         let is_ours =
             self.change("settling memory", |connection| privacy::take_due(connection, DAY, now))?;
         is_ours.then(|| self.settle()).transpose()
     }
 
-    /// Brings everything up to date.
+    /// Runs maintenance now.
     pub fn settle(&self) -> Result<Settled> {
         let now = self.now();
         self.change("settling memory", |connection| {
@@ -87,9 +87,9 @@ fn forget_old(connection: &Connection, then: Timestamp) -> Result<usize> {
     Ok(gone)
 }
 
-/// What was inferred, and what a script said in the user's place. What the user brought in
-/// stays until the user says. What agents noted for the user waits until `long_ago`: where a client
-/// has no hooks, it is all that is known of the user's words.
+/// Drops candidates that were inferred, or that a script stated in the user's place. Imported ones
+/// stay until the user decides. Those that agents noted for the user wait until `long_ago`: where a
+/// client has no hooks, they are all that is known of the user's words.
 fn drop_candidates(connection: &Connection, then: Timestamp, long_ago: Timestamp) -> Result<usize> {
     let old = rows::many(
         connection,
@@ -104,7 +104,7 @@ fn drop_candidates(connection: &Connection, then: Timestamp, long_ago: Timestamp
     Ok(old.len())
 }
 
-/// What was learned, and neither met nor used for as long as anything is known about.
+/// Retires lessons that were neither met nor used as far back as events reach.
 fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> Result<usize> {
     let old = rows::many(
         connection,
@@ -121,7 +121,7 @@ fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> R
     Ok(old.len())
 }
 
-/// Whether a note that does not count was retired by nobody.
+/// True if a note was retired by maintenance, not by a person.
 pub(super) fn has_expired(connection: &Connection, id: &NoteId) -> Result<bool> {
     const SQL: &str = "SELECT evidence.what FROM evidence JOIN notes ON notes.row = evidence.note
                        WHERE notes.id = ?1 AND evidence.what IN ('retired', 'taken back', ?2)
@@ -135,7 +135,7 @@ pub(super) fn has_expired(connection: &Connection, id: &NoteId) -> Result<bool> 
     Ok(last.as_deref() == Some(EXPIRED))
 }
 
-/// Used means cited, or said more than once.
+/// Marks rules as idle that were delivered often, but never cited or stated again.
 fn mark_idle(connection: &Connection) -> Result<usize> {
     const SQL: &str = "UPDATE notes SET idle = 1
                        WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1

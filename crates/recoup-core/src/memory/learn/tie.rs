@@ -1,4 +1,4 @@
-//! Which rule was meant: cited by an agent, or repeated by the user.
+//! Links citations by agents and repetitions by the user to the rules that were meant.
 
 use rusqlite::params;
 
@@ -14,12 +14,12 @@ use crate::memory::transcript::bounded;
 use crate::memory::turn::{About, Happened, Turn};
 use crate::memory::{Note, Wanted};
 
-/// How many notes are looked at for the one that was meant.
+/// Maximum number of notes that are searched for the one that was meant.
 const LOOKED_AT: usize = 16;
 
 impl Turn<'_> {
-    /// The user says that something is still not right. The rule that this repeats, where
-    /// this context was given one, has failed: it is returned.
+    /// Records that the user says something is still not right. Returns the delivered rule that
+    /// this repeats, if any: it has failed.
     pub fn reasked(&self, prompt: &str) -> Result<Option<Note>> {
         self.happened(Happened::Reasked, About::default())?;
         let id = self.now.as_millis().to_string();
@@ -28,7 +28,7 @@ impl Turn<'_> {
         Ok(Some(kept.note))
     }
 
-    /// The user said a rule again that this context had been given.
+    /// Records that the user repeated a rule that this context had received.
     pub fn repeated(&self, note: &Note) -> Result<bool> {
         let Some(kept) = rows::by_id(self.connection, &note.id)? else { return Ok(false) };
         if !self.given()?.contains(&note.id) {
@@ -37,13 +37,13 @@ impl Turn<'_> {
         self.testify_once(&kept, "repeated", &self.now.as_millis().to_string())
     }
 
-    /// An agent says which rules it applied. Each counts once for one answer; says how many
-    /// were known.
+    /// Records the rules that an answer cites, each once for one answer. Returns how many were
+    /// known.
     pub fn cited(&self, answer: &str, rules: &[String]) -> Result<usize> {
         if rules.is_empty() {
             return Ok(0);
         }
-        // A transcript has it without the spaces around it, and its middle cut out if it is long.
+        // A transcript has the answer trimmed, and its middle cut out if it is long.
         let id = Digest::of(bounded(answer.trim()).as_bytes()).to_string();
         let mut known = 0;
         for kept in self.holding_here()? {
@@ -57,7 +57,7 @@ impl Turn<'_> {
         Ok(known)
     }
 
-    /// What this context was given and a prompt is about.
+    /// Returns a note that this context has received and that a prompt is about.
     fn given_that_fits(&self, prompt: &str) -> Result<Option<Kept>> {
         let given = self.given()?;
         if given.is_empty() {
@@ -74,7 +74,7 @@ impl Turn<'_> {
         Ok(None)
     }
 
-    /// The notes that this session's contexts were given.
+    /// Returns the notes that this session's contexts have received.
     fn holding_here(&self) -> Result<Vec<Kept>> {
         let contexts = [&*self.occasion.context, &*self.occasion.session];
         let mut holding = Vec::new();
@@ -95,7 +95,7 @@ impl Turn<'_> {
             .map_err(tying)
     }
 
-    /// A use is evidence, and whatever was used is not idle.
+    /// Counts a use as evidence; a used note is not idle.
     fn count(&self, kept: &Kept) -> Result<()> {
         self.connection
             .prepare_cached("UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1")

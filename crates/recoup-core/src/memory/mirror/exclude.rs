@@ -1,4 +1,4 @@
-//! What git is told not to publish, in the file that is never published itself.
+//! Our lines in git's local exclude file, which keep private skills from being published.
 
 use super::marked::Marks;
 
@@ -8,12 +8,12 @@ const MARKS: Marks = Marks {
     end: "# recoup: end",
 };
 
-/// Skills of ours in any worktree.
+/// Pattern for our skills in any worktree.
 const PATTERN: &str = "/.claude/skills/recoup-*/";
 
-/// git's exclude file with our lines, or without them.
+/// Returns git's exclude file with our lines, or without them.
 pub fn excluded(file: &[u8], hides: bool) -> Vec<u8> {
-    // Without any mark, whoever wrote such a line was not us.
+    // Without any of our marks, somebody else wrote such a line.
     let marked = MARKS.are_in(file);
     let without = MARKS.taken_from(file, |line| marked && line == PATTERN.as_bytes());
     if hides { MARKS.put_into(&without, &[PATTERN]) } else { without.rest }

@@ -1,27 +1,27 @@
-//! Lines of ours in somebody else's file, between two marks. All else stays byte for byte,
-//! and taking ours out leaves what was there before.
+//! Our lines in another program's file, between two marks. All else stays byte for byte, and
+//! removing ours restores the file.
 //!
-//! Ours is known line by line, so that a mark that somebody took out, or put there twice,
-//! is no reason to leave the others in.
+//! Our lines are recognised one by one, so that a missing or duplicate mark leaves none of them
+//! behind.
 
-/// What stands around our lines.
+/// Marks around our lines.
 pub(super) struct Marks {
-    /// The whole line before them.
+    /// Line before ours.
     pub(super) begin: &'static str,
-    /// What it is known by, also if another version of us has written it.
+    /// Prefix of that line, also as another version wrote it.
     pub(super) begins: &'static str,
-    /// The line after them.
+    /// Line after ours.
     pub(super) end: &'static str,
 }
 
-/// A file without our lines, and where these belong.
+/// File without our lines, and the position where they belong.
 pub(super) struct Unmarked {
     pub(super) rest: Vec<u8>,
     at: usize,
 }
 
 impl Marks {
-    /// Takes our lines out: the marks, and what `is_ours` of the rest.
+    /// Removes our lines: the marks, and lines for which `is_ours` is true.
     pub(super) fn taken_from(&self, file: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> Unmarked {
         let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').collect();
         let ours = |line: &&[u8]| {
@@ -38,7 +38,7 @@ impl Marks {
         let (mut rest, behind) = (others(&lines[..first]), others(&lines[first..]));
         let last = lines.last().filter(|line| ours(line) && !line.ends_with(b"\n"));
         if last.is_some() && behind.is_empty() {
-            // Then the line before us had no end either, and we gave it one like ours.
+            // The line before ours had no end either, until we added one like ours.
             let eol: &[u8] = if lines[first].ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
             let len = rest.strip_suffix(eol).map_or(rest.len(), <[u8]>::len);
             rest.truncate(len);
@@ -48,7 +48,7 @@ impl Marks {
         Unmarked { rest, at }
     }
 
-    /// Puts lines of ours in, where they were or at the end.
+    /// Inserts our lines where they were, or at the end.
     pub(super) fn put_into(&self, file: &Unmarked, lines: &[&str]) -> Vec<u8> {
         let Unmarked { rest, at } = file;
         let eol = if rest.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
@@ -58,12 +58,12 @@ impl Marks {
         [&rest[..*at], block.as_bytes(), &rest[*at..]].concat()
     }
 
-    /// Our lines with their marks.
+    /// Returns our lines with their marks.
     pub(super) fn block(&self, lines: &[&str], eol: &str) -> String {
         [&[self.begin], lines, &[self.end]].concat().join(eol)
     }
 
-    /// Whether a mark of ours is in a file.
+    /// True if a file has one of our marks.
     pub(super) fn are_in(&self, file: &[u8]) -> bool {
         file.split(|byte| *byte == b'\n').any(|line| self.is_mark(line.trim_ascii_end()))
     }

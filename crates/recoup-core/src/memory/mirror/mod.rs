@@ -1,5 +1,4 @@
-//! What is remembered, as files that a client reads by itself: Claude Code's own memory
-//! (rules sync) and skills.
+//! Notes as files that a client reads by itself: Claude Code's own memory (rules sync) and skills.
 //!
 //! ```text
 //! MEMORY.md                      the client's index: our lines stand between two marks
@@ -8,8 +7,8 @@
 //! recoup-testing/manifest.json   what it was made of
 //! ```
 //!
-//! Pure functions from notes to names and bytes, the same bytes for the same notes. Who
-//! writes them, and where, is decided elsewhere.
+//! Pure functions from notes to names and bytes: equal notes give equal bytes. Others decide where
+//! these are written.
 
 mod exclude;
 mod index;
@@ -34,11 +33,11 @@ use super::refuse::refusal;
 use crate::base::project::ProjectId;
 use crate::secrets;
 
-/// What the names of all our files and folders begin with.
+/// Prefix of the names of all our files and folders.
 pub const PREFIX: &str = "recoup-";
 
-/// Whether a note may stand in a file for those who work in `project`, or anywhere if
-/// none is named: a rule there, and nothing that would be refused today.
+/// True if a note may be in a file for `project`, or for all projects if there is none: it is a
+/// rule there, and would not be refused today.
 pub fn is_for(note: &Note, project: Option<&ProjectId>) -> bool {
     let context = Context { project, given: &HashSet::new(), budget: Budget::default() };
     let has_secret = |text: &String| secrets::detect(text.as_bytes()).is_some();
@@ -47,7 +46,7 @@ pub fn is_for(note: &Note, project: Option<&ProjectId>) -> bool {
         && !note.paths.as_ref().is_some_and(has_secret)
 }
 
-/// A note as it stands in a file: a line of its own.
+/// Returns a note as a list item on a line of its own.
 pub fn item_line(note: &Note) -> String {
     format!("- {}", text::item(note))
 }

@@ -1,4 +1,4 @@
-//! Rules as Claude Code's own memory has them: a file for each, and a line in its index.
+//! Rules in Claude Code's own memory: a file for each, and a line in its index.
 //!
 //! ```text
 //! ---
@@ -18,12 +18,12 @@ use super::PREFIX;
 use super::text::{cut, item, quoted};
 use crate::memory::{Note, NoteId, NoteKind, NoteScope, Trust};
 
-/// How many rules are synced at most.
+/// Maximum number of rules that are synced.
 pub const MOST_RULES: usize = 30;
 
-/// The client reads 4,096 bytes of a file: with what is around it, this is the rule.
+/// Maximum bytes of a rule: the client reads 4,096 bytes of a file, with what is around it.
 const MOST_TEXT: usize = 3_000;
-/// What a line of the index says, in bytes.
+/// Maximum bytes of the text in an index line.
 const MOST_HOOK: usize = 240;
 
 /// One rule as a file.
@@ -33,14 +33,13 @@ pub struct RuleFile {
     pub id: NoteId,
     /// The file's name.
     pub name: String,
-    /// What is in it.
+    /// Content of the file.
     pub text: String,
     /// Its line in the index.
     pub line: String,
 }
 
-/// Notes as files, in their order, as many as are synced. What says the same in the same
-/// words is one.
+/// Returns notes as files, in order, up to the maximum. Notes with the same text become one.
 pub fn rule_files<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<RuleFile> {
     let mut seen = HashSet::new();
     let items = notes.into_iter().map(|note| (note, item(note)));
@@ -61,7 +60,7 @@ fn file(note: &Note, item: &str) -> RuleFile {
     RuleFile { id: id.clone(), name, text, line }
 }
 
-/// The client's word for the sort of memory that it is.
+/// Returns the client's word for this type of memory.
 fn sort(note: &Note) -> &'static str {
     match (note.kind, &note.scope) {
         (NoteKind::Preference, NoteScope::Universal) => "user",
@@ -95,13 +94,13 @@ fn advice(trust: Trust) -> &'static str {
     }
 }
 
-/// How the line about a file ends.
+/// Returns the end of the index line about a file.
 fn tail(name: &str, hook: &str) -> String {
     format!("]({name}) — {hook}")
 }
 
-/// How the line about a file of ours ends, whichever version of us wrote it; none where it
-/// does not hold together as we have written it.
+/// Returns the end of the index line about a file of ours, whichever version wrote it; `None` if
+/// the file was changed since.
 pub fn rule_tail(name: &str, text: &str) -> Option<String> {
     let slug = name.strip_suffix(".md")?;
     let id = NoteId::parse(slug.strip_prefix(PREFIX)?).ok()?;

@@ -1,17 +1,16 @@
-//! What a skill is about: a subject that its notes share, by their words; else what sort
-//! of thing they are.
+//! Subjects of skills: by the words of their notes, else by their kind.
 
 use crate::memory::NoteKind;
 
-/// A group of notes.
+/// Subject of a group of notes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Subject {
-    /// Part of a folder's name, and for ever.
+    /// Stable name, which is part of a folder's name.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Goes on from "Use it when".
+    /// Text that follows "Use it when".
     pub(super) when: &'static str,
-    /// Words that say so; none for sorts.
+    /// Words that indicate the subject; none for kinds.
     words: &'static str,
 }
 
@@ -96,7 +95,7 @@ static KINDS: [(NoteKind, Subject); 5] = [
     ),
 ];
 
-/// The subject of which a statement has the most words; the first of those that tie.
+/// Returns the subject with the most words in a statement; the first of those that tie.
 pub(super) fn of_words(statement: &str) -> Option<&'static Subject> {
     let statement = statement.to_lowercase();
     let words: Vec<&str> =
@@ -105,18 +104,18 @@ pub(super) fn of_words(statement: &str) -> Option<&'static Subject> {
         let own: Vec<&str> = subject.words.split_whitespace().collect();
         words.iter().filter(|word| own.contains(word)).count()
     };
-    // Of equals the last counts, for `max_by_key`.
+    // `max_by_key` returns the last of equals.
     let best = SUBJECTS.iter().rev().max_by_key(count)?;
     (count(&best) > 0).then_some(best)
 }
 
-/// What sort of thing it is.
+/// Returns the subject for a kind.
 pub(super) fn of_kind(kind: NoteKind) -> &'static Subject {
     let found = KINDS.iter().find(|(it, _)| *it == kind);
     &found.expect("every kind is in the table").1
 }
 
-/// All of them, in the order in which they are written.
+/// Returns all subjects, in the order in which they are written.
 pub(super) fn all() -> impl Iterator<Item = &'static Subject> {
     SUBJECTS.iter().chain(KINDS.iter().map(|(_, subject)| subject))
 }

@@ -1,18 +1,18 @@
-//! A note's words where a client reads Markdown: one line, in which nothing is carried
-//! out, replaced or hidden.
+//! Text of notes in Markdown that a client reads: one line, in which nothing is executed, replaced
+//! or hidden.
 //!
-//! In a skill the client first puts something, or nothing, in for `$1`, `$ARGUMENTS`,
-//! `${NAME}` and the like; then it runs `` !`…` `` and what stands in ```` ```! ````, and
-//! reads `@path`. What is put in may join what stood apart, so no sign of the first sort is
-//! left at all; the others are looked for in what is written then, of which nothing goes.
+//! In a skill the client first substitutes `$1`, `$ARGUMENTS`, `${NAME}` and the like; then it runs
+//! `` !`…` `` and what stands in ```` ```! ````, and reads `@path`. A substitution may join text
+//! that stood apart, so no sign of the first sort is left at all; the others are looked for in the
+//! text that is written.
 
 use crate::memory::Note;
 use crate::memory::inject::one_line;
 
-/// What stands for a sign of which the client would make something else.
+/// Replacement for a dollar sign, which the client would substitute.
 const DOLLAR: &str = "&#36;";
 
-/// Words as they stand in an item of a list.
+/// Escapes text for an item of a list.
 pub(super) fn plain(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len());
@@ -21,8 +21,8 @@ pub(super) fn plain(text: &str) -> String {
         let next = chars.peek().copied();
         match c {
             '$' if next.is_some_and(|next| next != ' ') => out.push_str(DOLLAR),
-            // Within a word, or in quotes, it names no file. Some stops of other scripts are
-            // like white space to the client.
+            // Within a word, or in quotes, it names no file. To the client, some punctuation of
+            // other scripts is like white space.
             '@' if !before.is_ascii_graphic() => out.push_str("\\@"),
             // A link shows one thing and leads to another.
             ']' if matches!(next, Some('(' | '[' | ':')) => out.push_str("\\]"),
@@ -34,7 +34,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A note as an item, with the files that it holds for; empty where nothing can be shown.
+/// Returns a note as an item, with its path glob; empty if nothing can be shown.
 pub(super) fn item(note: &Note) -> String {
     let text = plain(&note.text);
     let paths = note.paths.as_deref().map(plain).filter(|glob| !glob.is_empty());
@@ -44,7 +44,7 @@ pub(super) fn item(note: &Note) -> String {
     }
 }
 
-/// As much of a text as `most` bytes hold, with a sign where something is missing.
+/// Cuts a text to `most` bytes, with an ellipsis where something is missing.
 pub(super) fn cut(text: &str, most: usize) -> String {
     const MISSING: &str = "…";
     if text.len() <= most {
@@ -54,12 +54,12 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}{MISSING}", text[..end].trim_end())
 }
 
-/// A text as a value in frontmatter: JSON's strings are YAML's, too.
+/// Quotes a text for frontmatter: JSON strings are valid YAML.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Words alone, one space around each: the same for a text however it was escaped.
+/// Returns the words alone, with one space around each: equal however a text was escaped.
 pub(super) fn folded(text: &str) -> String {
     let text = text.replace("&lt;", " ").replace(DOLLAR, " ").to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,27 +1,27 @@
-//! Whether a file has a note's words, however they were escaped or cut there.
+//! Detection of a note's text in a file, however it was escaped or cut.
 
 use super::text::{folded, plain};
 use crate::memory::Note;
 
-/// So much of a long statement is as good as the whole of it.
+/// Bytes of a long statement that are enough to recognise it.
 const ENOUGH: usize = 150;
 
-/// What notes are known by.
+/// Texts by which notes are recognised.
 #[derive(Debug, Clone, Default)]
 pub struct Traces {
-    /// Words alone.
+    /// Texts as words alone.
     words: Vec<String>,
-    /// As it stands there: names, and what is nothing but signs.
+    /// Literal texts: ids, and statements without letters or digits.
     literal: Vec<String>,
 }
 
 impl Traces {
-    /// Those of some notes.
+    /// Collects the texts of some notes.
     pub fn of(notes: &[Note]) -> Self {
         let mut traces = Self::default();
         for note in notes {
             traces.literal.push(note.id.to_string());
-            // As it was said, and as it is written: signs that can't be seen are left out.
+            // As stated, and as written, without invisible characters.
             for text in [note.text.trim().to_owned(), plain(&note.text)] {
                 let words = folded(&text);
                 if words == " " {
@@ -35,7 +35,7 @@ impl Traces {
         traces
     }
 
-    /// Whether one of them is in a file.
+    /// True if one of the texts is in a file.
     pub fn are_in(&self, file: &[u8]) -> bool {
         let text = String::from_utf8_lossy(file);
         self.literal.iter().any(|it| text.contains(it)) || {
@@ -45,7 +45,7 @@ impl Traces {
     }
 }
 
-/// Whole words.
+/// Returns the beginning of a text, cut between words.
 fn beginning(words: &str) -> &str {
     let end = words.floor_char_boundary(ENOUGH.min(words.len()));
     let last = words[..end].rfind(' ').filter(|last| *last > 0);

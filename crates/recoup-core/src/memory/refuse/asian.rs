@@ -1,6 +1,6 @@
-//! The same in Chinese and Japanese, which put no spaces between words.
+//! Attempts to override instructions in Chinese and Japanese, which put no spaces between words.
 
-/// How many characters may stand between the parts of a sentence.
+/// Maximum characters between the parts of a sentence.
 const REACH: usize = 14;
 
 const ZH_VERBS: &[&str] = &[
@@ -57,7 +57,7 @@ const JA_ALL: &[&str] = &["すべて", "全て", "全部", "あらゆる", "い�
 const JA_NOT: &[&str] =
     &["しない", "せず", "しては", "するな", "しません", "ない", "てはいけ", "られない"];
 
-/// Who you are from now on.
+/// Phrases that assign a new persona.
 const PERSONA: &[&str] = &[
     "你现在是",
     "你現在是",
@@ -82,7 +82,7 @@ const PERSONA: &[&str] = &[
     "になりきって",
 ];
 
-/// Who is asked to tell what they were told.
+/// Verbs that ask to reveal something.
 const TELL: &[&str] = &[
     "显示", "顯示", "告诉", "告訴", "透露", "输出", "輸出", "打印", "泄露", "展示", "公开", "说出",
     "說出", "重复", "教え", "見せ", "表示", "開示", "出力", "公開", "明か", "漏ら",
@@ -100,7 +100,7 @@ const SYSTEM: &[&str] = &[
     "初期プロンプト",
 ];
 
-/// Whether a text in these languages speaks about the agent's instructions.
+/// True if a text in these languages tries to override or reveal the agent's instructions.
 pub(super) fn speaks(plain: &str) -> bool {
     if plain.is_ascii() {
         return false;
@@ -121,7 +121,7 @@ fn tells(clause: &str) -> bool {
     has(clause, SYSTEM) && has(clause, TELL) && !denied
 }
 
-/// Verb, whose, object.
+/// Matches the order verb, owner, object.
 fn chinese(clause: &str) -> bool {
     places(clause, ZH_VERBS).any(|(at, verb)| {
         let behind: String = clause[at + verb.len()..].chars().take(REACH).collect();
@@ -135,7 +135,7 @@ fn chinese(clause: &str) -> bool {
     })
 }
 
-/// Whose, object, verb.
+/// Matches the order owner, object, verb.
 fn japanese(clause: &str) -> bool {
     places(clause, JA_VERBS).any(|(at, verb)| {
         let denied = JA_NOT.iter().any(|not| clause[at + verb.len()..].starts_with(not));

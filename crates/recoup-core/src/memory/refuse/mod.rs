@@ -1,8 +1,8 @@
-//! Statements that must not be kept: secrets, what nobody can read, and what tries to
-//! set aside the agent's instructions or to speak about them.
+//! Statements that must not be kept: secrets, unreadable text, and attempts to override or reveal
+//! the agent's instructions.
 //!
-//! A rule that is refused by mistake is lost on the user, so a statement is refused for
-//! what it says as a whole, never for one word: "ignore the lint warnings" is fine.
+//! A rule that is refused by mistake is lost on the user, so a statement is judged as a whole,
+//! never by one word: "ignore the lint warnings" is fine.
 
 mod asian;
 pub(super) mod phrase;
@@ -15,21 +15,21 @@ use std::fmt;
 use super::inject::is_unseen;
 use crate::secrets;
 
-/// What is longer is no statement.
+/// Maximum characters of a statement.
 pub const MOST_CHARS: usize = 1_000;
 
-/// Why a statement is not kept.
+/// Reason why a statement is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is nothing in it.
+    /// Nothing in it to keep.
     Empty,
-    /// It has this many characters.
+    /// Too many characters: this many.
     TooLong(usize),
-    /// It has characters that nobody sees.
+    /// Invisible characters.
     Unseen,
-    /// It has a secret, by this rule.
+    /// A secret, found by this rule.
     Secret(&'static str),
-    /// It speaks about the agent's instructions.
+    /// Text about the agent's instructions.
     Instructions,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Whether `statement` must not be kept, and why.
+/// Returns the reason why `statement` must not be kept, if there is one.
 pub fn refusal(statement: &str) -> Option<Refusal> {
     if statement.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
         return Some(Refusal::Empty);
@@ -66,7 +66,7 @@ pub fn refusal(statement: &str) -> Option<Refusal> {
     unfit(statement)
 }
 
-/// The same for a text of any length, which may be no statement.
+/// Returns the reason why a text of any length must not be kept, if there is one.
 pub fn unfit(text: &str) -> Option<Refusal> {
     if text.contains(is_harmful) {
         return Some(Refusal::Unseen);
@@ -77,14 +77,14 @@ pub fn unfit(text: &str) -> Option<Refusal> {
     is_about_instructions(text).then_some(Refusal::Instructions)
 }
 
-/// Controls, directions that override others, and letters made of tags. What only joins
-/// or parts words is passed over: it comes with text from web pages.
+/// True for control characters, direction overrides and tag characters. Invisible joiners and
+/// separators of words are allowed: they come with text from web pages.
 fn is_harmful(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a statement tries to set aside, change or reveal what the agent was told.
+/// True if a statement tries to override, change or reveal the agent's instructions.
 fn is_about_instructions(statement: &str) -> bool {
     let plain = plain::letters(statement);
     if phrases::MARKS.iter().any(|mark| plain.contains(mark)) || asian::speaks(&plain) {

@@ -1,4 +1,4 @@
-//! Phrases, written as people would say them:
+//! Phrase patterns, written as people would say them:
 //!
 //! ```text
 //! a|b     one of these words      a*   a word that begins so      a?   it may be missing
@@ -8,11 +8,11 @@
 
 use crate::memory::letters::Letters;
 
-/// A phrase, and what a clause has at least in which it stands.
+/// A phrase pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Phrase {
     text: &'static str,
-    /// What its first word begins with.
+    /// Letters that its first word may begin with.
     begins: Letters,
 }
 
@@ -22,19 +22,19 @@ impl Phrase {
     }
 }
 
-/// The words that may stand in a `~`.
+/// Words that `~` matches.
 const SMALL: &str = " the a an all any every of this that these those your my our its me us to out \
 back full entire complete exact verbatim hidden initial original current secret internal content \
 contents text whole and or previous prior above earlier system developer existing other user ";
 
-/// So many of them.
+/// Maximum number of words that one `~` matches.
 const MOST_SMALL: usize = 5;
 
-/// What turns a phrase into its opposite.
+/// Words that negate a phrase.
 const NEGATIONS: &str = " never not dont cannot cant wont shouldnt mustnt nicht niemals nie nunca jamais \
 nao no non mai ne ";
 
-/// Whether `phrase` stands in a clause, and is not denied there.
+/// True if `phrase` occurs in a clause without a negation before it.
 pub(super) fn stands_in(phrase: &Phrase, words: &[&str], first_clause: bool) -> bool {
     let mut begins = (0..words.len()).filter(|at| phrase.begins.begin(words[*at])).peekable();
     if begins.peek().is_none() {
@@ -48,13 +48,13 @@ pub(super) fn stands_in(phrase: &Phrase, words: &[&str], first_clause: bool) -> 
         .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
 }
 
-/// Whether these words begin with `phrase`.
+/// True if these words begin with `phrase`.
 pub(in crate::memory) fn begins(phrase: &str, words: &[&str]) -> bool {
     let parts: Vec<&str> = phrase.split(' ').collect();
     matches(&parts, words)
 }
 
-/// With one of these the first word begins that a phrase takes; with any, where it is not said.
+/// Returns the letters that the first word of a phrase may begin with; all of them if unknown.
 const fn first_letters(phrase: &str) -> Letters {
     let text = phrase.as_bytes();
     let (mut letters, mut part, mut at) = (Letters::NONE, 0, 0);
@@ -108,7 +108,7 @@ fn matches(parts: &[&str], words: &[&str]) -> bool {
     }
 }
 
-/// Whether `word` is one of `a|b|c*`.
+/// True if `word` is one of `a|b|c*`.
 pub(in crate::memory) fn is_word(choices: &str, word: &str) -> bool {
     let first = word.as_bytes().first();
     choices.split('|').any(|choice| {

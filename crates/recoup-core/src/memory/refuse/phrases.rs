@@ -1,9 +1,9 @@
-//! What those say who want an agent to be another, to tell what it was told, or to
-//! hide what it does.
+//! Phrases that ask an agent to take another role, to reveal its instructions, or to hide its
+//! actions.
 
 use super::phrase::Phrase;
 
-/// Frames of other texts, as they stand in plain letters.
+/// Markers of prompts and other frames, in plain letters.
 pub(super) const MARKS: &[&str] = &[
     "<system>",
     "</system>",
@@ -30,7 +30,7 @@ pub(super) const MARKS: &[&str] = &[
     "system override:",
 ];
 
-/// What is left of the usual ones when their spaces are taken out.
+/// Common phrases without their spaces.
 pub(super) const SQUEEZED: &[&str] = &[
     "ignoreallpreviousinstructions",
     "ignorepreviousinstructions",
@@ -47,7 +47,7 @@ pub(super) const SQUEEZED: &[&str] = &[
     "revealthesystemprompt",
 ];
 
-/// All of them.
+/// All phrase patterns, ready to be matched.
 pub(super) static ALL: [Phrase; WRITTEN.len()] = {
     let mut all = [Phrase::new(""); WRITTEN.len()];
     let mut at = 0;
@@ -58,9 +58,9 @@ pub(super) static ALL: [Phrase; WRITTEN.len()] = {
     all
 };
 
-/// See `phrase` for how they are written.
+/// Phrase patterns, in the syntax of `phrase`.
 const WRITTEN: &[&str] = &[
-    // Be another.
+    // Take another role.
     "you are|re now !on|in|at|using|running|working|connected|logged|able|ready|done|back",
     "youre now !on|in|at|using|running|working|connected|logged|able|ready|done|back",
     "you are no longer a|an|bound|claude|codex|chatgpt|restricted|limited|subject|required|obliged",
@@ -93,7 +93,7 @@ const WRITTEN: &[&str] = &[
     "obey my commands|orders|every|instructions",
     "obey every|all|any|only command*|order*|instruction*|me|my|these",
     "do whatever ~ page|website|site|file|output|email|document|comment|issue says|tells|asks",
-    // Set aside what came before.
+    // Override earlier instructions.
     "ignore|disregard|forget all|everything|anything? of? the? above|foregoing|preceding $",
     "ignore|disregard|forget all|everything|anything? of? the? above|foregoing|preceding and|instead|then",
     "ignore|disregard|forget everything|all|anything before|prior|previously to? this? $",
@@ -105,7 +105,7 @@ const WRITTEN: &[&str] = &[
     "previous|prior|earlier|above|your|system|preceding instructions|prompt|guidelines|directives|rules are|is? hereby? no? longer? void|cancelled|canceled|invalid|revoked|overridden|null|apply|valid|obsolete",
     "previous|prior|earlier|above|your|system|preceding instructions|prompt|guidelines|directives|rules do|does not|dont apply",
     "ai|assistant|model|agent without|with any|no? limits|restrictions|filters|rules|guidelines|guardrails",
-    // Tell what you were told.
+    // Reveal instructions.
     "repeat|print|output|show|display ~ everything|words|text|all above this? line|message|prompt|conversation",
     "repeat|print|output|show|display ~ everything|words|text|all above $",
     "share|show|print|tell|give|output ~ hidden|secret prompt*|instructions",
@@ -117,7 +117,7 @@ const WRITTEN: &[&str] = &[
     "reveal|leak|disclose|expose|repeat|recite|dump|show|print|output|display|tell|give|share|write|echo|send|return|summarize|summarise|translate|paraphrase ~ your ~ prompt*|instructions|programming|guidelines|directives",
     "what is|are|were|was|s your ~ system|initial|original|hidden|exact|secret prompt|instructions|message",
     "whats your ~ system|initial|original|hidden|exact|secret prompt|instructions|message",
-    // Hide it.
+    // Hide actions from the user.
     "without telling|informing|notifying|alerting the? user|users|human $",
     "do? not|never|dont tell|inform|alert|notify the user|human $|about this|that|these|it|you",
     "not|never|dont mention|reveal|disclose this|it|that|these to the user|human",

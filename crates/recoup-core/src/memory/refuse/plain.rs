@@ -1,9 +1,9 @@
-//! A text as it is meant to be read: small letters without marks, look-alikes and
-//! what stands between letters to hide them.
+//! Text normalised against obfuscation: lower case, without accents, look-alikes and invisible
+//! characters.
 
 use crate::memory::inject::is_unseen;
 
-/// `text` in small letters, each look-alike as the letter that it passes for.
+/// Converts `text` to lower case, and look-alikes to the letters that they pass for.
 pub(in crate::memory) fn letters(text: &str) -> String {
     let blank = |c: char| matches!(c, '\n' | '\r' | '\t');
     let kept = text.chars().filter(|c| blank(*c) || !(is_unseen(*c) || is_joiner(*c)));
@@ -14,12 +14,12 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// A mark on the letter before it.
+/// True for an accent on the letter before it.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// The letters that pass for others, each behind what they pass for.
+/// Look-alikes, each behind the letter that they pass for.
 const ALIKE: &[(char, &str)] = &[
     ('a', "àáâãäåāăąαаɑ"),
     ('c', "çćĉċčсϲ"),
@@ -67,7 +67,7 @@ fn nth_letter(n: u32) -> char {
     char::from_u32(u32::from('a') + n).unwrap_or('a')
 }
 
-/// Digits and signs among letters read as the letters that they stand for.
+/// Replaces digits and signs among letters by the letters that they stand for.
 pub(super) fn without_digits(text: &str) -> String {
     let word = |word: &str| -> String {
         if !word.contains(|c: char| c.is_ascii_alphabetic()) {
@@ -87,7 +87,7 @@ pub(super) fn without_digits(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// The words of each clause. Letters that stand alone, one after the other, are a word.
+/// Splits a text into clauses of words. Single letters in a row form a word.
 pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
     let mut clauses = vec![Vec::new()];
     let mut rest = text.chars().peekable();
@@ -121,7 +121,7 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
     clauses
 }
 
-/// `i g n o r e  a l l` as two words: the wider gaps part them.
+/// Joins single letters: `i g n o r e  a l l` becomes two words, parted at the wider gaps.
 fn joined(words: &[(String, usize)]) -> Vec<String> {
     let single = |word: &str| word.chars().nth(1).is_none();
     let mut out: Vec<String> = Vec::new();

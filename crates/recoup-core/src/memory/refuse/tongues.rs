@@ -1,24 +1,24 @@
-//! "Ignore all previous instructions", in six languages: a verb that sets aside, what an
-//! agent is told by, and a word that says whose, with only small words between.
+//! "Ignore all previous instructions", in six languages: a verb that overrides, a word for
+//! instructions, and one for whose they are, with only small words between.
 
 use super::phrase::{is_negation, is_word};
 use crate::memory::letters::Letters;
 
-/// The words of one language. `a|b*` as in `phrase`.
+/// Words of one language, each list in the `a|b*` syntax of `phrase`.
 struct Tongue {
-    /// Sets something aside.
+    /// Verbs that override something.
     verbs: &'static str,
-    /// Keeps to something: denied, it sets aside.
+    /// Verbs that obey something: negated, they override.
     keeps: &'static str,
-    /// What only agents are told by.
+    /// Words for instructions that only agents have.
     told: &'static str,
-    /// What projects have as well.
+    /// Words for rules that projects have as well.
     rules: &'static str,
-    /// Says that it came before, or is the agent's own.
+    /// Words for what came before, or is the agent's own.
     before: &'static str,
-    /// Says that all of it is meant.
+    /// Words for all of it.
     all: &'static str,
-    /// May stand in between.
+    /// Words that may stand in between.
     small: &'static str,
 }
 
@@ -79,7 +79,7 @@ const TONGUES: [Tongue; 6] = [
     },
 ];
 
-/// What the verbs of each begin with.
+/// Letters that the verbs of each language begin with.
 const VERBS: [Letters; TONGUES.len()] = {
     let mut letters = [Letters::NONE; TONGUES.len()];
     let mut at = 0;
@@ -94,7 +94,7 @@ const VERBS: [Letters; TONGUES.len()] = {
 /// The most words between verb and object.
 const REACH: usize = 8;
 
-/// Whether a clause sets aside what the agent was told.
+/// True if a clause overrides the agent's instructions.
 pub(super) fn sets_aside(words: &[&str]) -> bool {
     TONGUES.iter().zip(VERBS).any(|(tongue, letters)| {
         (0..words.len()).filter(|at| letters.begin(words[*at])).any(|at| {
@@ -105,7 +105,7 @@ pub(super) fn sets_aside(words: &[&str]) -> bool {
     })
 }
 
-/// A denial right before the verb, or right behind it.
+/// True if there is a negation right before the verb, or right behind it.
 fn is_denied(words: &[&str], at: usize) -> bool {
     let denies = |at: Option<usize>| {
         at.and_then(|at| words.get(at)).is_some_and(|word| is_negation(word) || *word == "ever")
@@ -113,8 +113,8 @@ fn is_denied(words: &[&str], at: usize) -> bool {
     denies(at.checked_sub(1)) || denies(at.checked_add(1))
 }
 
-/// The same, or further behind, where German and French have it; or within the verb, or
-/// by what ends it: "smetti di seguire".
+/// True if the verb is negated, also further behind, where German and French have it, within the
+/// verb, or by a verb of ending: "smetti di seguire".
 fn is_denied_or_later(words: &[&str], at: usize) -> bool {
     let later = |word: &&str| is_word("nicht|keine|keinen|pas|plus|nie|niemals|jamais", word);
     let ends = |at: usize| is_word("deixa|deixe|smetti*|deja|arrete*|cessa*", words[at]);
@@ -129,7 +129,7 @@ impl Tongue {
         [self.before, self.all, self.small, self.rules].iter().any(|list| is_word(list, word))
     }
 
-    /// Verb first: what stands up to the object, and the two words behind it.
+    /// Matches verb before object: the words up to the object, and the two behind it.
     fn behind(&self, words: &[&str]) -> bool {
         let between =
             words.iter().take(REACH).take_while(|word| self.may_stand_between(word)).count();
@@ -145,7 +145,7 @@ impl Tongue {
         told.is_some_and(|at| is_meant(at, true)) || rules.is_some_and(|at| is_meant(at, false))
     }
 
-    /// Object first, as German puts it: "alle vorherigen Anweisungen ignorieren".
+    /// Matches object before verb, as in German: "alle vorherigen Anweisungen ignorieren".
     fn in_front(&self, words: &[&str]) -> bool {
         let Some(object) = words.iter().rposition(|word| is_word(self.told, word)) else {
             return false;
@@ -153,12 +153,12 @@ impl Tongue {
         let near = words.len() - object <= 3
             && words[object + 1..].iter().all(|word| self.may_stand_between(word));
         let around = &words[object.saturating_sub(3)..object];
-        // English and its like put it there only by accident.
+        // In English and its like, this order is accidental.
         near && self.verbs.starts_with("ignorier") && self.is_whose(around, around, true)
     }
 
-    /// Whose it is: what came before, or is the agent's, always counts; that all of it is
-    /// meant counts for what only agents have, unless a place is named.
+    /// True if the object is the agent's. Words for what came before, or is the agent's, always
+    /// count; words for all of it count for what only agents have, unless a place is named.
     fn is_whose(&self, between: &[&str], around: &[&str], told: bool) -> bool {
         let has = |list: &str, words: &[&str]| words.iter().any(|word| is_word(list, word));
         let place = around
@@ -168,7 +168,7 @@ impl Tongue {
     }
 }
 
-/// The user may take back what they said about something.
+/// True if users take back what they said about something.
 fn is_own(between: &[&str], behind: &[&str]) -> bool {
     between.contains(&"my")
         && behind.first().is_some_and(|word| is_word("about|regarding|on|concerning", word))

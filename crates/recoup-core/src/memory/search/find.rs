@@ -1,5 +1,4 @@
-//! From a query to notes: of those who have its words, who may be returned, and
-//! in which order.
+//! Search of notes: finds those that have the words of a query, filters and ranks them.
 
 use std::cmp::Reverse;
 
@@ -12,10 +11,10 @@ use super::{Hit, Query};
 use crate::database::fault::explain;
 use crate::error::{Error, Result};
 
-/// How many notes are looked at to find those that are ranked.
+/// Maximum number of notes that are read to find those that are ranked.
 const LOOKED_AT: usize = 1_000;
 
-/// All notes that were ranked for a query, best first. Everything is read from one state of
+/// Returns all notes that were ranked for a query, best first. Everything is read from one state of
 /// the file, which also spares a lock for each row.
 pub(super) fn ranked(
     connection: &Connection,
@@ -54,17 +53,16 @@ fn search(connection: &Connection, query: &Query<'_>, effort: Effort) -> Result<
     Ok(hits.into_iter().map(|(hit, _)| hit).collect())
 }
 
-/// What decides between notes that answer equally well: evidence, then recency, then the row.
+/// Tie-break between notes with equal scores: evidence, then recency, then the row.
 type Tie = (i64, i64, i64);
 
-/// Scores that differ by less are a tie.
+/// Rounds a score: smaller differences are a tie.
 #[expect(clippy::cast_possible_truncation, reason = "a score is at most 1")]
 fn in_steps(score: f32) -> i32 {
     (score * 1_000.0).round() as i32
 }
 
-/// The notes among which a query looks, one at a time: with one statement for all of them, and
-/// nothing copied of what they say.
+/// Reader of notes for a query: one statement for all rows, and no copies of their text.
 struct Notes<'a> {
     statement: CachedStatement<'a>,
     query: &'a Query<'a>,
@@ -80,8 +78,7 @@ impl<'a> Notes<'a> {
         Ok(Self { statement, query, scopes })
     }
 
-    /// How a note answers, and what decides if it is equal to another; none where it may not be
-    /// returned.
+    /// Returns a note's score and its tie-break, or `None` if the query does not admit it.
     fn rank(&mut self, row: i64, ranker: &Ranker<'_>) -> Result<Option<(Answer, Tie)>> {
         let (query, scopes) = (self.query, self.scopes);
         let read = |found: &Row<'_>| {

@@ -1,14 +1,14 @@
-//! Characters as they are compared: small letters without accents, and which
-//! scripts are written without spaces.
+//! Character folding for comparison: lower case without accents; and scripts that are written
+//! without spaces.
 
-/// Base letters of U+00C0 to U+017F, in order; a space where one character does not
-/// say it, or where there is no letter.
+/// Base letters of U+00C0 to U+017F, in order; a space where one character is not enough, or where
+/// there is no letter.
 const LATIN: &str = "aaaaaa ceeeeiiiidnooooo ouuuuy  aaaaaa ceeeeiiiidnooooo ouuuuy y\
 aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii  jjkkkllllllllllnnnnnnnnnoooooo  \
 rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
-/// Hands over what a character is compared as: one character for most, none for
-/// an accent that stands alone, two for a few letters.
+/// Passes the folded form of a character to `take`: one character for most, none for an accent that
+/// stands alone, two for a few letters.
 pub(super) fn fold(c: char, mut take: impl FnMut(char)) {
     match c {
         'A'..='Z' => take(c.to_ascii_lowercase()),
@@ -38,8 +38,8 @@ fn base(c: char) -> char {
     }
 }
 
-/// Whether words of this character's script are not set apart by spaces, or are so
-/// long that pairs of characters find them better: Chinese, Japanese, Korean, Thai and their neighbours.
+/// True if words of this character's script are not set apart by spaces, or are so long that pairs
+/// of characters find them better: Chinese, Japanese, Korean, Thai and their neighbours.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'

@@ -1,22 +1,22 @@
-//! The forms under which a word is found: itself, its stem, and its beginning.
+//! Indexed forms of a word: itself, its stem and its beginning.
 //!
-//! In the index they are words of three kinds, so that each can be asked for alone:
-//! `tests`, `~test`, and for long words `^migrat`.
+//! In the index they are words of three kinds, so that each can be queried alone: `tests`, `~test`,
+//! and for long words `^migrat`.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::split::Sort;
 use super::stop::is_stop;
 
-/// Marks a stem.
+/// Prefix of a stem.
 pub(super) const STEM: &str = "~";
-/// Marks a beginning.
+/// Prefix of a beginning.
 pub(super) const HEAD: &str = "^";
-/// How many characters a beginning has; only longer words have one.
+/// Characters of a beginning; only longer words have one.
 const HEAD_LENGTH: usize = 6;
 
-/// Makes stems. English, which most notes are in; other languages find their own
-/// forms through beginnings, which need no knowledge of any.
+/// Stemmer for English, which most notes are in. Other languages find their own forms through
+/// beginnings, which need no knowledge of any.
 pub(super) struct Forms(Stemmer);
 
 impl std::fmt::Debug for Forms {
@@ -32,7 +32,7 @@ impl Default for Forms {
 }
 
 impl Forms {
-    /// The stem of a word, where it can have one: not numbers, pairs or stop words.
+    /// Returns the stem of a word; `None` for numbers, pairs and stop words.
     pub(super) fn stem<'a>(&self, word: &'a str, sort: Sort) -> Option<std::borrow::Cow<'a, str>> {
         let may = matches!(sort, Sort::Plain | Sort::Part | Sort::Whole)
             && word.len() > 2
@@ -42,7 +42,7 @@ impl Forms {
     }
 }
 
-/// The beginning of a long word.
+/// Returns the beginning of a long word.
 pub(super) fn head(word: &str, sort: Sort) -> Option<&str> {
     if !matches!(sort, Sort::Plain | Sort::Part) {
         return None;

@@ -1,10 +1,9 @@
-//! The index of words: an FTS5 table beside `notes`, written in the forms that
-//! are looked for, and read one word at a time.
+//! Word index: an FTS5 table beside `notes`, which stores the forms of words and is read one word
+//! at a time.
 //!
-//! FTS5 is asked only who has a word, newest first and never for more than a
-//! limit: its own `bm25()` goes through every row that has any of the words,
-//! twice. The table keeps the forms as text, so that a row can be ranked without splitting
-//! it again, and deleted without knowing what it said.
+//! FTS5 only lists the rows of a word, newest first and up to a limit: its own `bm25()` goes
+//! through every row that has any of the words, twice. The table keeps the forms as text, so that a
+//! row can be ranked without splitting it again, and deleted without knowing its text.
 
 use rusqlite::{Connection, params};
 
@@ -13,8 +12,8 @@ use super::split::{MOST_TEXT, Sort, split};
 use crate::database::fault::explain;
 use crate::error::Result;
 
-/// The table. `secure-delete` takes a deleted row's words out of the index at once, so that
-/// what is forgotten leaves nothing.
+/// Schema of the table. `secure-delete` removes the words of a deleted row from the index at once,
+/// so that forgotten notes leave nothing.
 pub(in crate::memory) const WORDS: &str = "
 CREATE VIRTUAL TABLE words USING fts5(
     forms, detail=none, columnsize=0, tokenize=\"ascii tokenchars '~^.@:'\"
@@ -22,12 +21,12 @@ CREATE VIRTUAL TABLE words USING fts5(
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 ";
 
-/// Marks where the wholes of identifiers begin in what is stored.
+/// Separator before whole identifiers in the stored forms.
 pub(super) const WHOLES: &str = "|";
-/// Marks the scope of a note.
+/// Prefix of a note's scope.
 pub(super) const SCOPE: char = '@';
 
-/// Indexes a note, or indexes it anew. The row must be in `notes` already.
+/// Indexes a note, or updates its index. The row must be in `notes` already.
 pub fn put(connection: &Connection, row: i64, text: &str, topic: Option<&str>) -> Result<()> {
     connection
         .prepare_cached(
@@ -39,7 +38,7 @@ pub fn put(connection: &Connection, row: i64, text: &str, topic: Option<&str>) -
     Ok(())
 }
 
-/// Takes a note out of the index. Nothing of it stays there.
+/// Removes a note from the index, without a trace.
 pub fn remove(connection: &Connection, row: i64) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM words WHERE rowid = ?1")
@@ -48,12 +47,12 @@ pub fn remove(connection: &Connection, row: i64) -> Result<()> {
     Ok(())
 }
 
-/// A larger index, in pages, holds up others while it is made one part: it may have a few.
+/// Index size, in pages, up to which there is one segment. A larger one may have a few, because
+/// merging them holds up others.
 const SMALL: i64 = 256;
 const PARTS: i64 = 4;
 
-/// Makes one of the parts that the index has been written in: each word is looked for in
-/// all of them.
+/// Merges the segments of the index: each word is looked up in all of them.
 pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
     let tidying = |error| explain(error, "could not tidy the index of memories");
     let (parts, pages): (i64, i64) = connection
@@ -68,7 +67,8 @@ pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// What is stored for a note: each word with its other forms behind it, then the wholes.
+/// Returns the stored forms of a note: each word with its other forms behind it, then whole
+/// identifiers.
 fn written(text: &str, topic: Option<&str>) -> String {
     let forms = Forms::default();
     let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
@@ -89,14 +89,14 @@ fn written(text: &str, topic: Option<&str>) -> String {
     format!("{words}{WHOLES} {wholes}")
 }
 
-/// The rows that have what is asked for, newest first, and no more than `most`.
+/// Returns the rows that match, newest first, and no more than `most`.
 pub(super) fn rows(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
                ORDER BY rowid DESC LIMIT ?3";
     list(connection, sql, asked, most)
 }
 
-/// Likewise, oldest first.
+/// Returns the rows that match, oldest first, and no more than `most`.
 pub(super) fn oldest(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
                ORDER BY rowid LIMIT ?3";
@@ -115,19 +115,18 @@ fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> R
     reading().map_err(|error| explain(error, "could not search the memories"))
 }
 
-/// What is asked of the index: forms that a row has all of, in one of some scopes. Nothing of
-/// what the user typed is ever read as FTS5's syntax: forms have letters, digits and dots,
-/// and are quoted.
+/// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
+/// typed is ever read as FTS5 syntax: forms have letters, digits and dots, and are quoted.
 #[derive(Debug, Default)]
 pub(super) struct Asked<'a> {
     pub(super) forms: &'a [&'a str],
-    /// Where the last form is only the beginning of a word.
+    /// True if the last form is only the beginning of a word.
     pub(super) open: bool,
-    /// Only what is older than this row.
+    /// Upper bound: only older rows.
     pub(super) below: Option<i64>,
-    /// Only what is newer than this row.
+    /// Lower bound: only newer rows.
     pub(super) above: i64,
-    /// In any where there are none.
+    /// Scopes to search; all if empty.
     pub(super) scopes: &'a [String],
 }
 
@@ -147,7 +146,7 @@ impl Asked<'_> {
     }
 }
 
-/// About how many notes there are; exact where none was deleted.
+/// Returns the approximate number of notes; exact if none was deleted.
 pub(super) fn notes(connection: &Connection) -> Result<i64> {
     connection
         .prepare_cached("SELECT max(row) FROM notes")

@@ -1,7 +1,7 @@
-//! Words of the trade that mean the same: short and long names, two spellings,
-//! verbs that no stemmer brings together. Only queries are widened by them.
+//! Synonyms of the trade: short and long names, two spellings, verbs that no stemmer brings
+//! together. Only queries are expanded by them.
 
-/// The other forms of a form, as the index has them.
+/// Returns the synonyms of a form, as the index has them.
 pub(super) fn kin(form: &str) -> impl Iterator<Item = &'static str> {
     GROUPS.iter().filter(move |group| group.contains(&form)).flat_map(move |group| {
         let others = group.iter().copied().filter(move |other| *other != form);
@@ -9,7 +9,7 @@ pub(super) fn kin(form: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Each group in the forms of the index: `~` marks a stem; what is short has none.
+/// Groups of synonyms, in the forms of the index: `~` marks a stem; short words have none.
 const GROUPS: &[&[&str]] = &[
     &["db", "~databas"],
     &["ci", "~pipelin"],

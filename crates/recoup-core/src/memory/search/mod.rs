@@ -1,9 +1,9 @@
-//! Finding notes by their words: split for code, stemmed, ranked.
+//! Full-text search of notes: split for code, stemmed, ranked.
 //!
-//! Whoever writes a note calls [`put`] in the same transaction, after its row is in `notes`, and again
-//! when its text, topic or scope changes; whoever deletes one calls [`remove`]. A [`Hit`] has
-//! two figures: `score` orders the answers to one query, `fit` says whether a note is
-//! about the same thing at all, and can be held against [`FITS`] whatever the query.
+//! Writers of a note call [`index_note`] in the same transaction, after its row is in `notes`, and
+//! again when its text, topic or scope changes; on deletion they call [`unindex_note`]. A
+//! [`SearchHit`] has two figures: `score` orders the answers to one query, `fit` tells whether a
+//! note is about the same thing at all, and compares with [`FITS`] whatever the query.
 
 mod find;
 mod fold;
@@ -28,25 +28,25 @@ pub(in crate::memory) use index::{WORDS, tidy};
 pub use index::{put, remove};
 pub(in crate::memory) use split::Sort;
 
-/// What is looked for, and where.
+/// Search query, with its filters.
 #[derive(Debug, Clone)]
 pub struct Query<'a> {
-    /// What the user typed: words, a sentence, a whole prompt. Nothing in it is syntax.
+    /// Text that the user typed: words, a sentence, a whole prompt. Nothing in it is syntax.
     pub text: &'a str,
-    /// Where to look; everywhere where there are none.
+    /// Scopes to search; all if empty.
     pub scopes: &'a [NoteScope],
-    /// Which statuses count; what is superseded or retired is found only by name.
+    /// Statuses to include; superseded and retired notes are found only if named.
     pub statuses: &'a [Status],
-    /// Which kinds; all where there are none.
+    /// Kinds to include; all if empty.
     pub kinds: &'a [NoteKind],
-    /// The least trust.
+    /// Minimum trust.
     pub trust: Trust,
-    /// How many are wanted at most.
+    /// Maximum number of hits.
     pub limit: usize,
 }
 
 impl<'a> Query<'a> {
-    /// Ten active notes of any kind, from everywhere.
+    /// Creates a query for ten active notes of any kind, in all scopes.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -76,26 +76,26 @@ impl<'a> Query<'a> {
 /// A note that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Its row in `notes`.
+    /// Row in `notes`.
     pub row: i64,
-    /// How good an answer it is, 0 to 1; best first.
+    /// Quality as an answer, 0 to 1.
     pub score: f32,
-    /// How sure it is that it is about the same thing at all, 0 to 1.
+    /// Confidence that it is about the same thing at all, 0 to 1.
     pub fit: f32,
 }
 
-/// The notes that answer a query, best first.
+/// Returns the notes that answer a query, best first.
 pub fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
     let mut hits = find::ranked(connection, query, Effort::ASKED)?;
     hits.truncate(query.limit);
     Ok(hits)
 }
 
-/// A note whose fit is at least this much may be given unasked.
+/// Minimum fit of a note that is delivered unasked.
 pub const FITS: f32 = 0.5;
 
-/// The notes that fit what a prompt is about, best first: none where none does. This is what may
-/// go into a context that did not ask for it.
+/// Returns the notes that fit the subject of a prompt, best first, if any do. They may go into a
+/// context that did not ask for them.
 pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
     let mut hits = find::ranked(connection, query, Effort::UNASKED)?;
     hits.retain(|hit| hit.fit >= FITS);
@@ -103,19 +103,19 @@ pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
     Ok(hits)
 }
 
-/// A word as search knows it, for those who compare what two texts say.
+/// A word as search knows it, for comparing texts.
 #[derive(Debug)]
 pub(in crate::memory) struct Word {
-    /// Folded.
+    /// Folded text.
     pub(in crate::memory) exact: String,
-    /// Where it can have one.
+    /// Stem, if it has one.
     pub(in crate::memory) stem: Option<String>,
     pub(in crate::memory) sort: Sort,
-    /// Whether every sentence has it.
+    /// True for a stop word.
     pub(in crate::memory) is_small: bool,
 }
 
-/// The words of a text, in order.
+/// Returns the words of a text, in order.
 pub(in crate::memory) fn words(text: &str) -> Vec<Word> {
     let forms = forms::Forms::default();
     let mut words = Vec::new();
@@ -126,7 +126,7 @@ pub(in crate::memory) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// An empty memory that lives as long as its connection, for measuring search alone.
+/// Opens an empty memory that lives as long as its connection, for measuring search alone.
 pub fn in_memory() -> Result<Connection> {
     let create = || {
         let connection = Connection::open_in_memory()?;

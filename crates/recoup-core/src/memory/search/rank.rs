@@ -1,6 +1,5 @@
-//! How well one note answers a query: BM25 with exact words above stems above
-//! words of the same meaning above beginnings, and more for words that stand
-//! together as they were asked.
+//! Score of a note for a query: BM25 with exact words above stems above synonyms above beginnings,
+//! and a bonus for words that stand together as in the query.
 
 use std::collections::HashMap;
 
@@ -10,80 +9,80 @@ use super::terms::Terms;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// How much a form of a word is worth against the word itself.
+/// Worth of a form, relative to the word itself.
 pub(super) const STEM_WORTH: f32 = 0.9;
 pub(super) const KIN_WORTH: f32 = 0.6;
 pub(super) const HEAD_WORTH: f32 = 0.5;
-/// BM25: how fast more of the same word stops to count, how much length does, and how many
-/// telling words a note usually has.
+/// BM25: how fast more of one word stops to count, how much length does, and the usual number of
+/// content words in a note.
 const K1: f32 = 0.6;
 const B: f32 = 0.4;
 const USUAL_LENGTH: f32 = 12.0;
-/// What neighbours and identifiers add to a score, in weights of their words.
+/// Bonus for neighbours and for identifiers, in weights of their words.
 const NEAR: f32 = 0.5;
 const JOINED: f32 = 0.8;
-/// What a word that every sentence has adds to the one beside it.
+/// Bonus of a stop word for the one beside it.
 const BESIDE: f32 = 0.1;
-/// What a note gains that has the query word for word, as a share of the best score.
+/// Bonus for a note that has the query word for word, as a share of the best score.
 const VERBATIM: f32 = 0.25;
-/// Where wholes stand: near nothing.
+/// Distance between whole identifiers: near nothing.
 const APART: u16 = 10;
-/// How many places of a word are remembered.
+/// Maximum number of positions of a word that are stored.
 const PLACES: usize = 4;
 
-/// A query that is ready to be held against notes.
+/// A query, prepared to score notes.
 #[derive(Debug)]
 pub(super) struct Ranker<'a> {
     terms: &'a Terms,
     weights: &'a Weights,
     forms: Map<&'a str, Asked>,
-    /// Words of which only the beginning was asked for.
+    /// Indices of words of which only the beginning must match.
     open: Vec<usize>,
-    /// The weight of all words, and the score of a note that is the query.
+    /// Weight of all words, and the score of a note that is the query.
     total: f32,
     best: f32,
 }
 
-/// How much each word says, 0 to 1, and what may be one identifier likewise.
+/// Weights of words and of compounds, 0 to 1.
 #[derive(Debug)]
 pub(super) struct Weights {
     pub(super) words: Vec<f32>,
     pub(super) joins: Vec<f32>,
 }
 
-/// What a form is of a query.
+/// Query words and compound that a form stands for.
 #[derive(Debug, Default)]
 struct Asked {
-    /// The words that it is a form of, and what it is worth.
+    /// Words that it is a form of, with its worth.
     words: Vec<(usize, f32)>,
-    /// Several words in one.
+    /// Compound that it is, if any.
     join: Option<usize>,
 }
 
-/// How one note answers.
+/// Score of one note.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Answer {
     pub(super) score: f32,
     pub(super) fit: f32,
 }
 
-/// What was found of one word in a note.
+/// Matches of one query word in a note.
 #[derive(Debug, Clone, Default)]
 struct Found {
     worth: f32,
     times: f32,
     places: [u16; PLACES],
     known: usize,
-    /// Where it was seen last; the first place is 1.
+    /// Last position; the first is 1.
     last: u16,
 }
 
-/// A note as it was read against a query.
+/// Matches of a query in a note.
 struct Reading {
     found: Vec<Found>,
-    /// The weight of identifiers that were found whole.
+    /// Weight of compounds that were found as one identifier.
     joined: f32,
-    /// How many telling words the note has.
+    /// Number of content words in the note.
     length: u16,
 }
 
@@ -112,7 +111,7 @@ impl<'a> Ranker<'a> {
         ranker
     }
 
-    /// Holds the query against the stored forms of a note.
+    /// Scores the stored forms of a note.
     pub(super) fn answer(&self, stored: &str) -> Answer {
         let reading = self.read(stored);
         let near = self.nearness(&reading.found);
@@ -145,7 +144,7 @@ impl<'a> Ranker<'a> {
         reading
     }
 
-    /// Notes what a form at a place is of the query.
+    /// Records the query words that a form at a position matches.
     fn note(&self, form: &str, at: u16, reading: &mut Reading) {
         if let Some(asked) = self.forms.get(form) {
             if let Some(join) = asked.join {
@@ -154,7 +153,7 @@ impl<'a> Ranker<'a> {
             }
             for &(n, worth) in &asked.words {
                 let one = &mut reading.found[n];
-                // The other forms of a word that was counted already.
+                // Other forms of a word that was counted already are skipped.
                 if one.last != at {
                     one.see(worth, at);
                 }
@@ -167,7 +166,7 @@ impl<'a> Ranker<'a> {
         }
     }
 
-    /// The words of an identifier that the note has in one.
+    /// Credits the words of a compound that the note has as one identifier.
     fn credit(&self, join: usize, at: u16, found: &mut [Found]) {
         let places = &self.terms.joins[join].places;
         for (term, one) in self.terms.words.iter().zip(found) {
@@ -185,11 +184,11 @@ impl<'a> Ranker<'a> {
             .sum()
     }
 
-    /// Words that follow each other in the query and stand close in the note.
+    /// Returns the bonus for words that follow each other in the query and are close in the note.
     fn nearness(&self, found: &[Found]) -> f32 {
         let near = |(a, b): (usize, usize)| {
             let closeness = found[a].closeness(&found[b]);
-            // One that says nothing by itself counts only where it stands as it was asked.
+            // A stop word counts only where it stands as in the query.
             let stop = self.is_stop(a) || self.is_stop(b);
             let closeness = if stop && closeness < 1.0 { 0.0 } else { closeness };
             closeness * self.pair_weight(a, b)
@@ -197,7 +196,7 @@ impl<'a> Ranker<'a> {
         self.pairs().map(near).sum()
     }
 
-    /// Words that follow each other, and those that do if one leaves out what every sentence has.
+    /// Returns pairs of words that follow each other, with and without the stop words between them.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let count = self.terms.words.len();
         let beside = (1..count).map(|b| (b - 1, b));
@@ -216,8 +215,8 @@ impl<'a> Ranker<'a> {
         self.terms.words[n].stop
     }
 
-    /// Weight of a thing that query and note call by the same two words, as in "payments client".
-    /// It is at least as rare as the rarer word, however many clients there are.
+    /// Returns the weight of a thing that query and note call by the same two words, as in
+    /// "payments client". It is at least as rare as the rarer word, however many clients there are.
     fn named(&self, found: &[Found]) -> f32 {
         let names = |n: usize| self.terms.words[n].names();
         let same =
@@ -226,10 +225,10 @@ impl<'a> Ranker<'a> {
         self.pairs().filter(same).map(weight).fold(0.0, f32::max)
     }
 
-    /// How sure it is that a note is about what the query is about. The evidence is the weight
-    /// of the words they share; a thing with the same name, an identifier and a query that is
-    /// covered add to it, and a note that says much else takes from it. One shared word among several
-    /// is never enough.
+    /// Returns the confidence that a note is about the subject of the query. The evidence is the
+    /// weight of shared words; a thing with the same name, an identifier and a query that is
+    /// covered add to it, other content of the note subtracts from it. One shared word among
+    /// several is never enough.
     fn fit(&self, reading: &Reading, joined: f32) -> f32 {
         let found = reading.found.iter().zip(&self.terms.words);
         let shared = found.filter(|(one, term)| one.worth > 0.0 && !term.stop).count();
@@ -249,13 +248,13 @@ impl<'a> Ranker<'a> {
     }
 }
 
-/// Whether all words stand one behind the other, as they were typed.
+/// True if all words follow each other as they were typed.
 fn is_verbatim(found: &[Found]) -> bool {
     let exact = |one: &Found| one.worth >= 1.0;
     found.iter().all(exact) && found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0)
 }
 
-/// The evidence that is as much for as against.
+/// Evidence that is as much for as against.
 const ENOUGH: f32 = 1.2;
 
 impl Reading {
@@ -279,7 +278,7 @@ impl Found {
         &self.places[..self.known]
     }
 
-    /// How close this word comes before another, or nearly so after it.
+    /// Returns how close this word comes before another, or nearly so after it.
     fn closeness(&self, next: &Self) -> f32 {
         let apart = |a: u16, b: u16| if b > a { b - a } else { a - b + 1 };
         let all =

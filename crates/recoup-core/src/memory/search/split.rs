@@ -1,6 +1,5 @@
-//! Text as words: identifiers by their parts and as a whole, paths by their
-//! components, numbers with their dots, Chinese and Japanese in pairs of
-//! characters.
+//! Tokenizer: identifiers by their parts and as a whole, paths by their components, numbers with
+//! their dots, Chinese and Japanese in pairs of characters.
 //!
 //! ```text
 //! never call `flushQueue()`   never  call  flush  queue  | flushqueue
@@ -11,15 +10,15 @@
 
 use super::fold::{fold, is_unspaced};
 
-/// How much of a text is looked at.
+/// Maximum bytes of a text that are read.
 pub(super) const MOST_TEXT: usize = 64 << 10;
-/// How long a word may be, in bytes; what is longer is cut.
+/// Maximum bytes of a word; longer ones are cut.
 const LONGEST: usize = 64;
 
-/// What a word is.
+/// Kinds of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) enum Sort {
-    /// It stands alone.
+    /// A word that stands alone.
     Plain,
     /// A part of an identifier.
     Part,
@@ -29,11 +28,11 @@ pub(in crate::memory) enum Sort {
     Number,
     /// Two characters of a script without spaces.
     Pair,
-    /// The last character of such a run, so that each is the first of something.
+    /// The last character of such a run, so that each character begins a word.
     Tail,
 }
 
-/// Hands over the words of a text, in order; a whole comes after its parts.
+/// Passes the words of a text to `take`, in order; a whole comes after its parts.
 pub(super) fn split(text: &str, mut take: impl FnMut(&str, Sort)) {
     let mut unit = Unit::default();
     let mut run = Run::default();
@@ -55,7 +54,7 @@ pub(super) fn split(text: &str, mut take: impl FnMut(&str, Sort)) {
     unit.finish(&mut take);
 }
 
-/// The part of a text that is looked at.
+/// Returns the part of a text that is read.
 fn clip(text: &str) -> &str {
     let end = text.floor_char_boundary(MOST_TEXT.min(text.len()));
     &text[..end]
@@ -65,27 +64,27 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// Letters and digits that belong together, folded, and where its parts begin.
+/// Folded letters and digits that belong together, and the beginnings of their parts.
 #[derive(Default)]
 struct Unit {
     folded: String,
     starts: Vec<usize>,
-    /// Where the last character begins in `folded`, and what it was.
+    /// Position of the last character in `folded`, and its class.
     place: usize,
     last: Last,
-    /// A number or a version, so far.
+    /// True if it is a number or a version, so far.
     is_number: bool,
 }
 
-/// What came last.
+/// Class of the last character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Last {
     Lower,
     Capital,
-    /// More than one.
+    /// Several in a row.
     Capitals,
     Digit,
-    /// What joins two parts.
+    /// A character that joins two parts.
     Joint,
     #[default]
     Other,
@@ -110,7 +109,7 @@ impl Unit {
         fold(c, |c| self.folded.push(c));
     }
 
-    /// Where a part begins, if one does with this character or the one before.
+    /// Returns the beginning of a part, if one begins with this character or the one before.
     fn start_of_part(&self, c: char, next: Option<char>) -> Option<usize> {
         let end = self.folded.len();
         match self.last {
@@ -125,13 +124,13 @@ impl Unit {
         }
     }
 
-    /// Whether the unit goes on after a character that is no letter: `_` and `-` join
+    /// Returns true if the word goes on after a character that is no letter: `_` and `-` join
     /// identifiers, dots join versions, commas join thousands.
     fn goes_on(&mut self, c: char, next: Option<char>) -> bool {
         let digit_follows = next.is_some_and(|next| next.is_ascii_digit());
         let in_number = self.is_number && self.last == Last::Digit && digit_follows;
         match c {
-            // Soft hyphens and other marks of no width.
+            // Soft hyphens and other marks without width.
             '\u{ad}' | '\u{200b}'..='\u{200d}' => true,
             _ if self.folded.is_empty() => false,
             '.' if in_number => {
@@ -174,7 +173,7 @@ impl Unit {
         }
     }
 
-    /// `v7.2.4` as 7, 7.2 and 7.2.4: who asks for the series finds the version.
+    /// Emits `v7.2.4` as 7, 7.2 and 7.2.4, so that a query for the series finds the version.
     fn emit_number(&self, take: &mut impl FnMut(&str, Sort)) {
         let number = cut(self.folded.trim_start_matches('v'));
         for (dot, _) in number.match_indices('.') {
@@ -186,7 +185,7 @@ impl Unit {
     }
 }
 
-/// The name in `python3` or `sdk24`: short ones, as in `s3`, mean nothing alone.
+/// Returns the name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
 fn without_number(part: &str) -> Option<&str> {
     let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
     (name.len() < part.len() && name.chars().nth(2).is_some()).then_some(name)
@@ -196,7 +195,7 @@ fn cut(word: &str) -> &str {
     &word[..word.floor_char_boundary(LONGEST.min(word.len()))]
 }
 
-/// Characters of a script without spaces, two by two.
+/// Pairs of characters of a script without spaces.
 #[derive(Default)]
 struct Run {
     last: Option<char>,

@@ -1,13 +1,12 @@
-//! Words that every sentence has. They are indexed like others, and asked for only
-//! where a query has nothing else.
+//! Stop words. They are indexed like others, and queried only if a query has nothing else.
 
-/// Whether a folded word says nothing about what a sentence is about.
+/// True if a folded word is a stop word.
 pub(super) fn is_stop(word: &str) -> bool {
     word.len() <= 10 && WORDS.binary_search(&word).is_ok()
 }
 
-/// English, German, French, Spanish, Portuguese, Italian and Dutch, in order. Words that
-/// mean something in another of these languages (die, war, son) are left out.
+/// Stop words of English, German, French, Spanish, Portuguese, Italian and Dutch, in order. Words
+/// that mean something in another of these languages (die, war, son) are left out.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "a", "aan", "aber", "about", "after", "again", "al", "all", "alla", "alle", "allem", "allen",
@@ -58,19 +57,19 @@ const WORDS: &[&str] = &[
     "zo", "zu", "zum", "zur", "zwischen",
 ];
 
-/// Whether a folded word is one that requests are made of, whatever they are about: it counts
-/// for less than its rarity says.
+/// True if a folded word is typical of requests, whatever their subject: it counts for less than
+/// its rarity suggests.
 pub(super) fn is_faint(word: &str) -> bool {
     FAINT.binary_search(&word).is_ok()
         || stripped(word).any(|word| FAINT.binary_search(&word).is_ok())
 }
 
-/// A word without an ending, as often as there is one; `e` may come back.
+/// Returns a word without each of its endings.
 fn stripped(word: &str) -> impl Iterator<Item = &str> {
     ["s", "es", "d", "ed", "ing"].iter().filter_map(|ending| word.strip_suffix(ending))
 }
 
-/// English only: in other languages their rarity has to do.
+/// English only: in other languages rarity has to do.
 #[rustfmt::skip]
 const FAINT: &[&str] = &[
     "add", "allow", "ask", "better", "big", "bring", "call", "change", "check", "clean", "come",

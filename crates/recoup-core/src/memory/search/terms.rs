@@ -1,31 +1,31 @@
-//! What a query asks for: its words, and what they would be as one identifier.
+//! Terms of a query: its words, and the compounds that they may form.
 
 use super::forms::{Forms, HEAD, STEM, head};
 use super::kin::kin;
 use super::split::{Sort, split};
 use super::stop::{is_faint, is_stop};
 
-/// How many words of a query are looked for.
+/// Maximum number of words of a query.
 const MOST: usize = 40;
-/// A query of more words is prose: its neighbours are not tried as one identifier.
+/// Maximum words of a query whose neighbours are tried as one identifier; longer ones are prose.
 const MOST_JOINED: usize = 10;
 
-/// A word that is looked for.
+/// A word of a query.
 #[derive(Debug)]
 pub(super) struct Term {
-    /// As it was typed, folded.
+    /// Word as it was typed, folded.
     pub(super) exact: String,
-    /// Marked, as the index has it.
+    /// Stem with its prefix, as the index has it.
     pub(super) stem: Option<String>,
-    /// Marked likewise.
+    /// Beginning with its prefix.
     pub(super) head: Option<String>,
-    /// Other words for the same.
+    /// Synonyms.
     pub(super) kin: Vec<&'static str>,
-    /// Its place among the query's words.
+    /// Position among the query's words.
     pub(super) at: usize,
-    /// Only the beginning of something: one character of a script that is written in pairs.
+    /// True if it is only a beginning: one character of a script that is indexed in pairs.
     pub(super) open: bool,
-    /// Every sentence has it: it decides between notes that others found.
+    /// True for a stop word, which only decides between notes that others found.
     pub(super) stop: bool,
     sort: Sort,
 }
@@ -34,20 +34,20 @@ pub(super) struct Term {
 #[derive(Debug)]
 pub(super) struct Join {
     pub(super) exact: String,
-    /// Other names for the same.
+    /// Synonyms.
     pub(super) kin: Vec<&'static str>,
-    /// The places of its words in the query.
+    /// Positions of its words in the query.
     pub(super) places: std::ops::Range<usize>,
 }
 
-/// A query, taken apart.
+/// Terms of a query.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     pub(super) words: Vec<Term>,
     pub(super) joins: Vec<Join>,
 }
 
-/// Every word of a query, in order, before it is decided which of them count.
+/// All words of a query, in order, before some are selected.
 #[derive(Default)]
 struct Said {
     words: Vec<(String, Sort)>,
@@ -55,8 +55,8 @@ struct Said {
 }
 
 impl Terms {
-    /// Takes a query apart. The words that say most are kept: identifiers and numbers first,
-    /// then long words. What every sentence has counts in short queries: `make test`.
+    /// Parses a query. The most specific words are kept: identifiers and numbers first, then long
+    /// words. Stop words count in short queries: `make test`.
     pub(super) fn of(text: &str) -> Self {
         let said = Said::of(text);
         let forms = Forms::default();
@@ -109,12 +109,12 @@ impl Term {
         sort + self.exact.len()
     }
 
-    /// True if it can be part of a name: not what requests are made of, nor a number.
+    /// True if it can be part of a name: no request word and no number.
     pub(super) fn names(&self) -> bool {
         matches!(self.sort, Sort::Plain | Sort::Part) && !self.stop && !is_faint(&self.exact)
     }
 
-    /// The widest list of rows that have it in some form but its beginning.
+    /// Returns the form with the most rows, its beginning aside.
     pub(super) fn widest(&self) -> &str {
         self.stem.as_deref().unwrap_or(&self.exact)
     }
@@ -146,7 +146,7 @@ impl Said {
         said
     }
 
-    /// The last `count` words are one identifier.
+    /// Joins the last `count` words to one identifier.
     fn join(&mut self, count: usize) {
         let end = self.words.len();
         self.push_join(end - count.min(end)..end);

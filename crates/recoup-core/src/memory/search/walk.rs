@@ -1,6 +1,5 @@
-//! Who has the words of a query: rows, and the weight of what each is known to
-//! have. Lists are walked newest first and never far: rare words to the end, common
-//! ones as far as a budget goes.
+//! Posting lists of a query's words: rows, and the weight of the words that each is known to have.
+//! Lists are read newest first, and never far: rare words to the end, common ones within a budget.
 
 use std::collections::HashMap;
 
@@ -12,36 +11,36 @@ use super::stop::is_faint;
 use super::terms::{Join, Term, Terms};
 use crate::error::Result;
 
-/// Where almost every note is of the scopes that are asked for, which these are is not looked up.
+/// Share of notes in the queried scopes above which scopes are not looked up.
 const MOST_NOTES: f32 = 0.5;
-/// In a small memory a word is judged as if there were as many notes.
+/// Minimum number of notes that is assumed when a word is weighed in a small memory.
 const FEWEST: f32 = 256.0;
-/// How much a word that requests are made of says, against others as rare.
+/// Weight of a request word, relative to others as rare.
 const FAINT: f32 = 0.5;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// How far it is looked for words.
+/// Limits on how far posting lists are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
-    /// How many rows of every word are walked: one that has more is common.
+    /// Rows that are read of every word; a word with more is common.
     probe: usize,
-    /// How many of another form of a word.
+    /// Rows that are read of another form of a word.
     other: usize,
-    /// How many more rows of a common word are walked, and of all of them together.
+    /// Further rows that are read of each common word, and of all of them together.
     each: usize,
     all: usize,
-    /// A word that has so many times as many rows is not walked further: that would not come far.
+    /// Factor above which a common word is not read further, because that would not reach far.
     far: f32,
-    /// How many are gone through to find some that have several things: all that have one of
-    /// them, whether many have the others or none.
+    /// Rows that are visited to find some with several words: all that have one of them, whether
+    /// many have the others or none.
     steps: f32,
-    /// How many notes are ranked by what they say.
+    /// Number of notes that are ranked by their text.
     pub(super) ranked: usize,
 }
 
 impl Effort {
-    /// For somebody who asked.
+    /// Effort for a search that somebody asked for.
     pub(super) const ASKED: Self = Self {
         probe: 128,
         other: 256,
@@ -51,28 +50,28 @@ impl Effort {
         steps: 20_000.0,
         ranked: 64,
     };
-    /// Where nobody did, and a client waits.
+    /// Effort where nobody asked, and a client waits.
     pub(super) const UNASKED: Self =
         Self { probe: 48, other: 48, each: 100, all: 200, far: 8.0, steps: 500.0, ranked: 32 };
 }
 
-/// What is known of rows.
+/// Rows that were found so far.
 pub(super) struct Walk<'a> {
     connection: &'a Connection,
     scopes: Scopes<'a>,
     effort: Effort,
     newest: i64,
-    /// The weight of the words that a row has.
+    /// Weight of the words that a row has.
     rows: Map<i64, f32>,
-    /// Words that were not walked to the end.
+    /// Words whose lists were not read to the end.
     common: Vec<Common<'a>>,
 }
 
-/// Where it was asked.
+/// Scopes of a query.
 struct Scopes<'a> {
-    /// None where it makes no difference.
+    /// Names; empty if they make no difference.
     names: &'a [String],
-    /// How many of all notes are there, 0 to 1.
+    /// Share of all notes that are in them, 0 to 1.
     dense: f32,
 }
 
@@ -80,9 +79,9 @@ struct Common<'a> {
     form: &'a str,
     open: bool,
     weight: f32,
-    /// How many of all notes have it, 0 to 1.
+    /// Share of all notes that have it, 0 to 1.
     dense: f32,
-    /// The oldest row that was seen.
+    /// Oldest row that was read.
     seen: i64,
 }
 
@@ -98,7 +97,7 @@ impl<'a> Walk<'a> {
         Ok(Self { connection, scopes, effort, newest, rows, common })
     }
 
-    /// Walks all that a query asks for; says how much each part of it says.
+    /// Reads the lists of all terms, and returns their weights.
     pub(super) fn all(&mut self, terms: &'a Terms) -> Result<Weights> {
         let words = terms.words.iter().map(|term| self.word(term)).collect::<Result<_>>()?;
         let joins = terms.joins.iter().map(|join| self.join(join)).collect::<Result<_>>()?;
@@ -111,7 +110,7 @@ impl<'a> Walk<'a> {
         Ok(Weights { words, joins })
     }
 
-    /// Notes who has a word, or another form of it; says how much the word says.
+    /// Reads the lists of a word and its other forms, and returns its weight.
     fn word(&mut self, term: &'a Term) -> Result<f32> {
         if term.stop {
             return Ok(0.0);
@@ -130,7 +129,7 @@ impl<'a> Walk<'a> {
             let (form, open, seen) = (term.widest(), term.open, list[self.effort.probe - 1]);
             let dense = having / number(self.newest).max(having);
             self.common.push(Common { form, open, weight: weight * STEM_WORTH, dense, seen });
-            // Its other forms must not hide the word itself.
+            // Other forms must not hide the word itself.
             if term.stem.is_some() {
                 self.other(&term.exact, weight * (1.0 - STEM_WORTH))?;
             }
@@ -165,8 +164,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How many notes have a word whose list goes on: from how far its newest and its oldest
-    /// rows reach, since either end alone may be all about one thing.
+    /// Estimates how many notes have a word whose list goes on, from the reach of its newest and
+    /// its oldest rows: either end alone may be all about one thing.
     fn estimate(&self, asked: &Asked<'_>, newest: &[i64]) -> Result<f32> {
         let oldest = index::oldest(self.connection, asked, self.effort.probe)?;
         let reach = newest.last().map_or(1, |last| self.newest - last + 1);
@@ -175,14 +174,14 @@ impl<'a> Walk<'a> {
         Ok((dense.sqrt() * number(self.newest)).max(count(newest)))
     }
 
-    /// How much a word says: 1 if nobody has it, towards 0 the more notes do.
+    /// Returns the weight of a word: 1 if no note has it, towards 0 the more do.
     fn weight(&self, having: f32) -> f32 {
         let notes = number(self.newest).max(having).max(FEWEST);
         let idf = |having: f32| (1.0 + (notes - having + 0.5) / (having + 0.5)).ln();
         idf(having) / idf(0.0)
     }
 
-    /// Whether it makes a difference where it was asked.
+    /// Measures the scopes, and drops them if they make no difference.
     fn look_at_scopes(&mut self) -> Result<()> {
         let mut dense = 0.0;
         for scope in self.scopes.names {
@@ -201,14 +200,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// How far down lists that have so many of all notes are walked from `below`.
+    /// Returns the row down to which lists with that density are read from `below`.
     fn down_from(&self, below: i64, dense: f32) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
         let reach = (self.effort.steps / dense.max(f32::EPSILON)) as i64;
         below.saturating_sub(reach).max(0)
     }
 
-    /// Where the two that say most of the common words meet, even if the note is old.
+    /// Finds rows that have both of the two most telling common words, even old ones.
     fn where_common_words_meet(&mut self) -> Result<()> {
         let [first, second, ..] = &self.common[..] else { return Ok(()) };
         let (both, weight) = ([first.form, second.form], first.weight + second.weight);
@@ -222,7 +221,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Walks common words further, those that say most first; only where it was asked.
+    /// Reads on in the lists of common words, the most telling first, only in the queried scopes.
     fn walk_on(&mut self) -> Result<()> {
         let mut budget = self.effort.all;
         for n in 0..self.common.len() {
@@ -251,8 +250,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The most promising rows, best first. One that is older than where the walk of a common word
-    /// ended may have that word, and is taken to have it.
+    /// Returns the most promising rows, best first. A row that is older than the end of a partly
+    /// read list may have that word, and is taken to have it.
     pub(super) fn promising(&self, most: usize) -> Vec<i64> {
         let might = |row: i64| {
             let unseen = self.common.iter().filter(|common| row < common.seen);

@@ -1,5 +1,5 @@
-//! What acceptance does to memory: rules become notes of the team, those that are gone
-//! count no longer, and what the user said stands above both.
+//! Acceptance of team rules: they become notes of the team, removed ones are retired, and the
+//! user's own statements take precedence.
 
 use std::collections::HashSet;
 
@@ -16,29 +16,28 @@ use crate::memory::statement::said;
 use crate::memory::store::checked;
 use crate::memory::{Note, NoteScope, Source, Status, search};
 
-/// What acceptance came to.
+/// Result of accepting team rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Accepted {
-    /// Rules that count now and did not before.
+    /// Rules that are newly active.
     pub active: Vec<Note>,
-    /// Those that count no longer.
+    /// Rules that were retired.
     pub retired: Vec<Note>,
-    /// Those that give way to what the user said.
+    /// Rules that give way to the user's own statements.
     pub outvoted: Vec<Outvoted>,
 }
 
-/// A rule of the team, and the user's own word on it.
+/// A team rule, and the user's own statement that overrules it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outvoted {
-    /// What the team says.
+    /// Rule of the team.
     pub rule: Note,
-    /// What counts.
+    /// Note that counts instead.
     pub by: Note,
 }
 
-/// Within one transaction: `rules` are what the user has accepted in `scope`, and `before`
-/// what had been. What was accepted before and is as it was is left alone: its owner may
-/// have retired it since.
+/// Accepts `rules` in `scope`, within one transaction; `before` were accepted until now. Unchanged
+/// ones are left alone: their owner may have retired them since.
 pub(in crate::memory) fn accept(
     connection: &Connection,
     scope: &NoteScope,
@@ -63,7 +62,7 @@ pub(in crate::memory) fn accept(
     Ok(accepted)
 }
 
-/// The rules of the team count no longer in `scope`.
+/// Retires all team rules in `scope`.
 pub(in crate::memory) fn retire_all(
     connection: &Connection,
     scope: &NoteScope,
@@ -72,7 +71,7 @@ pub(in crate::memory) fn retire_all(
     retire(connection, scope, |_| true, now)
 }
 
-/// Whether memory has any of these rules, whatever became of it.
+/// True if memory has any of these rules, in any status.
 pub(in crate::memory) fn knows_any(
     connection: &Connection,
     scope: &NoteScope,
@@ -93,7 +92,7 @@ fn take(connection: &Connection, scope: &NoteScope, rule: &Rule, now: Timestamp)
     Ok(recorded.note().clone())
 }
 
-/// The team's own note is as the file has it now: its kind, its casing, its topic.
+/// Updates the team's own note to the file: kind, casing and topic.
 fn refile(connection: &Connection, scope: &NoteScope, rule: &Rule) -> Result<()> {
     let Some(kept) = known(connection, scope, rule)? else { return Ok(()) };
     if kept.note.source != Source::Team {

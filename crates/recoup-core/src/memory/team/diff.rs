@@ -1,29 +1,29 @@
-//! What is different between two lists of rules, rule by rule.
+//! Differences between two lists of rules.
 
 use super::Rule;
 use super::rule::Mark;
 
-/// What became of the rules.
+/// Differences between two lists of rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// New ones.
+    /// New rules.
     pub added: Vec<Rule>,
-    /// Those that are there no longer.
+    /// Rules that were removed.
     pub gone: Vec<Rule>,
-    /// As it was, and as it is: the same in other words, or another answer to the same.
+    /// Changed rules, before and after: in other words, or another answer to the same question.
     pub changed: Vec<(Rule, Rule)>,
-    /// How many are as they were.
+    /// Number of unchanged rules.
     pub unchanged: usize,
 }
 
 impl Diff {
-    /// Whether nothing is different.
+    /// True if there is no difference.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.gone.is_empty() && self.changed.is_empty()
     }
 }
 
-/// From `before` to `after`.
+/// Compares `before` with `after`.
 pub fn diff(before: &[Rule], after: &[Rule]) -> Diff {
     let gone = before.iter().filter(|rule| !after.contains(rule));
     let mut gone: Vec<(&Rule, Mark)> = gone.map(|rule| (rule, rule.mark())).collect();

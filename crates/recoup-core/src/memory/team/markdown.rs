@@ -1,14 +1,14 @@
-//! The little of Markdown that a rule's line needs: what stands between backticks is as it
-//! is, elsewhere a backslash takes a sign's meaning away.
+//! The little of Markdown that a rule's line needs: text between backticks is literal, elsewhere a
+//! backslash escapes a sign.
 
 /// A part of a line.
 enum Part<'a> {
-    /// With the backticks around it.
+    /// Code, with the backticks around it.
     Code(&'a str),
     Plain(&'a str),
 }
 
-/// A text as it stands in a line: nothing in it is HTML or an entity.
+/// Escapes a text for a line, so that nothing in it is HTML or an entity.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for part in parts(text, false) {
@@ -27,9 +27,9 @@ fn escape(plain: &str, out: &mut String) {
         let has_meaning = match c {
             '<' => true,
             '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
-            // A link: where it leads, and its title, are not on the page.
+            // The target and the title of a link are not on the page.
             ']' => matches!(next, Some('(' | '[' | ':')),
-            // At the end there may be code.
+            // At the end, code may follow.
             '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
             _ => false,
         };
@@ -40,7 +40,7 @@ fn escape(plain: &str, out: &mut String) {
     }
 }
 
-/// What a line says.
+/// Returns the text that a line stands for.
 pub(super) fn unescaped(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for part in parts(line, true) {
@@ -58,8 +58,8 @@ pub(super) fn unescaped(line: &str) -> String {
     out
 }
 
-/// Whether a line has something that the rendered page does not show as it is: HTML,
-/// comments among it, or an entity.
+/// True if a line has something that the rendered page does not show as it is: HTML, comments among
+/// it, or an entity.
 pub(super) fn has_hidden(line: &str) -> bool {
     parts(line, true).iter().any(|part| match part {
         Part::Code(_) => false,
@@ -87,8 +87,8 @@ fn plain_hides(plain: &str) -> bool {
     false
 }
 
-/// Code is what stands between two runs of as many backticks. Where `escapes` is said, a
-/// backslash before a run takes its meaning away.
+/// Splits a text into code and other parts. Code stands between two runs of as many backticks; with
+/// `escapes`, a backslash before a run takes its meaning away.
 fn parts(text: &str, escapes: bool) -> Vec<Part<'_>> {
     let bytes = text.as_bytes();
     let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
@@ -112,7 +112,7 @@ fn parts(text: &str, escapes: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// The end of the next run of just that length.
+/// Returns the end of the next run of just that length.
 fn closing(bytes: &[u8], mut at: usize, run: usize) -> Option<usize> {
     while at < bytes.len() {
         if bytes[at] == b'`' {

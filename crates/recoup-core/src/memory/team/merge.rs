@@ -1,5 +1,4 @@
-//! What a file has after somebody added to it: others' rules stay, unless they were retired
-//! here.
+//! Additions to a file of team rules: others' rules stay, unless they were retired here.
 
 use std::collections::HashSet;
 
@@ -10,38 +9,38 @@ use crate::memory::dedup::meaning_of;
 use crate::memory::topic::is_opposed;
 use crate::memory::{Note, NoteId, Status, Trust, paths};
 
-/// A note that is not written, and why.
+/// A note that is not written, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Which one.
+    /// Id of the note.
     pub id: NoteId,
-    /// What it says.
+    /// Text of the note.
     pub text: String,
-    /// Why, and what to do about it.
+    /// Reason, and what to do about it.
     pub why: String,
 }
 
-/// What comes of it.
+/// Result of a merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// What the file has then.
+    /// Rules that the file has then.
     pub team: TeamRules,
-    /// What stays out of it.
+    /// Notes that stay out of it.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What somebody has to add.
+/// Notes that somebody adds to a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
-    /// Everything that is remembered in the project, whatever became of it.
+    /// All notes of the project, in any status.
     pub notes: &'a [Note],
-    /// What the user has accepted of the file: of this, what was retired since goes.
+    /// Rules of the file that the user has accepted: those that were retired since are removed.
     pub accepted: &'a [Rule],
-    /// Only these, and each takes the place of what it can't hold beside; else all that count.
+    /// Notes to add, each in place of rules that contradict it; if `None`, all that count.
     pub chosen: Option<&'a [NoteId]>,
 }
 
-/// `file` with what is to be added to it.
+/// Merges notes into `file`.
 pub fn merge(file: &TeamRules, share: Share<'_>) -> Merged {
     let Share { notes, accepted, chosen } = share;
     let retired = notes.iter().filter(|note| note.status == Status::Retired);
@@ -65,12 +64,12 @@ pub fn merge(file: &TeamRules, share: Share<'_>) -> Merged {
     Merged { team, left_out: board.left_out }
 }
 
-/// Whether a note is a rule that its owner stands for.
+/// True if a note is a rule that its owner stands for.
 pub fn is_shared(note: &Note) -> bool {
     note.status == Status::Active && note.trust() >= Trust::Agreed
 }
 
-/// A rule, and what it is compared by.
+/// A rule, with the keys that it is compared by.
 struct Entry {
     rule: Rule,
     mark: Mark,
@@ -94,12 +93,12 @@ impl Entry {
     }
 }
 
-/// What the file will have.
+/// State of a merge: what the file will have.
 #[derive(Default)]
 struct Board {
     entries: Vec<Entry>,
     left_out: Vec<LeftOut>,
-    /// The entries of a full file, by [`Mark::place`]: nothing else is compared with them,
+    /// Entries of a full file, by [`RuleIdentity::lookup_key`]: nothing else is compared with them,
     /// because a project may have very many notes.
     full: Option<HashSet<(String, String)>>,
 }
@@ -124,7 +123,7 @@ impl Board {
             return self.leave_out(note, why);
         }
         if let Some(same) = self.entries.iter_mut().find(|other| other.is_same(&entry)) {
-            // How it is written and filed is up to whoever wrote it first.
+            // Wording and section are up to the first author.
             if is_chosen {
                 *same = entry;
             }
@@ -155,7 +154,7 @@ impl Board {
     }
 }
 
-/// Why a rule could not be read back from a file.
+/// Returns the reason why a rule could not be read back from a file, if there is one.
 fn unwritable(rule: &Rule) -> Option<String> {
     if let Some(glob) = &rule.paths {
         if glob.contains(['`', '\n', '\r']) {

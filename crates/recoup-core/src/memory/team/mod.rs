@@ -1,5 +1,5 @@
-//! Rules that a team shares through its repository: a file that is read in review, and
-//! counts for a user once that user has accepted just this content.
+//! Team rules, shared through a repository: a file that is read in review, and counts for a user
+//! once that user has accepted just this content.
 //!
 //! ```text
 //! # Team rules
@@ -13,9 +13,9 @@
 //!   - topic: indentation
 //! ```
 //!
-//! One rule on each line, in sections by kind, sorted by its words: no id, no clock, nothing
-//! that changes by itself. The user's own words (`quote`) are never in it. What is read is
-//! strict: whatever a reader of the rendered page would not see is refused, with its line.
+//! One rule on each line, in sections by kind, sorted by its words: no id, no clock, nothing that
+//! changes by itself. The user's own words (`quote`) are never in it. Parsing is strict: anything
+//! that the rendered page would not show is refused, with its line.
 
 mod apply;
 mod diff;
@@ -42,24 +42,24 @@ pub use write::render;
 /// The file's name at the project's root, beside `recoup.toml`.
 pub const FILE: &str = "recoup-rules.md";
 
-/// More is no list of rules.
+/// Maximum bytes of the file.
 pub const MAX_LEN: u64 = 256 << 10;
 
-/// How a project's file stands to what the user has accepted.
+/// State of a project's rule file, compared with what the user has accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// There is none, and none was accepted.
+    /// No file, and none was accepted.
     Absent,
-    /// There is one, of which nothing was accepted.
+    /// A file that was never accepted.
     Unknown,
-    /// It is the one that was accepted.
+    /// The file that was accepted.
     Accepted,
-    /// Another one was accepted, and that one counts. Also where the file is gone.
+    /// Another content was accepted, and that one counts. Also if the file is gone.
     Changed,
 }
 
 impl State {
-    /// What the user should know, in one line.
+    /// Returns advice for the user, in one line.
     pub fn advice(self) -> Option<String> {
         match self {
             Self::Absent | Self::Accepted => None,
@@ -73,15 +73,15 @@ impl State {
     }
 }
 
-/// Where the file of the project at `root` is.
+/// Returns the path of the rule file in the project at `root`.
 pub fn path(root: &Path) -> PathBuf {
     root.join(FILE)
 }
 
-/// The file of the project at `root` as it is; none where there is none.
+/// Reads the rule file of the project at `root`, if there is one.
 pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = path(root);
-    // A link may lead out of the repository, to what nobody has reviewed.
+    // A link may lead out of the repository, to content that nobody has reviewed.
     if path.is_symlink() {
         let message = format!("{} is a link, and is not believed", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
@@ -89,8 +89,8 @@ pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
     fsx::read_regular(&path, MAX_LEN)
 }
 
-/// How the file at `root` stands to the digest that was accepted. One file is read and
-/// hashed, and not looked into: a hook asks this when a session starts.
+/// Compares the file at `root` with the accepted digest. The file is hashed and not parsed: a hook
+/// calls this when a session starts.
 pub fn state(root: &Path, accepted: Option<Digest>) -> State {
     match (read(root), accepted) {
         (Ok(None), None) => State::Absent,

@@ -1,5 +1,5 @@
-//! Reading a file of rules: strictly, because what is in it becomes what agents are told.
-//! All that is wrong is said at once, each with its line.
+//! Strict parser of rule files, because agents are given their content. All problems are reported
+//! at once, each with its line.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,21 +14,21 @@ use crate::memory::refuse::refusal;
 use crate::memory::statement::said;
 use crate::memory::{NoteKind, paths, topic};
 
-/// More would never fit into a context.
+/// Maximum number of rules: more would never fit into a context.
 pub(super) const MOST_RULES: usize = 500;
 
-/// More problems than a person reads at once.
+/// Maximum number of problems that are reported at once.
 const MOST_PROBLEMS: usize = 20;
 
-/// No glob and no topic is longer.
+/// Maximum characters of a glob or a topic.
 const LONGEST_DETAIL: usize = 160;
 
-/// What is wrong in a file, and what to do about it.
+/// A problem in a rule file, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub why: String,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The rules of a file, or what is wrong with it.
+/// Parses a rule file, or returns its problems.
 pub fn parse(bytes: &[u8]) -> Result<TeamRules, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -60,7 +60,7 @@ struct Reader {
     opened: bool,
     section: Option<NoteKind>,
     remarks: Vec<String>,
-    /// With the line that each stands on.
+    /// Rules with their line numbers.
     rules: Vec<(usize, Rule)>,
     problems: Vec<Problem>,
 }
@@ -173,7 +173,7 @@ impl Reader {
             let why = format!("the file is empty: one of rules begins with `{TITLE}`");
             return Err(vec![Problem { line: 1, why }]);
         }
-        // What the words say anyway is not said twice.
+        // A topic that the text implies is not stored.
         for (_, rule) in &mut self.rules {
             let derived = topic::topic(&rule.text);
             rule.topic.take_if(|given| Some(&*given) == derived.as_ref());

@@ -1,4 +1,4 @@
-//! A rule of a team, and a file of them.
+//! Team rules, and the content of a rule file.
 
 use crate::memory::statement::said;
 use crate::memory::topic::{by_words, topic};
@@ -7,17 +7,17 @@ use crate::memory::{Note, NoteKind, NoteScope, Source, Statement};
 /// One rule of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// What sort of thing it is.
+    /// Kind of the rule.
     pub kind: NoteKind,
-    /// The statement.
+    /// Text of the statement.
     pub text: String,
-    /// For which files, as a glob from the project's root.
+    /// Files that it is for, as a glob from the project's root.
     pub paths: Option<String>,
-    /// What it is about, where its words do not say so themselves.
+    /// Topic, if the text does not imply it.
     pub topic: Option<String>,
 }
 
-/// What a file has.
+/// Content of a rule file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamRules {
     /// Lines for people, above the rules.
@@ -27,13 +27,13 @@ pub struct TeamRules {
 }
 
 impl Rule {
-    /// What a note says, without what is private about it.
+    /// Creates a rule from a note, without private details.
     pub fn of(note: &Note) -> Self {
         let own = note.topic.clone().filter(|it| topic(&note.text).as_ref() != Some(it));
         Self { kind: note.kind, text: note.text.clone(), paths: note.paths.clone(), topic: own }
     }
 
-    /// As something to be remembered in `scope`.
+    /// Returns the rule as a statement in `scope`.
     pub(super) fn statement(&self, scope: &NoteScope) -> Statement {
         Statement {
             paths: self.paths.clone(),
@@ -42,12 +42,12 @@ impl Rule {
         }
     }
 
-    /// Whether both say the same about the same files.
+    /// True if both say the same about the same files.
     pub fn says_same(&self, other: &Self) -> bool {
         self.paths == other.paths && said(&self.text) == said(&other.text)
     }
 
-    /// What it is about: given, or from its words.
+    /// Returns the topic, given or derived from the text.
     pub(super) fn about(&self) -> Option<String> {
         self.topic.clone().or_else(|| topic(&self.text))
     }
@@ -64,12 +64,12 @@ impl Rule {
     }
 }
 
-/// What rules are compared by: worked out once for each, because there may be many.
+/// Keys that rules are compared by, computed once for each, because there may be many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) paths: String,
     pub(super) said: String,
-    /// Of these no other rule may have any.
+    /// Topics: two rules with a common one contradict each other.
     pub(super) about: Vec<String>,
 }
 
@@ -78,17 +78,17 @@ impl Mark {
         (note.paths.clone().unwrap_or_default(), said(&note.text))
     }
 
-    /// Where it is found among those that say the same.
+    /// Returns the key under which equal rules are found.
     pub(super) fn place(&self) -> (String, String) {
         (self.paths.clone(), self.said.clone())
     }
 
-    /// Whether both say the same about the same files.
+    /// True if both say the same about the same files.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.paths == other.paths && self.said == other.said
     }
 
-    /// Whether the two can't both hold.
+    /// True if the two cannot both hold.
     pub(super) fn rivals(&self, other: &Self) -> bool {
         self.paths == other.paths && self.about.iter().any(|it| other.about.contains(it))
     }

@@ -1,4 +1,4 @@
-//! Rules as a file: the same bytes for the same rules, whoever writes them and whenever.
+//! Rendering of rule files: equal rules give equal bytes.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,15 @@ use super::{Rule, TeamRules};
 use crate::memory::NoteKind;
 use crate::memory::statement::said;
 
-/// What a file begins with.
+/// First line of a file.
 pub(super) const TITLE: &str = "# Team rules";
 
-/// What people are told, where nobody has told them something else.
+/// Remarks for people, if a file has none.
 const REMARKS: &str = "\
 > Rules for the coding agents that work on this project. `recoup memory export --team` adds to them,
 > and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
 
-/// The name of a kind's section.
+/// Returns the name of a kind's section.
 pub(super) fn section(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Correction => "Corrections",
@@ -26,7 +26,7 @@ pub(super) fn section(kind: NoteKind) -> &'static str {
     }
 }
 
-/// The file that has these rules.
+/// Renders these rules as a file.
 pub fn render(team: &TeamRules) -> String {
     let mut text = format!("{TITLE}\n\n");
     if team.remarks.is_empty() {

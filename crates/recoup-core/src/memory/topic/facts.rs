@@ -1,9 +1,9 @@
-//! Facts and places: a subject and what is said of it, without the value.
+//! Topics of facts and locations: a subject and its attribute, without the value.
 
 use super::words::{Polarity, Word};
 use super::{rest, with_rest};
 
-/// What things have one of.
+/// Attributes of which a thing has one.
 const ATTRIBUTES: &str = "base-url url endpoint host hostname domain timeout region bucket namespace \
 cluster registry default-branch version email channel deadline";
 
@@ -11,11 +11,11 @@ cluster registry default-branch version email channel deadline";
 const VERSIONED: &str = "python node go java ruby rust php dotnet kotlin swift deno react vue angular \
 django rails postgres typescript";
 
-/// Words around a fact that say nothing about its subject.
+/// Words around a fact that do not name its subject.
 const AROUND: &str = "run listen listens live lives use server service app application environment env called \
 named set exposed bound number expose serve served moved";
 
-/// Where a thing is put.
+/// Verbs that put a thing somewhere.
 const PUT: &str = "put place keep store save live lives go goes belong belongs stay sit";
 
 const PLACES: &str = "in into under inside at to next beside below";
@@ -30,9 +30,9 @@ pub(super) fn topic(words: &[Word]) -> Option<String> {
         .or_else(|| branch_names(words))
 }
 
-/// What a project does in one way.
+/// Activities that a project does in one way.
 const DONE: &str = "deploy release publish ship migration migrate";
-/// What it is done with.
+/// Tools that they are done with.
 const TOOLS: &str = "make npm pnpm yarn bun just task cargo docker docker-compose kubectl helm terraform gradle mvn fly rake";
 
 /// "Deploy with `make ship`", "run migrations with just migrate".
@@ -41,7 +41,7 @@ pub(super) fn way(words: &[Word]) -> Option<String> {
     let (front, behind) = words.split_at(with);
     behind.get(1).filter(|it| is_in(TOOLS, &it.text))?;
     front.iter().find(|it| is_in(DONE, &it.text))?;
-    // What its arguments are is the way; when, where and for what is not.
+    // Arguments belong to the value; time, place and purpose belong to the topic.
     let ends =
         |word: &&Word| !word.has_meaning || is_in("before after when during per", &word.text);
     let arguments = 1 + behind[2..].iter().take_while(|it| !ends(it)).count();
@@ -50,7 +50,7 @@ pub(super) fn way(words: &[Word]) -> Option<String> {
     Some(with_rest("way", &beyond))
 }
 
-/// To rule out one way chooses none.
+/// True if nothing is ruled out: to rule out one way chooses none.
 fn is_asked(words: &[Word]) -> bool {
     words.iter().all(|word| word.polarity == Polarity::Asked)
 }
@@ -64,8 +64,8 @@ fn one(words: &[Word], is_it: impl Fn(&Word) -> bool) -> Option<&Word> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// A fact by its name and its subject: the words that are not the fact's own. Without
-/// any, a general word is the subject ("the server runs on …"), or the project is.
+/// Returns the topic of a fact: its name, and the words that are not its own as the subject.
+/// Without any, a general word is the subject ("the server runs on …"), or the project is.
 fn about(name: &str, words: &[Word], value: &str) -> String {
     let own = |word: &str| word == name || word == value || is_in(AROUND, word);
     let mut beyond = rest(words, own);
@@ -89,7 +89,7 @@ fn attribute(words: &[Word]) -> Option<String> {
         .iter()
         .position(|word| matches!(word.text.as_str(), "is" | "are" | "use" | "=" | "called"))?;
     let behind = words.get(is + 1..)?;
-    // Where it is found is not what it is.
+    // A location is no value.
     if behind.first().is_some_and(|word| is_in("in at by from on behind", &word.text)) {
         return None;
     }
@@ -97,7 +97,7 @@ fn attribute(words: &[Word]) -> Option<String> {
         .iter()
         .filter(|word| word.has_meaning && word.text != name.text && !is_in(AROUND, &word.text));
     let value = values.next()?;
-    // More than a value: something else is said.
+    // More than one value: it says something else.
     let subject_first = words[..is].iter().any(|word| word.text == name.text);
     (values.next().is_none() && subject_first).then(|| about(&name.text, words, &value.text))
 }
@@ -109,7 +109,7 @@ fn place(words: &[Word]) -> Option<String> {
     let at = verb + found;
     let (front, behind) = words.split_at(at);
     let object = rest(front, |word| is_in(PUT, word));
-    // What is kept or stored may be so in a form, a language or a unit.
+    // Things are also kept or stored in a form, a language or a unit.
     let needs_path = is_in("keep store save stay sit", &words[verb].text);
     let beyond = behind_place(behind, needs_path)?;
     if object.is_empty() {
@@ -118,7 +118,7 @@ fn place(words: &[Word]) -> Option<String> {
     Some(with_rest(&format!("place:{}", object.join(" ")), &beyond))
 }
 
-/// What is said beyond the place itself, which is a path, the end of the statement, or
+/// Returns the words beyond the location itself, which is a path, the end of the statement, or
 /// beside something.
 fn behind_place(behind: &[Word], needs_path: bool) -> Option<Vec<&str>> {
     let is_room = |word: &str| is_in("folder directory", word);
@@ -159,7 +159,7 @@ fn line_length(words: &[Word]) -> Option<String> {
     Some(with_rest("line-length", &rest(words, own)))
 }
 
-/// "Name branches feature/…": which branches is part of it, how they are named is not.
+/// "Name branches feature/…": the branches belong to the topic, their names do not.
 fn branch_names(words: &[Word]) -> Option<String> {
     let branch =
         words.iter().position(|word| matches!(word.text.as_str(), "branch" | "branche"))?;

@@ -1,17 +1,17 @@
-//! Families: things of which a project has one, as a rule.
+//! Families of alternatives, of which a project has one, as a rule.
 
 use crate::memory::letters::Letters;
 
-/// Things of which one is chosen.
+/// Alternatives of which one is chosen.
 pub(super) struct Family {
     pub(super) name: &'static str,
-    /// What there is to choose from.
+    /// Values to choose from.
     values: &'static str,
-    /// What these begin with.
+    /// Letters that the values begin with.
     letters: Letters,
-    /// Words that belong to the topic and say nothing beyond it.
+    /// Words that belong to the topic and add nothing to it.
     own: &'static str,
-    /// To rule out one is to choose the other.
+    /// True if ruling out one value chooses the other.
     pub(super) is_either_or: bool,
 }
 
@@ -20,7 +20,8 @@ impl Family {
         self.letters.begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
     }
 
-    /// Numbers belong to indentation: two spaces, four spaces.
+    /// True if a word adds nothing to the topic. Numbers belong to indentation: two spaces, four
+    /// spaces.
     pub(super) fn owns(&self, word: &str) -> bool {
         let number = word.bytes().all(|b| b.is_ascii_digit())
             || matches!(word, "two" | "three" | "four" | "eight");

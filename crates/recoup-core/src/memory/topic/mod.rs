@@ -1,6 +1,6 @@
-//! What a statement is about, from its words alone. Of two statements on one topic the
-//! newer counts, so two that are about different things must never share one; that two
-//! which do belong together are not seen to is the smaller fault.
+//! Topic of a statement, from its words alone. Of two statements on one topic the newer counts, so
+//! two that are about different things must never share one; to miss that two belong together is
+//! the smaller fault.
 //!
 //! ```text
 //! package-manager            use pnpm · we use yarn here · use npm, not pnpm
@@ -12,8 +12,8 @@
 //! say:use var                use var · don't ever use var
 //! ```
 //!
-//! Whatever a statement says beyond its topic's own words is part of the topic: "in Go",
-//! "for the web package". So a rule for one thing leaves another's alone.
+//! Words beyond a topic's own are part of the topic: "in Go", "for the web package". So a rule for
+//! one thing leaves another's alone.
 
 mod facts;
 mod families;
@@ -22,10 +22,10 @@ mod words;
 use families::{FAMILIES, Family};
 use words::{Polarity, Word};
 
-/// More than this is a story.
+/// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
 
-/// The topic of a statement; none where its words do not say.
+/// Returns the topic of a statement, or `None` if its words do not tell.
 pub fn topic(statement: &str) -> Option<String> {
     of(&words::of(statement))
 }
@@ -38,9 +38,9 @@ fn of(words: &[Word]) -> Option<String> {
     (found.len() <= LONGEST).then_some(found)
 }
 
-/// Whether `newer` takes the place of `older`: both are on one topic, or one asks for
-/// exactly what the other rules out. "Never use yarn" says nothing against "use pnpm",
-/// and so is on no topic with it, but ends "use yarn".
+/// True if `newer` replaces `older`: both are on one topic, or one asks for exactly what the other
+/// rules out. "Never use yarn" does not contradict "use pnpm", so the two share no topic, but it
+/// ends "use yarn".
 pub fn overturns(newer: &str, older: &str) -> bool {
     let (new, old) = (words::of(newer), words::of(older));
     let same_topic = of(&new).is_some_and(|it| Some(it) == of(&old));
@@ -56,9 +56,8 @@ pub(in crate::memory) fn subjects(statement: &str) -> [Option<String>; 2] {
     [derived, of_words(&words).map(|said| format!("words {said}"))]
 }
 
-/// Every topic that a statement with the same words may be on, whatever it asks for and
-/// whatever it rules out: what a statement overturns is filed under one of these. Other facts are
-/// facts either way, and so have their own topic only.
+/// Returns every topic that a statement with these words may have, whatever it asks for or rules
+/// out: a statement that it overturns has one of these. Other facts have only their own topic.
 pub fn around(statement: &str) -> Vec<String> {
     let words = words::of(statement);
     let (family, _) = family(&words).unzip();
@@ -73,13 +72,13 @@ pub fn around(statement: &str) -> Vec<String> {
     topics
 }
 
-/// What a statement is about by its words alone, whether they are asked for or ruled out:
-/// two that share it are the same, or opposites.
+/// Returns the topic by words alone, whether asked for or ruled out: two statements that share it
+/// are the same, or opposites.
 pub(in crate::memory) fn by_words(statement: &str) -> Option<String> {
     of_words(&words::of(statement))
 }
 
-/// Whether one of two statements asks for a thing that the other rules out.
+/// True if one of two statements asks for a thing that the other rules out.
 pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
     let (one, other) = (words::of(one), words::of(other));
     let opposes = |a: &Word, b: &Word| {
@@ -95,12 +94,12 @@ pub(in crate::memory) fn shares_family(one: &str, other: &str) -> bool {
     FAMILIES.iter().any(|family| names(&one, family) && names(&other, family))
 }
 
-/// Words that say no more than that something is done, or that somebody is asked.
+/// Words that only say that something is done, or that somebody is asked.
 const DOING: &str = " run execute call invoke command branch directly asking ask permission approval \
 yourself manually anymore ";
 
-/// Whether a rule is against a command: it rules out what the command does, or asks for
-/// another of the same family.
+/// True if a rule is against a command: it rules out what the command does, or asks for another
+/// value of the same family.
 pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
     let (rule, done) = (words::of(rule), words::of_command(command));
     let does = |word: &&Word| done.contains(&word.text);
@@ -119,22 +118,22 @@ pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
     })
 }
 
-/// A choice within a family.
+/// Returns the topic of a choice within a family.
 fn of_family(words: &[Word]) -> Option<String> {
     let (family, named) = family(words)?;
-    // Where there are many to choose from, ruling out one of them chooses none.
+    // Among many values, ruling out one chooses none.
     let chooses = named.iter().any(|word| word.polarity == Polarity::Asked);
     if !chooses && !family.is_either_or {
         return None;
     }
-    // "Use A rather than B", where B is something else: that is a choice of its own.
+    // "Use A rather than B", where B is of no family: that is a choice of its own.
     if words.iter().any(|it| it.is_compared) && named.len() == 1 && !family.is_either_or {
         return None;
     }
     Some(in_family(family, words))
 }
 
-/// The one family that all named values are of, and these.
+/// Returns the one family that all named values are of, and these values.
 fn family(words: &[Word]) -> Option<(&'static Family, Vec<&Word>)> {
     let is_value = |word: &&Word| FAMILIES.iter().any(|it| it.has(&word.text));
     let named: Vec<&Word> = words.iter().filter(is_value).collect();
@@ -151,7 +150,7 @@ fn in_family(family: &Family, words: &[Word]) -> String {
     with_rest(family.name, &beyond)
 }
 
-/// "Use A, not B": the same whichever of the two is chosen.
+/// Returns the topic of "use A, not B", which does not depend on the one that is chosen.
 fn of_choice(words: &[Word]) -> Option<String> {
     let at = words.iter().position(|word| word.is_compared)?;
     let meaning = |word: &&Word| word.has_meaning;
@@ -166,20 +165,20 @@ fn choice(mut both: [&str; 2], words: &[Word]) -> String {
     with_rest(&format!("choice:{}|{}", both[0], both[1]), &beyond)
 }
 
-/// All words that have a meaning, in their order, whether they are asked for or ruled out.
+/// Returns the topic of all meaningful words in order, whether asked for or ruled out.
 fn of_words(words: &[Word]) -> Option<String> {
     let said: Vec<&str> = meant(words).collect();
     let few = !said.is_empty() && said.len() <= 8;
     few.then(|| format!("say:{}", said.join(" ")))
 }
 
-/// The words that have a meaning. "Use" is understood: `no default exports`.
+/// Returns the meaningful words. "Use" is understood: `no default exports`.
 fn meant(words: &[Word]) -> impl Iterator<Item = &str> {
     let meaning = words.iter().filter(|word| word.has_meaning && word.text != "use");
     meaning.map(|word| word.text.as_str())
 }
 
-/// What is said beyond a topic's own words, sorted.
+/// Returns the words beyond a topic's own, sorted.
 fn rest(words: &[Word], is_own: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut beyond: Vec<&str> = meant(words).filter(|word| !is_own(word)).collect();
     beyond.sort_unstable();

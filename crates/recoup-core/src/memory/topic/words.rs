@@ -1,5 +1,5 @@
-//! A statement as words: in small letters, in the singular, the same for what is the
-//! same, and each with whether it is asked for or ruled out.
+//! Words of a statement: in lower case and singular, with synonyms unified, each asked for or ruled
+//! out.
 
 use super::families::FAMILIES;
 
@@ -10,28 +10,28 @@ pub(super) struct Word {
     pub(super) polarity: Polarity,
     /// The first behind "instead of", "rather than", or a "not" in the middle.
     pub(super) is_compared: bool,
-    /// Whether it says what the statement is about.
+    /// True if it tells what the statement is about.
     pub(super) has_meaning: bool,
 }
 
-/// Whether what a word stands for is wanted.
+/// Attitude of a statement to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polarity {
     Asked,
     RuledOut,
 }
 
-/// Words that change nothing about what a statement is about.
+/// Words that do not change the topic.
 const SMALL: &str = " a an the we i you they our your my us it its this that these those here there \
 please always ever should must will shall can to of in on at by for with from as and or be is are was am do does \
 have has want wants wanted like now only just all every everywhere everything project repo repository \
 codebase code file files also so then prefer preferred again actually really let's lets ok okay yes than \
 when if rather instead going forward onwards dont doesnt not never no avoid stop without over me s t ";
 
-/// What rules out the words behind it.
+/// Words that rule out those behind them.
 const NEGATIONS: &str = " not never no dont avoid stop without nicht nie ";
 
-/// What people write in two words, or in more than one way.
+/// Spellings in several words or variants, with their unified form.
 const SAME: &[(&str, &str)] = &[
     ("do not", "dont"),
     ("don't", "dont"),
@@ -105,7 +105,7 @@ const SAME: &[(&str, &str)] = &[
     ("in place of", "insteadof"),
 ];
 
-/// One word for each that means it.
+/// Synonyms, with their unified word.
 const ALIASES: &[(&str, &str)] = &[
     ("using", "use"),
     ("used", "use"),
@@ -150,7 +150,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("prs", "pull-request"),
 ];
 
-/// The words of a statement.
+/// Splits a statement into words.
 pub(super) fn of(statement: &str) -> Vec<Word> {
     let text = statement.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -192,14 +192,14 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
     words
 }
 
-/// The words of a command line as a statement would have them, the program first.
+/// Splits a command line into words as a statement would have them, the program first.
 pub(super) fn of_command(line: &str) -> Vec<String> {
     let parts = line.split(|c: char| !(c.is_alphanumeric() || "_./@".contains(c)));
     let parts = parts.map(|part| part.trim_matches('.').to_lowercase());
     parts.filter(|part| !part.is_empty()).map(|part| normal(&part)).collect()
 }
 
-/// Whole words only: there is a "do not" in "do nothing".
+/// Replaces whole words only: there is a "do not" in "do nothing".
 fn replaced(text: String, written: &str, same: &str) -> String {
     if !text.contains(written) {
         return text;
@@ -221,7 +221,7 @@ fn says_something(words: &[Word]) -> bool {
     words.iter().any(|it| it.has_meaning && it.text != "use")
 }
 
-/// "Prefer A over B", "use A, not B"; but "A is not B" compares nothing.
+/// True for "prefer A over B" and "use A, not B"; "A is not B" compares nothing.
 fn is_joined(words: &[Word]) -> bool {
     let verb =
         words.iter().any(|it| matches!(it.text.as_str(), "use" | "prefer" | "write" | "choose"));
@@ -249,7 +249,7 @@ fn is_in(list: &str, word: &str) -> bool {
 }
 
 impl Word {
-    /// A number, also with a `v` in front and dots in it.
+    /// True for a number, also with a `v` in front and dots in it.
     pub(super) fn is_number(&self) -> bool {
         let digits = self.text.trim_start_matches('v').trim_end_matches('+').trim_end_matches(".x");
         let spelt = " one two three four six eight ";

@@ -1,23 +1,23 @@
-//! How much of a text an entry holds: its beginning and its end. What is wrong stands
-//! near one of them, and fifty entries stay small whatever the tools wrote.
+//! Limits on the text of an entry: its beginning and its end are kept. Errors stand near one of
+//! them, and fifty entries stay small whatever the tools wrote.
 
 use std::borrow::Cow;
 
-/// The bytes of a text that an entry holds at most.
+/// Maximum bytes of a text in an entry.
 pub const MOST_TEXT: usize = 16 << 10;
 
-/// The bytes of a name, an id or a path at most.
+/// Maximum bytes of a name, an id or a path.
 pub const MOST_NAME: usize = 512;
 
-/// Compilers name what is wrong first, test runners last; the end has more room,
+/// Bytes of the beginning. Compilers report errors first, test runners last; the end has more room,
 /// because the verdict is there.
 const HEAD: usize = 6 << 10;
 const CUT: &str = "\n…\n";
 
-/// How far a cut moves to fall between two lines, so that it goes through no word.
+/// Maximum bytes by which a cut moves to fall between two lines.
 const NEAR: usize = 1 << 10;
 
-/// `text` with its middle cut out if it is longer than [`MOST_TEXT`].
+/// Cuts out the middle of a text that is longer than [`MOST_TEXT`].
 pub fn bounded(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_TEXT {
         return Cow::Borrowed(text);
@@ -32,7 +32,7 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
     Cow::Owned([&text[..head], CUT, &text[tail..]].concat())
 }
 
-/// At most [`MOST_NAME`] bytes of a name.
+/// Cuts a name to [`MOST_NAME`] bytes.
 pub fn named(text: &str) -> String {
     text[..text.floor_char_boundary(MOST_NAME)].to_owned()
 }

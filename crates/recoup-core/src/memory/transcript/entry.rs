@@ -1,4 +1,4 @@
-//! One thing that somebody said or did.
+//! Entries of a transcript.
 
 use super::bounds::{bounded, named};
 use crate::base::clock::Timestamp;
@@ -6,52 +6,52 @@ use crate::base::digest::Digest;
 use crate::memory::private::spoken_openly;
 use crate::secrets::RedactedCommand;
 
-/// One thing that was said or done.
+/// Transcript entry: one thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When, where the client says so.
+    /// Time, if the client records it.
     pub at: Option<Timestamp>,
-    /// The sub-agent that it happened in; none for the conversation itself.
+    /// Sub-agent that it happened in; `None` for the conversation itself.
     pub agent: Option<String>,
-    /// What it was.
+    /// Content of the entry.
     pub what: EntryKind,
 }
 
-/// What was said or done.
+/// Content of a transcript entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A person said it. Nothing that a machine wrote is ever one of these.
+    /// Words of a person. Nothing that a machine wrote is ever one of these.
     Prompt(String),
-    /// The agent said it.
+    /// Words of the agent.
     Words(String),
-    /// The agent called a tool.
+    /// A tool call.
     Call(Call),
-    /// What came of a call.
+    /// Outcome of a tool call.
     Outcome(Outcome),
-    /// Something that ran in the background has ended, or changed.
+    /// News of a background task.
     Notification(Notification),
-    /// What was before this, the agent knows only as a summary.
+    /// Compaction: the agent knows what came before only as a summary.
     Compaction,
-    /// A sub-agent was given this to do, by the agent.
+    /// Task that the agent gave to a sub-agent.
     SubAgent(String),
-    /// A person stopped the agent.
+    /// Interruption of the agent by a person.
     Interruption,
 }
 
-/// A tool that was called.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// What its outcome refers to.
+    /// Id that its outcome refers to.
     pub id: String,
-    /// The tool's name, as the client has it.
+    /// Name of the tool, as the client has it.
     pub tool: String,
-    /// What it does.
+    /// Action of the call.
     pub action: Action,
-    /// Two calls of a tool with the same input have the same print.
+    /// Fingerprint of the input: equal for equal calls of a tool.
     pub print: u64,
 }
 
-/// What a call does.
+/// Action of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Runs this line in a shell.
@@ -64,83 +64,83 @@ pub enum Action {
     Read(String),
     /// Starts a sub-agent.
     Agent,
-    /// Looks how far something in the background has come.
+    /// Polls a background task.
     Wait,
-    /// Says what is to be done.
+    /// Changes the task list.
     Plan(Plan),
-    /// Anything else; the tool's name says what.
+    /// Anything else; see the tool's name.
     Other,
 }
 
-/// A change to the list of what is to be done.
+/// A change to the task list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// All of it, and whether each is done.
+    /// The whole list, with true for tasks that are done.
     Whole(Vec<(String, bool)>),
-    /// One more; the outcome of the call says its number.
+    /// One more task; the outcome of the call has its number.
     Add(String),
-    /// The one of that number is done, or not done after all, or no longer wanted.
+    /// The task of that number is done, not done after all, or removed.
     Mark {
-        /// Its number.
+        /// Number of the task.
         id: String,
-        /// Whether it is done; none where it is no longer wanted.
+        /// True if it is done; `None` if it is removed.
         done: Option<bool>,
     },
 }
 
-/// What came of a call.
+/// Outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The call that it belongs to.
+    /// Id of the call.
     pub call: String,
-    /// How it ended.
+    /// Status in which it ended.
     pub ended: Ended,
-    /// What it wrote: the beginning and the end, if that is long.
+    /// Output; only the beginning and the end, if it is long.
     pub output: String,
 }
 
-/// How a call ended.
+/// Status in which a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// As it should, for all the client knows.
+    /// Success, as far as the client knows.
     Succeeded,
-    /// With an error.
+    /// An error.
     Failed {
-        /// What the command exited with, where there was one and the client says so.
+        /// Exit code of the command, if there was one and the client records it.
         exit: Option<i32>,
     },
-    /// Before it began: there is no such tool, or its input could not be meant.
+    /// Refused before it began: there is no such tool, or its input was invalid.
     Refused,
-    /// Before it began: a person said no.
+    /// Denied by a person before it began.
     Denied,
-    /// A person stopped it.
+    /// Stopped by a person.
     Interrupted,
 }
 
-/// News of something in the background.
+/// News of a background task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// The task that it is about.
+    /// Id of the task.
     pub id: String,
-    /// As the client puts it: `completed`, `failed`, `killed`.
+    /// Status as the client puts it: `completed`, `failed`, `killed`.
     pub status: String,
-    /// What is said about it.
+    /// Summary of the news.
     pub summary: String,
 }
 
 impl EntryKind {
-    /// What a person said openly; nothing if nothing remains.
+    /// Creates a prompt, without its private parts; `None` if nothing remains.
     pub fn prompt(text: &str) -> Option<Self> {
         let text = spoken_openly(text);
         said(&text).map(Self::Prompt)
     }
 
-    /// What the agent said; nothing if it was nothing.
+    /// Creates an entry of the agent's words; `None` if there are none.
     pub fn words(text: &str) -> Option<Self> {
         said(text).map(Self::Words)
     }
 
-    /// What a sub-agent was told.
+    /// Creates an entry of a sub-agent's task; `None` if it is empty.
     pub fn sub_agent(task: &str) -> Option<Self> {
         said(task).map(Self::SubAgent)
     }
@@ -152,7 +152,7 @@ fn said(text: &str) -> Option<String> {
 }
 
 impl Call {
-    /// A call of `tool` with that `input`, however the client writes it down.
+    /// Creates a call of `tool` with that `input`, as the client encodes it.
     pub fn new(id: &str, tool: &str, action: Action, input: &[u8]) -> Self {
         let digest = Digest::of(input);
         let (first, _) = digest.as_bytes().split_at(8);
@@ -160,7 +160,7 @@ impl Call {
         Self { id: named(id), tool: named(tool), action: action.bounded(), print }
     }
 
-    /// The line that it runs in a shell.
+    /// Returns the line that it runs in a shell, if it does.
     pub fn command(&self) -> Option<&RedactedCommand> {
         match &self.action {
             Action::Shell(line) => Some(line),
@@ -168,19 +168,19 @@ impl Call {
         }
     }
 
-    /// Whether it changes files, as far as the tool itself says.
+    /// True if the tool itself changes files.
     pub fn edits(&self) -> bool {
         matches!(self.action, Action::Edit(_) | Action::Write(_))
     }
 }
 
-/// So many tasks of a plan are known.
+/// Maximum number of tasks of a plan.
 const MOST_TASKS: usize = 50;
-/// So many files of one change are named.
+/// Maximum number of files of one change.
 const MOST_FILES: usize = 20;
 
 impl Action {
-    /// Runs `line` in a shell. What is kept of it holds no credential.
+    /// Creates the action of running `line` in a shell, without credentials.
     pub fn shell(line: impl Into<RedactedCommand>) -> Self {
         Self::Shell(line.into())
     }
@@ -200,7 +200,7 @@ impl Action {
 }
 
 impl Plan {
-    /// What is to be done, in its words.
+    /// Returns the texts of the tasks.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Whole(tasks) => tasks.iter_mut().map(|(task, _)| task).collect(),
@@ -222,14 +222,14 @@ impl Plan {
 }
 
 impl Outcome {
-    /// What came of `call`.
+    /// Creates the outcome of `call`.
     pub fn new(call: &str, ended: Ended, output: &str) -> Self {
         Self { call: named(call), ended, output: bounded(output.trim()).into_owned() }
     }
 }
 
 impl Notification {
-    /// News of `id`.
+    /// Creates news of the task `id`.
     pub fn new(id: &str, status: &str, summary: &str) -> Self {
         Self { id: named(id), status: named(status), summary: bounded(summary).into_owned() }
     }

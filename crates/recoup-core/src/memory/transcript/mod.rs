@@ -1,7 +1,7 @@
-//! What happened in a conversation, whichever client wrote it down.
+//! Transcripts of conversations, independent of the client.
 //!
-//! An [`Entry`] is one thing that somebody said or did. The clients' own formats are
-//! not known here: their readers, in the program, make entries of them.
+//! A [`TranscriptEntry`] is one thing that somebody said or did. Readers in the program make
+//! entries of the clients' own formats.
 
 mod bounds;
 mod entry;

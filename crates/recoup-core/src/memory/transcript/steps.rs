@@ -1,26 +1,26 @@
-//! Calls and what came of them, put together: a client writes them apart, and
-//! several calls may be under way at once.
+//! Tool calls paired with their outcomes: clients write them apart, and several calls may be under
+//! way at once.
 
 use std::collections::HashMap;
 
 use super::entry::{Call, Entry, EntryKind, Outcome};
 
-/// A call, and its outcome if that is known.
+/// A tool call, with its outcome if known.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// Where the call stands among the entries.
+    /// Index of the call among the entries.
     pub at: usize,
-    /// Where its outcome stands; the call's own place while there is none.
+    /// Index of its outcome, or of the call while there is none.
     pub until: usize,
-    /// The sub-agent that made it.
+    /// Sub-agent that made the call.
     pub agent: Option<&'a str>,
     /// The call.
     pub call: &'a Call,
-    /// What came of it.
+    /// Its outcome, if known.
     pub outcome: Option<&'a Outcome>,
 }
 
-/// The calls among `entries`, in their order.
+/// Returns the calls among `entries`, in order.
 pub fn steps(entries: &[Entry]) -> Vec<Step<'_>> {
     let mut steps: Vec<Step<'_>> = Vec::new();
     let mut open: HashMap<&str, usize> = HashMap::new();

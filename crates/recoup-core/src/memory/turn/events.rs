@@ -1,4 +1,4 @@
-//! What clients told us, for as long as it may be kept, and the sessions it happened in.
+//! Events that clients report, for as long as they may be kept, and their sessions.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -12,15 +12,15 @@ use crate::memory::words::words;
 use crate::memory::{Memory, NoteScope};
 use crate::secrets;
 
-/// As much of a text as an event keeps.
+/// Maximum characters of a text in an event.
 const LONGEST: usize = 300;
 
-/// A prompt that waits until the agent is done has two times: when it was typed, and when it
-/// was read.
+/// Tolerance between the two times of a prompt that waits for the agent: when it was typed, and
+/// when it was read.
 const NEARLY_MS: i64 = 60 * 60 * 1000;
 
 words! {
-    /// What can happen. What the user typed is never part of it.
+    /// Kinds of events. The user's text is never part of one.
     Happened: "event" {
         /// A session began, or went on.
         Began = "began",
@@ -51,26 +51,26 @@ words! {
     }
 }
 
-/// What it happened to.
+/// Subject and details of an event.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// The kind of command, the tool, the file.
+    /// Kind of command, tool or file.
     pub subject: Option<&'a str>,
-    /// The call, by the client's name for it: nothing happens twice to one call.
+    /// Client's id of the call: no event happens twice to one call.
     pub call: Option<&'a str>,
-    /// More about it. Secrets in it are not kept.
+    /// Further details. Secrets in it are not kept.
     pub detail: Option<&'a str>,
 }
 
 impl<'a> About<'a> {
-    /// A call to something.
+    /// Creates the details of a call.
     pub fn call(subject: &'a str, call: &'a str) -> Self {
         Self { subject: Some(subject), call: Some(call), detail: None }
     }
 }
 
 impl Memory {
-    /// Where a session was when something last happened in it.
+    /// Returns the scope of a session's latest event.
     pub fn session_scope(&self, session: &str) -> Result<Option<NoteScope>> {
         const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
                            ORDER BY row DESC LIMIT 1";
@@ -85,7 +85,7 @@ impl Memory {
 }
 
 impl Turn<'_> {
-    /// Writes down that something happened; false where it was known already.
+    /// Records an event; returns false if it was known already.
     pub fn happened(&self, what: Happened, of: About<'_>) -> Result<bool> {
         const SQL: &str = "INSERT INTO events (at, client, session, context, scope, what, subject,
                            call, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
@@ -125,9 +125,8 @@ impl Turn<'_> {
             .map_err(noting)
     }
 
-    /// Whether a prompt is known by its `print`: one was told of at that time, or nearly, in
-    /// this session, wherever it was then, or in this project: a fork has the prompts of the
-    /// session that it comes from.
+    /// True if a prompt is known by its `print`, at about that time, in this session or in this
+    /// project: a fork has the prompts of the session that it comes from.
     pub fn was_prompted(&self, print: &str, at: Option<Timestamp>) -> Result<bool> {
         const SQL: &str = "SELECT 1 FROM events WHERE what = ?1 AND subject = ?2
                            AND (scope = ?3 OR session = ?4)
@@ -144,13 +143,13 @@ impl Turn<'_> {
             .map_err(noting)
     }
 
-    /// Whether a call is known to have run, well or not.
+    /// True if a call is known to have run, successfully or not.
     pub fn has_run(&self, call: &str) -> Result<bool> {
         Ok(self.is_known(Happened::Succeeded, Some(call))?
             || self.is_known(Happened::Failed, Some(call))?)
     }
 
-    /// A session begins, or goes on.
+    /// Begins or continues a session.
     pub fn begin(&self, how: &str) -> Result<()> {
         const SQL: &str =
             "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
@@ -167,7 +166,7 @@ impl Turn<'_> {
         self.happened(Happened::Began, About { subject: Some(how), ..About::default() }).map(drop)
     }
 
-    /// A session ends; one whose beginning nobody told us began now.
+    /// Ends a session. If its beginning was not reported, it begins now.
     pub fn end(&self, how: &str) -> Result<()> {
         const SQL: &str = "INSERT INTO episodes (session, client, scope, began, ended, outcome)
                            VALUES (?1, ?2, ?3, ?4, ?4, ?5)
@@ -184,7 +183,7 @@ impl Turn<'_> {
     }
 }
 
-/// As much of a text as may be kept, without its secrets.
+/// Returns a text as it may be stored: shortened, without secrets and private parts.
 pub(in crate::memory) fn kept(text: &str) -> String {
     shortened(&secrets::redact(&without_private(text)), LONGEST).into_owned()
 }

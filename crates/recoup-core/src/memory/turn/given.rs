@@ -1,4 +1,4 @@
-//! Which notes a context was given, so that none comes twice.
+//! Deliveries of notes to a context, so that none comes twice.
 
 use std::collections::HashSet;
 
@@ -9,20 +9,20 @@ use crate::memory::inject::Block;
 use crate::memory::{Memory, NoteId};
 
 impl Memory {
-    /// What a context has been given, and when it was last given all rules.
+    /// Returns the notes that a context has received, and when it last received all rules.
     pub fn given(&self, context: &str) -> Result<Given> {
         Ok(self.read(|connection| Given::to(connection, context))?.unwrap_or_default())
     }
 }
 
 impl Turn<'_> {
-    /// What this context has been given.
+    /// Returns the notes that this context has received.
     pub fn given(&self) -> Result<HashSet<NoteId>> {
         Ok(Given::to(self.connection, &self.occasion.context)?.notes)
     }
 
-    /// This context is given all rules that it did not have: these, if there are any. False if it
-    /// has had all of them before, as when two hooks are told of one event.
+    /// Records that this context received all rules that it lacked: `rules`, if there were any.
+    /// False if it had all of them before, as when two hooks report one event.
     pub fn give_all(&self, rules: Option<&Block>) -> Result<bool> {
         let context = &self.occasion.context;
         let given = Given::to(self.connection, context)?;
@@ -31,18 +31,19 @@ impl Turn<'_> {
         Ok(given.add(self.connection, context, self.now, rules, true)? > 0 || is_first)
     }
 
-    /// This context is given a block; says how many of its notes are new to it.
+    /// Records the delivery of a block; returns how many of its notes are new to this context.
     pub fn give(&self, block: &Block) -> Result<usize> {
         self.knows(block.included().iter().map(|rule| &rule.id))
     }
 
-    /// This context has these notes: they were given, or said in it. Says how many are new.
+    /// Records that this context has these notes, delivered or stated in it; returns how many are
+    /// new.
     pub fn knows<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
         let context = &self.occasion.context;
         Given::to(self.connection, context)?.add(self.connection, context, self.now, notes, false)
     }
 
-    /// This context has lost what it was given: it was compacted, or cleared.
+    /// Forgets the deliveries to this context: it was compacted, or cleared.
     pub fn lose(&self) -> Result<()> {
         givings::lose(self.connection, &self.occasion.context)
     }

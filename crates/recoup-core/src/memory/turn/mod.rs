@@ -1,5 +1,5 @@
-//! One thing that a client told us, taken in as a whole: what happened, what was said,
-//! what was learned and what was given, in one transaction.
+//! Transaction for one event of a client: what happened and what was said, learned and delivered
+//! are stored as a whole.
 
 mod events;
 mod given;
@@ -20,33 +20,32 @@ use super::{Memory, Note, NoteId, NoteScope, Status, givings, privacy, rows};
 use crate::base::clock::Timestamp;
 use crate::error::{ErrorKind, Result};
 
-/// Where something happened.
+/// Origin of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasion {
-    /// Which program told us.
+    /// Client that reported it.
     pub client: Client,
-    /// The conversation.
+    /// Id of the conversation.
     pub session: String,
-    /// What the agent sees: the conversation's own context, or that of a sub-agent.
+    /// Context of the agent: the conversation's own, or that of a sub-agent.
     pub context: String,
-    /// The project.
+    /// Scope of the project.
     pub scope: NoteScope,
 }
 
-/// While something is taken in.
+/// Open transaction for one event.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     pub(super) connection: &'a Connection,
     pub(super) occasion: &'a Occasion,
-    /// When it happened,
+    /// Time of the event.
     pub(super) now: Timestamp,
-    /// and when it is told.
+    /// Time of its report.
     told: Timestamp,
 }
 
 impl Memory {
-    /// Takes in what happened: all of what `act` does, or nothing of it. None where nothing
-    /// may be kept at the moment.
+    /// Runs `act` in one transaction. Returns `None` if nothing may be stored at the moment.
     pub fn turn<T>(
         &self,
         occasion: &Occasion,
@@ -63,30 +62,29 @@ impl Memory {
 }
 
 impl Turn<'_> {
-    /// The same for something that happened then, and is only told now.
+    /// Returns the transaction for something that happened earlier, and is only reported now.
     #[must_use]
     pub fn at(&self, then: Timestamp) -> Self {
         Self { now: then.min(self.now), ..*self }
     }
 
-    /// Which program told us.
+    /// Returns the client that reported the event.
     pub fn client(&self) -> Client {
         self.occasion.client
     }
 
-    /// The conversation.
+    /// Returns the id of the conversation.
     pub fn session(&self) -> &str {
         &self.occasion.session
     }
 
-    /// For whom something holds that is said here.
+    /// Returns the scope of a statement that is made here.
     pub fn scope_for(&self, universal: bool) -> NoteScope {
         if universal { NoteScope::Universal } else { self.occasion.scope.clone() }
     }
 
-    /// What was said was no statement: the note that was made of it counts no longer, and
-    /// what had given way to it does again. None where it only waited for evidence, was said
-    /// before, or again, or is gone.
+    /// Retires the note of what turned out to be no statement, and restores what it had superseded.
+    /// `None` if it was only a candidate, was stated before or again, or is gone.
     pub fn take_back(&self, id: &NoteId) -> Result<Option<Note>> {
         let Some(kept) = rows::by_id(self.connection, id)? else { return Ok(None) };
         match kept.note.status {
@@ -98,7 +96,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Remembers a statement of this session; an error says why it must not be kept.
+    /// Records a statement of this session; the error tells why it must not be kept.
     pub fn record(&self, statement: &Statement) -> Result<Recorded> {
         let session = Some(self.occasion.session.clone());
         let statement = checked(&Statement { session, ..statement.clone() })?;
@@ -108,7 +106,7 @@ impl Turn<'_> {
         keep::record(self.connection, &statement, &details)
     }
 
-    /// The same; none where it must not be kept. Any other fault is one.
+    /// Records a statement; `None` if it must not be kept. Other errors are returned.
     pub fn try_record(&self, statement: &Statement) -> Result<Option<Recorded>> {
         match self.record(statement) {
             Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),

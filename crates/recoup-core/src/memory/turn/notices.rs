@@ -1,4 +1,4 @@
-//! What was done while nobody looked, until a person is told.
+//! Notices of background changes, stored until a person is shown them.
 
 use rusqlite::{Connection, params};
 
@@ -8,18 +8,18 @@ use crate::database::fault;
 use crate::error::{Error, Result};
 use crate::memory::NoteScope;
 
-/// More than these nobody reads in passing.
+/// Maximum number of notices that are shown at once.
 const MOST: usize = 4;
 
 impl Turn<'_> {
-    /// A person in this project is to be told this.
+    /// Stores a notice for a person in this project.
     pub fn tell(&self, text: &str) -> Result<()> {
         tell(self.connection, &self.occasion.scope, text, self.now)
     }
 
-    /// What is to be told; from now on it has been.
+    /// Removes and returns the notices that are to be shown.
     pub fn told(&self) -> Result<Vec<String>> {
-        // What concerns all projects is told in the first of them.
+        // Notices for all projects are shown in the first of them.
         const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
         let mut delete = self.connection.prepare_cached(SQL).map_err(telling)?;
         let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
@@ -36,7 +36,7 @@ impl Turn<'_> {
     }
 }
 
-/// A person in that scope is to be told this.
+/// Stores a notice for a person in that scope.
 pub(in crate::memory) fn tell(
     connection: &Connection,
     scope: &NoteScope,

@@ -1,4 +1,4 @@
-//! How far each transcript has been read, so that the next time only what is new is.
+//! Read positions of transcripts, so that the next run reads only what is new.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::Memory;
 
 impl Memory {
-    /// The mark up to which a transcript has been read; its reader knows what it means.
+    /// Returns the position up to which a transcript has been read, in its reader's own format.
     pub fn swept(&self, transcript: &str) -> Result<Option<String>> {
         let found = self.read(|connection| {
             connection
@@ -18,8 +18,8 @@ impl Memory {
         Ok(found.flatten())
     }
 
-    /// A transcript has been read up to that mark. Also while nothing is kept: so nobody
-    /// reads on from there later.
+    /// Stores the position up to which a transcript has been read. Also while memory is paused, so
+    /// that this part is not read later.
     pub fn sweep(&self, transcript: &str, mark: &str) -> Result<()> {
         const SQL: &str =
             "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";

@@ -1,5 +1,5 @@
-//! The table of credential slots: which programs take a password on the command line, and
-//! where. A program's name is its literal; one of a few letters has its blank with it.
+//! The table of credential slots: programs that take a password on the command line, and its place
+//! there. A program's name is its literal; one of a few letters includes its blank.
 
 use crate::secrets::rule::Rule;
 use crate::secrets::slot::CredentialSlot as Slot;

@@ -1,4 +1,4 @@
-//! Forges and the builders beside them: where code lives and is tested.
+//! Forges and build services.
 
 use crate::secrets::rule::Rule;
 

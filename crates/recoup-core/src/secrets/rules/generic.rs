@@ -1,5 +1,5 @@
-//! What no provider has shaped: names with values, addresses with passwords,
-//! web tokens, headers, statements.
+//! Secrets of no particular provider: names with values, addresses with passwords, web tokens,
+//! headers, statements.
 
 use crate::secrets::rule::Rule;
 use crate::secrets::slot::CredentialSlot as Slot;

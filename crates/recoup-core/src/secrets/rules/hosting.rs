@@ -1,4 +1,4 @@
-//! Where things run: hosts, platforms, databases as a service, tunnels.
+//! Hosts, platforms, databases as a service, and tunnels.
 
 use crate::secrets::rule::Rule;
 

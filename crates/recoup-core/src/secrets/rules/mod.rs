@@ -1,5 +1,5 @@
-//! The table of rules, one file per family. The order within a family does not
-//! matter: a rule is looked at where one of its literals stands.
+//! The table of rules, one file per family. The order within a family does not matter: a rule is
+//! tried where one of its literals occurs.
 
 mod chat;
 mod cloud;
@@ -34,7 +34,7 @@ pub(super) const FAMILIES: [&[Rule]; 13] = [
     told::RULES,
 ];
 
-/// How many rules there are.
+/// Number of rules.
 pub(super) const COUNT: usize = {
     let (mut total, mut family) = (0, 0);
     while family < FAMILIES.len() {
@@ -59,7 +59,7 @@ static BY_NUMBER: [&Rule; COUNT] = {
     all
 };
 
-/// Every rule there is, with its proofs.
+/// All rules, with their proofs.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     BY_NUMBER.iter().copied()
 }

@@ -1,5 +1,4 @@
-//! Providers of models: what these programs hold most often, and what costs
-//! most when it leaks.
+//! Providers of models: the keys that agents hold most often, and that cost most when they leak.
 
 use crate::secrets::rule::Rule;
 

@@ -1,4 +1,4 @@
-//! Package registries: what lets one publish under somebody's name.
+//! Package registries: tokens that let one publish under another's name.
 
 use crate::secrets::authorization;
 use crate::secrets::rule::Rule;

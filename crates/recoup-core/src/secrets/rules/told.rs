@@ -1,4 +1,4 @@
-//! What people tell in sentences, in whatever language, and tokens with a prefix and no more.
+//! Credentials in sentences of any language, and tokens with a prefix and no other mark.
 
 use crate::secrets::rule::Rule;
 use crate::secrets::{call, prose, prose_pair, prose_run};

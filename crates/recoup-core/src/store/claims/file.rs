@@ -1,5 +1,5 @@
-//! Claims among the processes of one machine: locked files, which the kernel
-//! frees when their owner dies.
+//! Claims among the processes of one machine: file locks, which the kernel releases when their
+//! owner dies.
 //!
 //! ```text
 //! DIR/HASH.claim      there while somebody works on the entry with that id
@@ -17,19 +17,19 @@ use crate::key::Id;
 
 const EXTENSION: &str = "claim";
 
-/// Claims in a directory.
+/// Claims as lock files in a directory.
 #[derive(Debug, Clone)]
 pub struct FileClaims {
     dir: PathBuf,
 }
 
 impl FileClaims {
-    /// The claims in `dir`, which is made when the first is taken.
+    /// The claims in `dir`, which is created with the first claim.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
 
-    /// By hash, because an id may have characters that a file name can't.
+    /// By hash, because an id may have characters that a file name cannot.
     fn path(&self, id: &Id) -> PathBuf {
         let digest = Digest::of(id.to_string().as_bytes());
         self.dir.join(format!("{}.{EXTENSION}", hex(&digest.as_bytes()[..16])))
@@ -41,7 +41,8 @@ impl Claims for FileClaims {
         Ok(PassingLock::try_acquire(&self.path(id))?.map(Claim::new))
     }
 
-    /// Each owner has a file of its own, except for what a dead one left behind.
+    /// Derived from inode and ctime: each owner creates a file of its own, except over one left by
+    /// a dead owner.
     fn holder(&self, id: &Id) -> Option<u64> {
         let found = std::fs::symlink_metadata(self.path(id)).ok()?;
         let times = found.ctime().wrapping_mul(1_000_000_000).wrapping_add(found.ctime_nsec());

@@ -1,6 +1,5 @@
-//! A machine's own claims in front of those on a server: of each machine, one
-//! process at a time asks the server. While that is away, the machine decides
-//! alone.
+//! A machine's own claims in front of those on a server: one process per machine at a time asks the
+//! server. While the server is unavailable, the machine decides alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +15,15 @@ use crate::store::{FaultLog, Info};
 pub(in crate::store) struct Layered {
     pub(in crate::store) near: Arc<dyn Claims>,
     pub(in crate::store) far: Arc<dyn Claims>,
-    /// Decides whether `far` is asked.
+    /// Decides whether `far` is called.
     pub(in crate::store) breaker: Breaker,
-    /// What `far` is on, for those who are told of its faults.
+    /// The server of `far`, for fault reports.
     pub(in crate::store) server: Info,
     pub(in crate::store) faults: Arc<dyn FaultLog>,
 }
 
 impl Layered {
-    /// A server that does not answer is not asked for a while, here as for records.
+    /// Calls the server through the circuit breaker, as for records.
     fn ask_far(&self, id: &Id) -> Result<Option<Claim>> {
         self.breaker.admit()?;
         let answer = self.far.try_claim(id);
@@ -56,7 +55,7 @@ impl Claims for Layered {
         }
     }
 
-    /// The near one passes quickly from hand to hand while its machine waits for another.
+    /// Of the far claim: the near one changes hands quickly while its machine waits for another.
     fn holder(&self, id: &Id) -> Option<u64> {
         self.breaker.admit().ok()?;
         self.far.holder(id)
@@ -71,7 +70,7 @@ impl Claims for Layered {
     }
 }
 
-/// The server's goes first: whoever then gets the near one finds it free.
+/// Releases the far claim first, so that the next holder of the near one finds it free.
 #[derive(Debug)]
 struct Both {
     far: Claim,

@@ -1,8 +1,8 @@
-//! Who works: of all who miss the same entry, the one who holds its claim.
+//! Claims: of all callers that miss the same entry, the holder of its claim works.
 //!
-//! A claim ends with its owner, whichever way that ends: the kernel frees a
-//! locked file, and a server forgets what nobody renews. It saves work and
-//! guards nothing: whoever works without one does no harm.
+//! A claim ends with its owner, however that ends: the kernel releases a file lock, and a server
+//! expires what is not renewed. Claims save work and guard nothing: working without one does no
+//! harm.
 
 mod file;
 mod layered;
@@ -18,43 +18,42 @@ pub use file::FileClaims;
 pub(super) use layered::Layered;
 pub use thread::ThreadClaims;
 
-/// Where callers find out who of them works.
+/// Elects one of the callers that want to compute the same entry.
 pub trait Claims: Send + Sync + fmt::Debug {
-    /// The claim on the work for `id`; none while somebody else has it. Never
-    /// waits for that.
+    /// Takes the claim on the work for `id`; `None` while another caller holds it. Never waits for
+    /// that.
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>>;
 
-    /// Who has the claim on `id`, as a number that only tells one owner from the next;
-    /// none when nobody has it, or when that can't be found out.
+    /// A number that tells the holder of the claim on `id` from the next one; `None` if there is
+    /// none or it is unknown.
     fn holder(&self, id: &Id) -> Option<u64>;
 
-    /// The longest that a waiter pauses between two tries: the dearer a try, the
-    /// longer.
+    /// The longest pause between two tries of a waiting caller: longer if tries are expensive.
     fn longest_pause(&self) -> Duration;
 
-    /// Removes what dead owners left behind; says how much that was.
+    /// Removes what dead owners left behind, and returns the number removed.
     fn sweep(&self) -> Result<usize>;
 }
 
-/// The work for one entry is this owner's, until it is dropped.
+/// The right to work on one entry, until it is dropped.
 #[derive(Debug)]
 #[must_use = "a claim that is dropped is free for others"]
 pub struct Claim(Box<dyn Held>);
 
-/// What a claim holds on to; dropping it frees the claim, without waiting.
+/// The resource behind a claim. Dropping it releases the claim without waiting.
 pub trait Held: Send + Sync + fmt::Debug {
-    /// Frees the claim, and waits for that where it takes a moment.
+    /// Releases the claim, and waits until that has happened.
     fn release(self: Box<Self>);
 }
 
 impl Claim {
-    /// A claim that is free when `held` is dropped.
+    /// A claim that is released when `held` is dropped.
     pub fn new(held: impl Held + 'static) -> Self {
         Self(Box::new(held))
     }
 
-    /// Frees it, and returns when others can have it. For those whose process may
-    /// end next; others may as well drop it.
+    /// Releases the claim, and returns when others can take it. Needed if the process may exit
+    /// next; otherwise a drop suffices.
     pub fn release(self) {
         self.0.release();
     }

@@ -9,7 +9,7 @@ use super::{Claim, Claims, Held};
 use crate::error::Result;
 use crate::key::Id;
 
-/// Claims that nobody outside this process knows of. Clones share them.
+/// Claims within this process. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadClaims {
     taken: Arc<Mutex<HashMap<Id, u64>>>,
@@ -18,7 +18,7 @@ pub struct ThreadClaims {
 
 impl ThreadClaims {
     fn taken(&self) -> MutexGuard<'_, HashMap<Id, u64>> {
-        // Ids go in and out whole; no panic leaves half of one.
+        // Ids are inserted and removed whole; no panic leaves half of one.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

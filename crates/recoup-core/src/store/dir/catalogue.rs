@@ -1,9 +1,9 @@
-//! What eviction and counting need to know of our entries, in one file for each
-//! scope, so that a write opens no heads but its own.
+//! Catalogue of our entries, one file per scope: what eviction and statistics need, so that a write
+//! opens no heads but its own.
 //!
-//! The file is there only while it is true: a writer removes it before it changes
-//! anything, and writes it anew when all is done. It also remembers how the
-//! directories and the index looked then, which shows what others did since.
+//! The file exists only while it is correct: a writer removes it before any change, and writes it
+//! again at the end. It also holds the stamps of the directories and the index, to detect changes
+//! by others.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,19 +19,19 @@ use crate::error::Result;
 use crate::key::{Key, Kind};
 use crate::store::Usage;
 
-/// In the place of a moment that does not come.
+/// In place of the expiry of an entry that does not expire.
 const NEVER: &str = "-";
-/// More than its first line ever takes.
+/// Upper bound for the length of its first line.
 const FIRST_LINE: u64 = 1_024;
 
-/// What is known of one entry of ours.
+/// Catalogue data of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fact {
     pub(super) kind: Kind,
-    /// Its body and its header.
+    /// Size of body and header.
     bytes: u64,
-    /// Of its body, in hex: thousands are read and written at a time, and hardly
-    /// one of them is looked at.
+    /// Digest of the body. In hex, because thousands are read and written at a time and hardly one
+    /// is used.
     sha256: String,
     pub(super) full: Option<Full>,
     dies: Option<Timestamp>,
@@ -58,7 +58,7 @@ impl Fact {
         }
     }
 
-    /// `KEY KIND BYTES SHA256 USED DIES`, and `FULL LENGTH` where it has one. Keys
+    /// `KEY KIND BYTES SHA256 USED DIES`, and `FULL LENGTH` for an entry with a full result. Keys
     /// are names, which have no spaces.
     fn write(&self, key: &Key, text: &mut String) {
         let Self { kind, bytes, sha256, full, dies, used } = self;
@@ -104,13 +104,13 @@ impl Fact {
 /// All entries of ours in one scope.
 pub(super) type Facts = BTreeMap<Key, Fact>;
 
-/// When the first of them dies.
+/// The first expiry among the entries.
 pub(super) fn first_death(facts: &Facts) -> Option<Timestamp> {
     facts.values().filter_map(|fact| fact.dies).min()
 }
 
-/// How much they take, or those of one kind. A full result counts once for each
-/// kind that has it, since limits are counted for each kind.
+/// Total size of entries. A full result counts once for each kind that has it, because limits apply
+/// per kind.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     pub(super) usage: Usage,
@@ -158,19 +158,18 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// None when it is not there, or can't be read: then the heads are.
+    /// `None` if it is missing or unreadable: then the heads are read.
     pub(super) fn read(layout: &Layout) -> Option<Self> {
         let found = files::read_helper(&layout.catalogue())?;
         Self::parse(str::from_utf8(&found).ok()?)
     }
 
-    /// The same, if nothing was changed since.
+    /// The catalogue, if nothing was changed since it was written.
     pub(super) fn read_current(layout: &Layout) -> Option<Self> {
         Self::read(layout).filter(|found| found.stamps == Stamps::of(layout))
     }
 
-    /// Whether the index is the one that we wrote. Of the catalogue only its first
-    /// line is read, whatever its length.
+    /// True if the index is the one that we wrote. Reads only the first line of the catalogue.
     pub(super) fn knows_index(layout: &Layout) -> bool {
         let known = || {
             let start = fsx::read_start(&layout.catalogue(), FIRST_LINE).ok()?;
@@ -178,13 +177,13 @@ impl Catalogue {
             let (stamps, _): (Stamps, usize) = serde_json::from_slice(line).ok()?;
             stamps.index
         };
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         layout.catalogue().is_file() && known() == Stamp::at(&layout.index())
     }
 
-    /// The stamps and the number of entries as JSON, then a line for each. All of
-    /// it is read and written each time, and lines take a fraction of the time that
-    /// JSON takes. The number shows whether all of it is there.
+    /// The stamps and the number of entries as JSON, then a line for each entry: the whole file is
+    /// read and written each time, and lines take a fraction of the time of JSON. The number shows
+    /// whether the file is complete.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let (stamps, count): (Stamps, usize) = serde_json::from_str(lines.next()?).ok()?;
@@ -192,7 +191,7 @@ impl Catalogue {
         (facts.len() == count).then_some(Self { stamps, facts })
     }
 
-    /// Writes it for an index that looked like that when it was written.
+    /// Writes the catalogue for an index with this stamp.
     pub(super) fn write(layout: &Layout, facts: &Facts, index: Option<Stamp>) -> Result<()> {
         let first = (Stamps::of(layout).with_index(index), facts.len());
         let mut text = serde_json::to_string(&first).expect("numbers always serialize");

@@ -1,5 +1,5 @@
-//! When the first entry of each scope dies, in one small file, so that eviction
-//! opens only the scopes in which one has.
+//! The first expiry in each scope, in one small file, so that eviction opens only scopes in which
+//! an entry has expired.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,25 +10,25 @@ use crate::base::fsx;
 use crate::key::Scope;
 use crate::store::folder::Folder;
 
-/// The moments; none for a scope in which nothing dies.
+/// First expiry by scope; `None` for a scope in which nothing expires.
 #[derive(Debug, Default)]
 pub(super) struct Deaths(BTreeMap<String, Option<Timestamp>>);
 
 impl Deaths {
-    /// A file that can't be read knows of no scope.
+    /// Empty if the file cannot be read.
     pub(super) fn read(folder: &Folder) -> Self {
         let json = files::read_helper(&path(folder));
         Self(json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default())
     }
 
-    /// Whether something may be dead there: an unknown scope has to be looked at.
+    /// True if an entry of the scope may have expired; also for an unknown scope.
     pub(super) fn may_be_in(&self, scope: &Scope, now: Timestamp) -> bool {
         self.0.get(scope.as_str()).is_none_or(|first| first.is_some_and(|first| first <= now))
     }
 }
 
-/// Notes the first death of a scope. The caller holds the lock. Where that can't be
-/// written, all scopes are looked at: no reason for a write to fail.
+/// Records the first expiry of a scope. The caller must hold the lock. Best effort: without the
+/// file, all scopes are checked.
 pub(super) fn note(folder: &Folder, scope: &Scope, first: Option<Timestamp>) {
     let mut deaths = Deaths::read(folder);
     if deaths.0.insert(scope.to_string(), first) == Some(first) {

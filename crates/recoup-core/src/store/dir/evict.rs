@@ -1,5 +1,5 @@
-//! Carrying out an eviction plan. That nothing is due is seen in one catalogue
-//! and one list of moments; no head is opened for it.
+//! Execution of an eviction plan. Finding that nothing is due reads one catalogue and the expiry
+//! index, and opens no head.
 
 use super::Directory;
 use super::catalogue::{Catalogue, Facts, Sum};
@@ -25,7 +25,7 @@ pub(super) fn carry_out(dir: &Directory, plan: &EvictionPlan) -> Result<Evicted>
         if *scope == plan.scope {
             remove_least_used(&mut shelf, plan, &mut evicted)?;
         }
-        // The difference, because full results go with their last entry.
+        // By difference, because full results are removed with their last entry.
         let left = Sum::of(shelf.facts.values()).usage.bytes;
         evicted.bytes = evicted.bytes.saturating_add(before.saturating_sub(left));
         shelf.save()?;
@@ -40,7 +40,7 @@ fn due_scopes(dir: &Directory, plan: &EvictionPlan) -> Result<Vec<Scope>> {
         let is_due = if scope == plan.scope {
             is_due(&dir.layout(&scope)?, plan)
         } else {
-            // One that is refused is no reason to leave the others full.
+            // A refused scope does not stop the eviction in others.
             deaths.may_be_in(&scope, plan.now)
                 && dir.layout(&scope).is_ok_and(|layout| layout.heads().is_dir())
         };
@@ -51,7 +51,7 @@ fn due_scopes(dir: &Directory, plan: &EvictionPlan) -> Result<Vec<Scope>> {
     Ok(due)
 }
 
-/// Without a catalogue that is true, it has to be looked at.
+/// Without a current catalogue, the scope has to be opened.
 fn is_due(layout: &Layout, plan: &EvictionPlan) -> bool {
     if !layout.heads().is_dir() {
         return false;

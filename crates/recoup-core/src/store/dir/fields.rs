@@ -1,5 +1,4 @@
-//! A JSON object of which we know some fields: the others, and their order,
-//! come back as they went in.
+//! A JSON object of which we know some fields: the others, and their order, are preserved.
 
 use std::fmt;
 
@@ -20,7 +19,7 @@ impl Fields {
         self.0.iter().map(|(name, value)| (name.as_str(), &**value))
     }
 
-    /// A field, if it is there and of that type.
+    /// A field, if it is present and has that type.
     pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let (_, value) = self.0.iter().find(|(found, _)| found == name)?;
         serde_json::from_str(value.get()).ok()
@@ -33,7 +32,7 @@ impl Fields {
         }
     }
 
-    /// Takes over all fields of another object.
+    /// Sets all fields of another object.
     pub(super) fn set_all(&mut self, others: Self) {
         for (name, value) in others.0 {
             self.set(&name, value);
@@ -41,7 +40,7 @@ impl Fields {
     }
 }
 
-/// The text of a value that is sure to have one.
+/// Serializes a value that cannot fail to.
 pub(super) fn raw(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("text, numbers and lists always serialize")
 }

@@ -1,4 +1,4 @@
-//! How single files of the directory are read, looked for and removed.
+//! Reading, finding and removing single files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 use crate::key::Key;
 
-/// The largest file that is read or written: no cached result comes near it.
+/// Maximum size of a file that is read or written.
 pub(super) const MAX_LEN: u64 = 1 << 30;
 
 /// The file of a key, or of a full result's digest.
@@ -17,9 +17,8 @@ pub(super) fn file_name(stem: &str) -> String {
     format!("{stem}.json")
 }
 
-/// What one of our files holds. A pipe or a directory in its place is damage,
-/// and nothing that is waited for. Links to files are followed to read, since all
-/// that is read proves itself; to write is to replace them.
+/// The contents of one of our files. A pipe or a directory in its place counts as damage. Links are
+/// followed for reading, because all contents are verified; writing replaces them.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     fsx::read_regular(path, MAX_LEN).map_err(|error| match error.kind() {
         ErrorKind::Invalid => Error::new(ErrorKind::Corrupt, error.message()),
@@ -27,13 +26,12 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     })
 }
 
-/// What a file holds that can be made again: none also when it can't be read.
+/// The contents of a file that can be rebuilt; `None` also if it cannot be read.
 pub(super) fn read_helper(path: &Path) -> Option<Vec<u8>> {
     read(path).ok().flatten()
 }
 
-/// Removes a file that can be made again. A directory in its place says nothing
-/// either, and stays.
+/// Removes a file that can be rebuilt. A directory in its place stays.
 pub(super) fn remove_helper(path: &Path) -> Result<()> {
     match fsx::remove(path) {
         Err(_) if path.is_dir() => Ok(()),
@@ -41,8 +39,7 @@ pub(super) fn remove_helper(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether anything is there, be it a link that leads nowhere. Only where there is
-/// nothing there is nothing: what can't be looked at is an error.
+/// True if anything exists there, even a dangling link. An error if that cannot be determined.
 pub(super) fn is_there(path: &Path) -> Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -54,7 +51,7 @@ pub(super) fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Refuses to touch what is in a place of ours and was not put there by us.
+/// The error for a file in a place of ours that we did not write.
 pub(super) fn stranger(path: &Path) -> Error {
     let message = format!("{} is not a cache entry, so it is left alone", path.display());
     Error::new(ErrorKind::Invalid, message)

@@ -1,8 +1,8 @@
-//! Taking in what happened: to the heads first, then to the counts, then to the
-//! index, which is only told.
+//! Folding of event batches: into the heads, then the counts, then the index, which is only an
+//! export.
 //!
-//! A head remembers the last batch that it took in, so a batch that is told again
-//! after a crash between these steps adds nothing twice.
+//! A head records the last batch that it took in, so a batch that is repeated after a crash between
+//! these steps adds nothing twice.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,8 +51,8 @@ pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// None where nothing is stored. What is refused has nothing to be told of, and
-/// holds nobody else up: whoever gets or puts there hears why.
+/// `None` if nothing is stored there. A refused scope is skipped, so that it does not block the
+/// others: its readers and writers get the error.
 fn shelf_of<'a>(dir: &'a Directory, scope: &'a Scope) -> Result<Option<Shelf<'a>>> {
     let open = || {
         let is_used = dir.layout(scope)?.is_used()?;
@@ -76,7 +76,7 @@ fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &N
     Ok(())
 }
 
-/// An entry of another tool has no place for its hits but the index.
+/// Entries of other tools have their hits in the index only.
 fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timestamp) -> Result<()> {
     let mut in_all = 0;
     match StoredHead::read(&shelf.layout.head(key)) {
@@ -88,7 +88,7 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
             }
         }
         Ok(None) => {}
-        // What can't be read was not served, or is broken since.
+        // An unreadable head was not served, or broke since.
         Err(_) => return Ok(()),
     }
     if shelf.index.contains(key.as_str()) {
@@ -97,16 +97,15 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
     Ok(())
 }
 
-/// Looks again: what was stored anew since is another record, and what was restored
-/// is whole. Other tools take no lock: a body that is newer than the damage may be
-/// one whose line is still to come.
+/// Checks again: the entry may have been stored anew or restored. Other tools take no lock, so a
+/// body newer than the damage may be one that is not in the index yet.
 fn is_still_damaged(layout: &Layout, key: &Key, at: Timestamp) -> bool {
     let is_newer = || modified(&layout.body(key)).is_some_and(|modified| modified > at);
     let is_damaged = || match read::get(layout, key) {
         Ok(None) => false,
         Ok(Some(record)) if record.head.stored_at > at => false,
         Ok(Some(record)) => record.open().is_err() || !has_full(layout, key),
-        // What is no file is not ours to remove, unless a head says so.
+        // Anything but a file is not ours to remove, unless there is a head of ours.
         Err(error) => {
             let is_ours = files::is_there(&layout.head(key)).unwrap_or(false);
             is_ours && error.kind() == ErrorKind::Corrupt
@@ -120,7 +119,7 @@ fn modified(path: &Path) -> Option<Timestamp> {
     Some(Timestamp::from_millis(i64::try_from(since.ok()?.as_millis()).ok()?))
 }
 
-/// Whether its full result is whole, if it has one.
+/// True if the entry has no full result, or an intact one.
 fn has_full(layout: &Layout, key: &Key) -> bool {
     let info = || read::get(layout, key).ok()??.head.header.full;
     match (read::full(layout, key), info()) {

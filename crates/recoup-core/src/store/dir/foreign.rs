@@ -1,5 +1,5 @@
-//! Entries of other tools: listed in the index, with a body, and without a head
-//! of ours. They can be read, replaced and removed, and are never evicted.
+//! Entries of other tools: in the index, with a body, and without a head of ours. They can be read,
+//! replaced and removed, and are never evicted.
 
 use std::fs;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::entry::{Body, Head, Payload, Record};
 use crate::error::Result;
 use crate::key::Key;
 
-/// How often an entry is looked at that does not match its hash. Other tools
-/// write body and index one after the other; this is how long that may take.
+/// How often the read of an entry that does not match its hash is repeated: other tools write body
+/// and index one after the other.
 const TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The entry, or what is left of it; none when it is not listed.
+/// The entry, possibly damaged; `None` if it is not in the index.
 pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
     let mut damaged = None;
     for attempt in 0..TRIES {
         if attempt > 0 {
             thread::sleep(PAUSE);
         }
-        // The body first: whoever wrote an index after that wrote another body.
+        // The body first: an index written after that belongs to another body.
         let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
         let Some(listed) = layout.listing()?.listed(key.as_str()) else {
             return Ok(None);
@@ -42,7 +42,7 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
     Ok(damaged)
 }
 
-/// The entry, if the body is the one that is listed.
+/// The entry, if the body matches its hash in the index.
 pub(super) fn matching(listed: &Listed, stored: &[u8]) -> Option<Arc<Record>> {
     let body = Bytes::copy_from_slice(listed.hashed_part(stored)?);
     let mut head = listed.clone().into_head(body.len() as u64);
@@ -56,14 +56,13 @@ fn mismatched(listed: Listed, body: Vec<u8>) -> Arc<Record> {
     Arc::new(Record { payload: Payload::Plain(body.into()), head, full: None })
 }
 
-/// The head alone, for those who do not want the body; none when it is not listed.
+/// The head alone; `None` if the entry is not in the index.
 pub(super) fn head(layout: &Layout, key: &Key, index: &Index) -> Option<Head> {
     let len = fs::metadata(layout.body(key)).ok()?.len();
     Some(index.listed(key.as_str())?.into_head(len))
 }
 
-/// The listed entries without a head; of those that `known` names it is known
-/// that they have one.
+/// The keys in the index without a head. `known` names keys that have one.
 pub(super) fn keys<'a>(
     layout: &'a Layout,
     index: &'a Index,

@@ -1,6 +1,6 @@
-//! Full results, each under the name of its contents. For each that we made there
-//! is an empty file of that name in `.recoup/made/`, from before it is there until
-//! after it is gone: others are never removed, and ours never forgotten.
+//! Full results, named by their digest. Each of ours has an empty marker file of that name in
+//! `.recoup/made/`, from before it is written until after it is removed: so those of others are
+//! never removed, and ours never leaked.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn marker(layout: &Layout, name: &str) -> PathBuf {
     layout.made().join(name)
 }
 
-/// Refuses contents in whose place there is something else that we did not make.
+/// An error if there is a different file in its place that we did not write.
 pub(super) fn refuse_strangers(layout: &Layout, name: &str, contents: &[u8]) -> Result<()> {
     let place = layout.full(name);
     if is_to_be_written(layout, name)?
@@ -24,7 +24,7 @@ pub(super) fn refuse_strangers(layout: &Layout, name: &str, contents: &[u8]) -> 
     Err(files::stranger(&place))
 }
 
-/// Writes one, unless somebody else did.
+/// Writes a full result, unless another program did.
 pub(super) fn write(layout: &Layout, name: &str, contents: &[u8]) -> Result<()> {
     if !is_to_be_written(layout, name)? {
         return Ok(());
@@ -39,7 +39,7 @@ fn is_to_be_written(layout: &Layout, name: &str) -> Result<bool> {
     Ok(files::is_there(&marker(layout, name))? || !files::is_there(&layout.full(name))?)
 }
 
-/// Removes one that nobody has any longer, if we made it.
+/// Removes an unreferenced full result, if it is ours.
 pub(super) fn remove(layout: &Layout, name: &str) -> Result<()> {
     let marker = marker(layout, name);
     if files::is_there(&marker)? {
@@ -49,7 +49,7 @@ pub(super) fn remove(layout: &Layout, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The names of all that we made.
+/// The names of all full results of ours.
 pub(super) fn made(layout: &Layout) -> Result<Vec<String>> {
     files::names_in(&layout.made())
 }

@@ -1,9 +1,8 @@
-//! Our head of an entry, in a file of its own: the header as it was sealed, and
-//! what has happened since.
+//! Our head of an entry, in a file of its own: the header as sealed, times and hits.
 //!
-//! An entry is two files, and no two files are replaced in one step. So a head
-//! that replaces another holds both until the body is there: whichever body a
-//! reader finds, one of the two is its head.
+//! An entry is two files, which cannot be replaced atomically. So a head that replaces another
+//! contains both until the body is written: whichever body a reader finds, one of the two heads
+//! belongs to it.
 //!
 //! ```text
 //! 1. heads/K.json    the new head, and inside it the one before
@@ -11,7 +10,7 @@
 //! 3. results/K.json  the new body
 //! 4. heads/K.json    the new head alone
 //! ```
-//! Where both heads have the same body, the one before counts until it is gone.
+//! If both heads have the same body, the previous one counts until it is gone.
 
 use std::path::Path;
 
@@ -30,16 +29,16 @@ use crate::key::Key;
 /// A head as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct StoredHead {
-    /// Another one for each put, so that a reader sees whether there was one.
+    /// Random number of the put, so that a reader notices a new one.
     pub(super) turn: u64,
     stored_at: Timestamp,
     hits: u64,
     last_used: Timestamp,
-    /// The last batch whose hits are in: told again after a crash, it adds none.
+    /// The last batch whose hits are included: a repetition after a crash adds none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     batch: Option<String>,
     header: Box<RawValue>,
-    /// What it replaces, until that is done.
+    /// The head that is being replaced, until that is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<Box<Self>>,
 }
@@ -59,7 +58,7 @@ impl StoredHead {
         }
     }
 
-    /// The head that is there, unless it can't be read.
+    /// The stored head; an error if it cannot be read.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
         let Some(json) = files::read(path)? else { return Ok(None) };
         serde_json::from_slice(&json).map(Some).map_err(|error| {
@@ -72,18 +71,18 @@ impl StoredHead {
         layout.write(&layout.head(key), &json).map(drop)
     }
 
-    /// Both heads, for the time between two steps.
+    /// Both heads, until the body is replaced.
     pub(super) fn replacing(&self, before: Self) -> Self {
         let before = Some(Box::new(Self { before: None, ..before }));
         Self { before, ..self.clone() }
     }
 
-    /// Whether a put ended half way, and which head is right must be found out.
+    /// True if a put was interrupted, so that the body decides which head applies.
     pub(super) fn is_open(&self) -> bool {
         self.before.is_some()
     }
 
-    /// The one of the two that the body belongs to, alone.
+    /// The one of the two heads that the body belongs to, alone.
     pub(super) fn settled(self, body: Digest) -> Self {
         match self.before {
             Some(before) if before.is_of(body) => *before,
@@ -105,14 +104,14 @@ impl StoredHead {
         }
     }
 
-    /// What it says.
+    /// The parsed head.
     pub(super) fn head(&self) -> Result<Head> {
         let header = Header::from_json(self.header.get().as_bytes())?;
         let Self { stored_at, hits, last_used, .. } = *self;
         Ok(Head { header, stored_at, hits, last_used })
     }
 
-    /// How much the header takes, whatever happened since.
+    /// Size of the header.
     pub(super) fn header_len(&self) -> u64 {
         self.header.get().len() as u64
     }

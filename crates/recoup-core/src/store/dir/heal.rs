@@ -1,9 +1,7 @@
-//! Bringing everything in line again after a crash, or after others have been
-//! here: what our heads and the bodies say is true, and what the index says of
-//! entries that are not ours.
+//! Repair after a crash or changes by others: our heads and the bodies are authoritative, and the
+//! index is for entries that are not ours.
 //!
-//! Bodies without a head and without a line in the index are left alone: nothing
-//! is known of their sources.
+//! Bodies without a head and without an index entry are left alone: their sources are unknown.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,20 +24,19 @@ use crate::entry::Head;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Scope};
 
-/// How often a broken index is looked at: a tool that does not rename may be
-/// writing it.
+/// How often a broken index is read: a tool that does not rename may just be writing it.
 const TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What is there, made whole.
+/// A repaired scope.
 pub(super) struct Healed {
     pub(super) index: Index,
     pub(super) facts: Facts,
-    /// Whether all heads could be read, so that it is known what they name.
+    /// True if all heads could be read, so that all references are known.
     pub(super) knows_all: bool,
 }
 
-/// Makes it whole. The caller holds the lock.
+/// Repairs a scope. The caller must hold the lock.
 pub(super) fn healed(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Healed> {
     // First, because it may be refused: then nothing is touched.
     let mut index = found_index(dir, scope, layout)?;
@@ -61,12 +58,11 @@ pub(super) fn healed(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<
     Ok(Healed { index, facts, knows_all })
 }
 
-/// Removes heads that stand for nothing any longer: their bodies were removed, or
-/// replaced, by others.
+/// Removes heads whose bodies were removed or replaced by others.
 fn give_up(keys: Vec<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
     for key in keys {
         facts.remove(&key);
-        // One that can't be read may be a later version's.
+        // An unreadable head may be that of a later version.
         if read_head(layout, &key).is_some() {
             fsx::remove(&layout.head(&key))?;
         }
@@ -78,14 +74,14 @@ fn read_head(layout: &Layout, key: &Key) -> Option<Head> {
     StoredHead::read(&layout.head(key)).ok()??.head().ok()
 }
 
-/// What the heads say of the entries that have a body. Writes nothing; heads that
-/// can't be read are passed over, and stay for whoever asks for them.
+/// Catalogue data of the entries that have a head and a body. Writes nothing; unreadable heads are
+/// skipped, and stay for the error that a read reports.
 pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
     sweep(layout, |_, _| Ok(()))
 }
 
-/// Reads all heads; `settle` is told of those whose put ended half way, and which
-/// of the two they turned out to be.
+/// Reads all heads. `settle` is called for those whose put was interrupted, with the head that
+/// applies.
 fn sweep(
     layout: &Layout,
     mut settle: impl FnMut(&Key, &StoredHead) -> Result<()>,
@@ -107,8 +103,8 @@ fn sweep(
     Ok(facts)
 }
 
-/// The index that is there, or one to begin with. What is broken is kept for its owner, who is told;
-/// what is somebody else's is not touched.
+/// The existing index, or a new one. A broken one is set aside and reported; an unrelated file is
+/// an error.
 fn found_index(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Index> {
     let path = layout.index();
     let stats = stats_of(&dir.folder.counts()?, scope);
@@ -138,8 +134,8 @@ fn set_aside(dir: &Directory, index: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Entries whose body is gone are not listed any longer. Of keys that we would not
-/// take we do not know where their bodies are.
+/// Removes entries without a body from the index. Keys that are invalid for us are kept, because
+/// the paths of their bodies are unknown.
 fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
     let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
     let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
@@ -148,7 +144,7 @@ fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
     }
 }
 
-/// Entries of ours that another tool has replaced, body and line: they are theirs now.
+/// Entries of ours whose body and index entry another tool has replaced: they are no longer ours.
 fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key> {
     let is_replaced = |(key, fact): &(&Key, &Fact)| {
         let speaks_of_another = |listed: &Listed| {
@@ -164,7 +160,7 @@ fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key>
     facts.iter().filter(is_replaced).map(|(key, _)| key.clone()).collect()
 }
 
-/// Lists our entries as they are, where the index says otherwise.
+/// Corrects the index entries of our own entries.
 fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
     for (key, fact) in facts {
         let is_right = |listed: Listed| fact.is_of(listed.integrity_hash) && listed.is_marked();

@@ -1,5 +1,5 @@
-//! `index.json`, as contract 1 has it: for us an export, for other tools the
-//! truth. What we do not know in it is kept as it is.
+//! `index.json` of contract 1: an export for us, authoritative for other tools. Unknown fields are
+//! preserved.
 
 mod changes;
 mod text;
@@ -21,32 +21,32 @@ use crate::base::clock::Timestamp;
 use crate::base::name::Name;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What is found in the place of an index.
+/// State of the index file.
 #[derive(Debug)]
 pub(super) enum Found {
     Whole(Index),
-    /// Nothing is lost with it: it is not there, or empty.
+    /// Missing or empty, so that nothing is lost.
     Nothing,
-    /// What may have been an index.
+    /// Possibly a damaged index.
     Broken,
-    /// Something that is whole, and no index.
+    /// Intact, but not an index.
     Others,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// Everything but the entries, which only have their place among them.
+    /// All fields but the entries, of which only the position is kept.
     fields: Fields,
     entries: BTreeMap<String, Box<RawValue>>,
-    /// How the file looked from which it was read; none where there was none.
+    /// Stamp of the file from which it was read; `None` if there was none.
     seen: Option<Stamp>,
-    /// What we did since, to do it again to what others put in its place.
+    /// Our changes since, to be replayed on an index that others wrote meanwhile.
     changes: Vec<Change>,
 }
 
 impl Index {
-    /// An empty one that has been counting since the beginning, to be put where it
-    /// looked like that. When it was begun shows when it is written.
+    /// An empty index with these counts, to replace a file with the stamp `seen`. Its creation time
+    /// is set when it is written.
     pub(super) fn with_stats(stats: Stats, seen: Option<Stamp>) -> Self {
         let mut index = Self { seen, ..Self::default() };
         for name in ["schema_version", "created_at", "entries"] {
@@ -56,9 +56,9 @@ impl Index {
         index
     }
 
-    /// Read whole, or not at all.
+    /// Reads the whole index, or nothing.
     pub(super) fn find(path: &Path) -> Result<Found> {
-        // Before it is read: what changes meanwhile shows when it is written.
+        // Before the read: a concurrent change is noticed when the index is written.
         let seen = Stamp::at(path);
         let json = match files::read(path) {
             Ok(None) => return Ok(Found::Nothing),
@@ -81,7 +81,7 @@ impl Index {
         ["entries", "schema_version"].iter().any(|it| self.fields.get::<IgnoredAny>(it).is_some())
     }
 
-    /// What a reader makes of it: what is no index lists nothing.
+    /// The index for readers: empty if the file is not a readable index.
     pub(super) fn read(path: &Path) -> Result<Self> {
         Ok(match Self::find(path)? {
             Found::Whole(index) => index,
@@ -97,12 +97,12 @@ impl Index {
         self.entries.contains_key(key)
     }
 
-    /// What is said of an entry, if all of it can be read.
+    /// An entry of the index, if all its fields can be read.
     pub(super) fn listed(&self, key: &str) -> Option<Listed> {
         serde_json::from_str(self.entries.get(key)?.get()).ok()
     }
 
-    /// The file of an entry's full result, where that is in this directory.
+    /// File name of an entry's full result, if that is in this directory.
     pub(super) fn full_name(&self, key: &str, layout: &Layout) -> Option<String> {
         let entry: Fields = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
         let path = PathBuf::from(entry.get::<String>("full_result_path")?);
@@ -116,12 +116,12 @@ impl Index {
         entry.and_then(|entry| serde_json::from_str(entry.get()).ok()).unwrap_or_default()
     }
 
-    /// Lists an entry, in place of any that was listed.
+    /// Adds an entry, in place of any previous one.
     pub(super) fn insert(&mut self, key: &str, listed: Listed) {
         self.change(Change::Put(key.to_owned(), listed));
     }
 
-    /// Puts right what is said of an entry, and keeps what else is said of it.
+    /// Updates an entry, and preserves its unknown fields.
     pub(super) fn restate(&mut self, key: &str, listed: Listed) {
         self.change(Change::Restated(key.to_owned(), listed));
     }
@@ -141,13 +141,13 @@ impl Index {
     }
 }
 
-/// An object of which half is missing may have been an index.
+/// A truncated object may have been an index.
 fn is_whole_and_no_object(json: &[u8]) -> bool {
     !json.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(json).is_ok()
 }
 
-/// Whether a path in the index is that of a file of ours. One that is not absolute
-/// is as its writer saw the directory: from somewhere above it.
+/// True if a path in the index names this file of ours. A relative path starts at some directory
+/// above, where its writer was.
 fn leads_to(path: &Path, file: &Path) -> bool {
     let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir));
     let path: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
@@ -159,14 +159,14 @@ fn leads_to(path: &Path, file: &Path) -> bool {
         && (std::path::absolute(file).is_ok_and(is_it) || real(file).is_some_and(is_it))
 }
 
-/// With the directory as it is behind all links. The file need not be there.
+/// The path with all links of the directory resolved. The file need not exist.
 fn real(file: &Path) -> Option<PathBuf> {
     let full = file.parent()?;
     let dir = full.parent()?.canonicalize().ok()?;
     Some(dir.join(full.file_name()?).join(file.file_name()?))
 }
 
-/// What is in the place of an index and belongs to somebody else.
+/// The error for an unrelated file in the place of an index.
 pub(super) fn refused(path: &Path) -> Error {
     let message = format!(
         "{} is not the index of a cache, so it is left alone: move it, or name another directory",

@@ -1,4 +1,4 @@
-//! Where the files of one scope are, and how they get there.
+//! Paths of the files of one scope, and writing them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::base::fsx::{self, Staged};
 use crate::error::Result;
 use crate::key::Key;
 
-/// What everything in the directory is called for git.
+/// `.gitignore` that excludes the whole directory.
 const IGNORE_ALL: &str = "*\n";
-/// The same where the directory is a project's root, which has other files too.
+/// `.gitignore` for a directory that is a project's root, which has other files too.
 const IGNORE_OURS: &str = "/index.json\n/index.json.broken-*\n/results/\n/full/\n/.recoup/\n\
                            /early-exit/\n/project/\n/tenant/\n/session/\n";
 
@@ -33,7 +33,7 @@ impl Layout {
         self.dir.join("index.json")
     }
 
-    /// What a reader makes of the index, parsed once while it stays as it is.
+    /// The index for readers, parsed again only if it has changed.
     pub(super) fn listing(&self) -> Result<Arc<Index>> {
         self.parsed.index(&self.index())
     }
@@ -50,7 +50,7 @@ impl Layout {
         self.dir.join("full")
     }
 
-    /// Where a full result is, by the name of its file.
+    /// Path of a full result, by its file name.
     pub(super) fn full(&self, name: &str) -> PathBuf {
         self.fulls().join(name)
     }
@@ -63,7 +63,7 @@ impl Layout {
         self.heads().join(file_name(key.as_str()))
     }
 
-    /// Where it says which full results we made.
+    /// Directory of the markers for full results of ours.
     pub(super) fn made(&self) -> PathBuf {
         self.own().join("made")
     }
@@ -86,13 +86,12 @@ impl Layout {
         [self.heads(), self.made(), self.bodies(), self.fulls()]
     }
 
-    /// Whether anything was ever stored here, by us or by others.
+    /// True if anything was ever stored here, by us or by others.
     pub(super) fn is_used(&self) -> Result<bool> {
         Ok(files::is_there(&self.heads())? || files::is_there(&self.index())?)
     }
 
-    /// Makes the directories. The first time, git is told to pass over them; an
-    /// ignore file that is there is the user's.
+    /// Creates the directories, and at the first time a `.gitignore` unless there is one.
     pub(super) fn prepare(&self) -> Result<()> {
         if !self.heads().is_dir() {
             self.hide_from_git()?;
@@ -112,8 +111,8 @@ impl Layout {
         self.write(&ignore, ignored.as_bytes()).map(drop)
     }
 
-    /// Puts a file in its place in one step. Temporary files are in a directory
-    /// that only we use, so that what is swept there is ours.
+    /// Writes a file atomically. Temporary files are in a directory of our own, so that a sweep
+    /// removes only ours.
     pub(super) fn write(&self, path: &Path, contents: &[u8]) -> Result<File> {
         self.stage(contents)?.put_at(path)
     }
@@ -122,8 +121,8 @@ impl Layout {
         Staged::new(&self.own(), contents)
     }
 
-    /// Removes what writers that were killed left behind. The caller holds the
-    /// lock, so nobody is about to rename one of them.
+    /// Removes temporary files of killed writers. The caller must hold the lock, so that none is
+    /// still in use.
     pub(super) fn remove_leftovers(&self) -> Result<()> {
         let own = self.own();
         for name in files::names_in(&own)?.iter().filter(|name| is_leftover(name)) {

@@ -1,5 +1,4 @@
-//! What the index says of one entry, and how it is said of ours. Times are whole
-//! seconds here.
+//! One entry in the index. Times are whole seconds here.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -11,11 +10,11 @@ use crate::base::digest::{Digest, Hasher};
 use crate::entry::{BodyInfo, Cost, Encoding, FORMAT, Head, Header, Identity, Older, Sources};
 use crate::key::Kind;
 
-/// How long the entries of other tools are good for: contract 1's default.
+/// TTL of entries of other tools: contract 1's default.
 const FOREIGN_TTL: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// The fields that contract 1 gives an entry, in its order, and one of ours. What
-/// can be done without may be missing or said in another way.
+/// The fields of an entry in contract 1, in its order, and one of ours. Optional ones may be
+/// missing or of another type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Listed {
     #[serde(deserialize_with = "seconds")]
@@ -35,7 +34,7 @@ pub(super) struct Listed {
     recoup: Option<Own>,
 }
 
-/// What must not be lost with our head, and shows that the line is ours.
+/// Data that must survive the loss of our head, and marks the index entry as ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Own {
     kind: Kind,
@@ -44,7 +43,7 @@ struct Own {
 }
 
 impl Listed {
-    /// How an entry of ours is listed.
+    /// The index entry of an entry of ours.
     pub(super) fn of(head: &Head, layout: &Layout) -> Self {
         let header = &head.header;
         let created = header.created.as_seconds();
@@ -64,15 +63,15 @@ impl Listed {
         }
     }
 
-    /// Whether we wrote the line. Another tool that sets the entry writes it anew;
-    /// one that only counts a hit keeps what it does not know.
+    /// True if we wrote the index entry. Another tool that stores the entry writes it anew; one
+    /// that only counts a hit preserves our field.
     pub(super) fn is_marked(&self) -> bool {
         let created = self.recoup.as_ref().map(|own| own.created.as_seconds());
         created == Some(self.created_at) && self.cached_mtime == self.created_at
     }
 
-    /// Whether it speaks of another entry than the head does: another tool has set
-    /// it since, maybe with the same body.
+    /// True if it describes another entry than the head: another tool has stored it since, maybe
+    /// with the same body.
     pub(super) fn is_not_of(&self, head: &Head) -> bool {
         let created = head.header.created.as_seconds();
         let same = self.created_at == created
@@ -81,8 +80,7 @@ impl Listed {
         !self.is_marked() && !same
     }
 
-    /// The head of an entry that another tool listed, or of ours whose head is lost:
-    /// all that can be said of it.
+    /// The best possible head for an entry of another tool, or for one of ours whose head is lost.
     pub(super) fn into_head(self, raw_len: u64) -> Head {
         let is_marked = self.is_marked();
         let own = self.recoup.filter(|_| is_marked);
@@ -116,8 +114,8 @@ impl Listed {
         Head { header, stored_at: created, hits: self.hit_count, last_used }
     }
 
-    /// The body, if what is stored is the one that was hashed. Tools differ in
-    /// whether they write a newline at its end, and whether they hash it.
+    /// The part of the stored bytes that matches the hash. Tools differ in whether they end a body
+    /// with a newline, and whether they hash that.
     pub(super) fn hashed_part<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
         let bare = stored.strip_suffix(b"\n").unwrap_or(stored);
         let hashed_as = |parts: &[&[u8]]| {
@@ -136,7 +134,7 @@ impl Listed {
     }
 }
 
-/// Everything that an entry depends on, as far as paths can say it.
+/// The paths of all sources.
 fn paths_of(sources: &Sources) -> Vec<String> {
     let files = sources.files.iter().map(|file| &file.path);
     let patterns = sources.patterns.iter().map(|pattern| &pattern.path);
@@ -144,12 +142,12 @@ fn paths_of(sources: &Sources) -> Vec<String> {
     files.chain(patterns).chain(undated).cloned().collect()
 }
 
-/// As the directory was named to us, which is how contract 1 has it.
+/// Relative to the directory as it was given to us, as in contract 1.
 fn path_of_full(sha256: Digest, layout: &Layout) -> String {
     layout.full(&file_name(&sha256.to_hex())).display().to_string()
 }
 
-/// A moment may have a fraction, which is cut off: earlier is safer.
+/// Seconds, with a fraction cut off: earlier is safer.
 #[expect(clippy::cast_possible_truncation, reason = "`as` stops at the ends of the range")]
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     #[derive(Deserialize)]
@@ -164,14 +162,14 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> 
     })
 }
 
-/// Nothing for `null`; another type is still an error.
+/// The default for `null`; another type is still an error.
 fn or_none<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Nothing for whatever can't be read.
+/// The default for anything that cannot be read.
 fn lenient<'de, D: Deserializer<'de>, T: for<'a> Deserialize<'a> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {

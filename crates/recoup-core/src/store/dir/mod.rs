@@ -1,26 +1,26 @@
 //! `dir:DIR`: contract 1's directory, for tools that read that layout.
 //!
 //! ```text
-//! index.json               what is there, for other tools, and what they put there
+//! index.json               the entries, for other tools, and those that they added
 //! results/K.json           a body, byte for byte
 //! full/SHA256.json         a full result, once for all entries that share it
 //! .gitignore               excludes all of it
 //! .recoup/heads/K.json     our head: the header as sealed, times, hits
-//! .recoup/made/SHA256.json which full results are ours
-//! .recoup/catalogue        what eviction needs to know of all of them
+//! .recoup/made/SHA256.json marks a full result as ours
+//! .recoup/catalogue        what eviction needs to know of all entries
 //! ```
-//! Each scope has such a directory. In that of `global` there are also the lock, the
-//! counts (`folder/`) and `.recoup/deaths.json`, the first death in each scope.
+//! Each scope has such a directory. That of `global` also has the lock, the event counts
+//! (`folder/`) and `.recoup/deaths.json`, the first expiry in each scope.
 //!
-//! **Head and body are the truth.** A read opens these two and takes no lock; the
-//! index is consulted only for entries of other tools. `head.rs` says how the two
-//! are replaced so that a reader always finds a pair, and how a crash in between is
-//! settled. The index is rewritten at each write, so that a write takes longer the
-//! more entries there are: beyond some thousand of them, SQLite is the better choice.
+//! **Head and body are authoritative.** A read opens these two and takes no lock; the index is
+//! consulted only for entries of other tools. `head.rs` describes how the two are replaced so that
+//! a reader always finds a matching pair, and how a crash in between is resolved. Every write
+//! rewrites the index, so that it takes longer the more entries there are: beyond some thousand,
+//! SQLite is the better choice.
 //!
-//! Any file may be changed or removed behind our back: `heal.rs`. Other tools take no
-//! lock: what they write to the index while we work is merged (`index/changes.rs`).
-//! What we did not make is not touched, and no link below the directory is followed.
+//! Any file may be changed or removed by others at any time: see `heal.rs`. Other tools take no
+//! lock: their concurrent changes to the index are merged (`index/changes.rs`). Files that we did
+//! not make are not touched, and no link below the directory is followed.
 
 mod catalogue;
 mod deaths;
@@ -54,7 +54,7 @@ use crate::entry::{Batch, Head, Payload, Record, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Id, Kind, Scope};
 
-/// Entries in plain files, laid out as contract 1 has it.
+/// Entries in plain files, in the layout of contract 1.
 #[derive(Debug)]
 pub struct Directory {
     folder: Folder,
@@ -63,19 +63,19 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// A store in `dir`. Nothing is opened or created before it is needed. `faults`
-    /// is told when an index had to be set aside.
+    /// The store in `dir`. Nothing is opened or created before the first use. `faults` hears of
+    /// indexes that had to be set aside.
     pub fn at(dir: impl Into<PathBuf>, faults: Arc<dyn FaultLog>) -> Self {
         Self { folder: Folder::new(dir.into()), faults, parsed: Arc::default() }
     }
 
-    /// Has git pass over the directory, unless its owner has told git otherwise. For
-    /// those who keep something else in it before there is an entry.
+    /// Makes git ignore the directory, unless it has a `.gitignore`. For callers that write other
+    /// files into it before there is an entry.
     pub fn hide_from_git(&self) -> Result<()> {
         self.layout(&Scope::global())?.hide_from_git()
     }
 
-    /// Where a scope is, if no link leads out of the directory.
+    /// The layout of a scope, if no link leads out of the directory.
     fn layout(&self, scope: &Scope) -> Result<Layout> {
         self.layout_without_links(scope, Layout::directories)
     }

@@ -1,5 +1,5 @@
-//! The index as it was last parsed, so that whoever asks for one entry of another
-//! tool after the other does not parse all of them each time.
+//! Cache of the parsed index, so that repeated look-ups of other tools' entries do not parse it
+//! each time.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,8 +19,8 @@ struct Last {
 }
 
 impl Parsed {
-    /// The index that is there now. One that was changed a moment ago is parsed
-    /// again: the next change might not show.
+    /// The current index. One that has just been changed is not cached: the next change might leave
+    /// the same timestamps.
     pub(super) fn index(&self, path: &Path) -> Result<Arc<Index>> {
         let Some(stamp) = Stamp::at(path) else { return Index::read(path).map(Arc::new) };
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);

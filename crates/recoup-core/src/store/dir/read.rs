@@ -1,5 +1,4 @@
-//! Reading: no lock, nothing written, and one whole entry or none, whoever
-//! writes meanwhile.
+//! Reading: without a lock or a write, and always one consistent entry, whoever writes meanwhile.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,21 +18,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Key, Scope};
 use crate::store::{Filter, Flow, Usage, Visit};
 
-/// How often an entry is read that others keep replacing.
+/// How often the read of an entry is repeated while others keep replacing it.
 const TRIES: usize = 100;
-/// How often one is read whose full result is not there, and how far apart.
+/// How often the read is repeated if the full result is missing, and the pause in between.
 const FULL_TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The head first, then the body: a body that does not belong to the head was
-/// written after it, and the next look finds its head. If the head is the same
-/// then, the body was changed by somebody else.
+/// Reads the head, then the body: a body that does not match the head was written after it, and the
+/// next try finds its head. If the head is unchanged then, another program changed the body.
 pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
     let mut seen = None;
     for _ in 0..TRIES {
         let Some(stored) = StoredHead::read(&layout.head(key))? else {
             let found = foreign::get(layout, key)?;
-            // What got a head meanwhile is ours.
+            // An entry that got a head meanwhile is ours.
             if found.is_none() || StoredHead::read(&layout.head(key))?.is_none() {
                 return Ok(found);
             }
@@ -55,8 +53,8 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
     Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
 }
 
-/// Another tool's entry in place of ours that happens to have the same body. While
-/// the index is as we left it there is none, and it is not opened.
+/// Another tool's entry in place of ours that happens to have the same body. While the index is as
+/// we left it there is none, and it is not opened.
 fn set_by_others(
     layout: &Layout,
     key: &Key,
@@ -70,8 +68,8 @@ fn set_by_others(
     Ok(listed.and_then(|listed| foreign::matching(&listed, body)))
 }
 
-/// Another tool's entry in place of ours, if the index says so; else damage,
-/// which shows when the record is opened.
+/// Another tool's entry in place of ours, if the index says so; else damage, which shows when the
+/// record is opened.
 fn changed_by_others(layout: &Layout, key: &Key, head: Head, body: Vec<u8>) -> Result<Arc<Record>> {
     let listed = layout.listing()?.listed(key.as_str());
     let theirs = listed.and_then(|listed| foreign::matching(&listed, &body));
@@ -79,8 +77,8 @@ fn changed_by_others(layout: &Layout, key: &Key, head: Head, body: Vec<u8>) -> R
     Ok(theirs.unwrap_or_else(ours))
 }
 
-/// A full result that its entry names is there, unless the entry is replaced just
-/// now: then the next look finds another one.
+/// The full result of an entry. If it is missing, the entry may just be replaced: the next try
+/// finds another one.
 pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
     for attempt in 0..FULL_TRIES {
         if attempt > 0 {
@@ -97,8 +95,8 @@ pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
     Err(Error::new(ErrorKind::Corrupt, message))
 }
 
-/// Shows the heads of one scope. What is shown is listed before: the visitor may
-/// change what is there.
+/// Visits the heads of one scope. All keys are listed first, because the visitor may change the
+/// store.
 pub(super) fn scan(
     layout: &Layout,
     scope: &Scope,
@@ -121,8 +119,8 @@ pub(super) fn scan(
     Ok(Flow::Continue(()))
 }
 
-/// Everything that has a body, and a head or a line in the index. Heads are
-/// listed first: their bodies are removed before they are.
+/// All keys with a body, and a head or an index entry. Heads are listed before bodies, because a
+/// removal deletes the body first.
 fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
     let heads = files::keys_in(&layout.heads())?;
     let mut keys: BTreeSet<Key> = foreign::keys(layout, index, |key| heads.contains(key)).collect();
@@ -135,13 +133,13 @@ fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
 fn head(layout: &Layout, key: &Key, index: &Index) -> Result<Option<Head>> {
     match StoredHead::read(&layout.head(key))? {
         Some(stored) if !stored.is_open() => stored.head().map(Some),
-        // Only the body knows which head is its own.
+        // Only the body decides which of the two heads applies.
         Some(_) => Ok(get(layout, key)?.map(|record| record.head.clone())),
         None => Ok(foreign::head(layout, key, index)),
     }
 }
 
-/// What a scan would show, and how much that takes.
+/// Number and size of the entries that a scan would visit.
 pub(super) fn usage(layout: &Layout) -> Result<Usage> {
     let facts = match Catalogue::read_current(layout) {
         Some(current) => current.facts,

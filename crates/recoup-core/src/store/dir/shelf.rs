@@ -1,5 +1,5 @@
-//! One scope while it is changed: what is there, brought in line, and written
-//! back in one go. Whoever has one holds the lock.
+//! A scope opened for changes: loaded, repaired if necessary, and written back at once. The owner
+//! holds the lock.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -27,13 +27,13 @@ pub(super) struct Shelf<'a> {
     pub(super) layout: Layout,
     pub(super) index: Index,
     pub(super) facts: Facts,
-    /// How many entries name each file of a full result, once somebody asked.
+    /// Number of entries per full result, computed on demand.
     sharers: Option<HashMap<String, u64>>,
     changed: bool,
 }
 
 impl<'a> Shelf<'a> {
-    /// As it was left, or brought in line with what is there.
+    /// Loads the scope, and repairs it if others changed it.
     pub(super) fn open(dir: &'a Directory, scope: &'a Scope) -> Result<Self> {
         let layout = dir.layout(scope)?;
         if let Some(Catalogue { facts, .. }) = Catalogue::read_current(&layout)
@@ -48,13 +48,13 @@ impl<'a> Shelf<'a> {
         let Healed { index, facts, knows_all } = heal::healed(dir, scope, &layout)?;
         let mut shelf = Self { dir, scope, layout, index, facts, sharers: None, changed: true };
         if knows_all {
-            // Those of a put or a removal that ended half way.
+            // Left over from an interrupted put or removal.
             fulls::made(&shelf.layout)?.iter().try_for_each(|name| shelf.free(name))?;
         }
         Ok(shelf)
     }
 
-    /// From here on the catalogue is not true any more.
+    /// Removes the catalogue before the first change.
     fn begin(&mut self) -> Result<()> {
         if !self.changed {
             files::remove_helper(&self.layout.catalogue())?;
@@ -63,7 +63,7 @@ impl<'a> Shelf<'a> {
         Ok(())
     }
 
-    /// Keeps an entry, in place of any that was there.
+    /// Stores an entry, in place of any previous one.
     pub(super) fn put(
         &mut self,
         key: &Key,
@@ -88,7 +88,7 @@ impl<'a> Shelf<'a> {
         self.release(old)
     }
 
-    /// A body without a head and without a line is nothing that we know.
+    /// An error if there is a body without a head and an index entry, which is not ours.
     fn refuse_strangers(&self, key: &Key) -> Result<()> {
         let place = self.layout.body(key);
         let is_known =
@@ -96,7 +96,7 @@ impl<'a> Shelf<'a> {
         if is_known || !files::is_there(&place)? { Ok(()) } else { Err(files::stranger(&place)) }
     }
 
-    /// In the steps that `head.rs` describes.
+    /// Writes the files in the order that `head.rs` describes.
     fn replace(
         &self,
         key: &Key,
@@ -108,7 +108,7 @@ impl<'a> Shelf<'a> {
         let before = StoredHead::read(&layout.head(key)).ok().flatten();
         let replaces = before.is_some();
         if !replaces && !self.index.contains(key.as_str()) {
-            // That of a head that can't be read would pass for a damaged one of this.
+            // The body of an unreadable head would pass for a damaged one of this entry.
             fsx::remove(&layout.body(key))?;
         }
         let first = before.map_or_else(|| stored.clone(), |before| stored.replacing(before));
@@ -120,8 +120,8 @@ impl<'a> Shelf<'a> {
         if replaces { stored.write(layout, key) } else { Ok(()) }
     }
 
-    /// Removes an entry, whosever it is; `false` when there was none. The body
-    /// goes first: a head without one stands for nothing.
+    /// Removes an entry of any owner; returns `false` if there was none. The body goes first: a
+    /// head without one is no entry.
     pub(super) fn remove(&mut self, key: &Key) -> Result<bool> {
         let (body, head) = (self.layout.body(key), self.layout.head(key));
         if !files::is_there(&head)? && !self.index.contains(key.as_str()) {
@@ -140,13 +140,13 @@ impl<'a> Shelf<'a> {
         Ok(had_body || had_head)
     }
 
-    /// What keeps an entry from being removed: a directory is not ours.
+    /// A directory in the place of the entry's files, which is not ours to remove.
     pub(super) fn obstacle(&self, key: &Key) -> Option<PathBuf> {
         let places = [self.layout.body(key), self.layout.head(key)];
         places.into_iter().find(|place| files::is_directory(place))
     }
 
-    /// Changes what has happened to an entry of ours.
+    /// Writes the changed head of an entry of ours.
     pub(super) fn restate(&mut self, key: &Key, stored: &StoredHead, head: &Head) -> Result<()> {
         self.begin()?;
         stored.write(&self.layout, key)?;
@@ -154,14 +154,14 @@ impl<'a> Shelf<'a> {
         Ok(())
     }
 
-    /// Changes nothing but the index.
+    /// The index, for changes of nothing else.
     pub(super) fn index_mut(&mut self) -> Result<&mut Index> {
         self.begin()?;
         Ok(&mut self.index)
     }
 
-    /// The full result that an entry has, about to be released: so its sharers
-    /// are counted now, this one among them.
+    /// The full result of an entry that is about to be replaced or removed. Sharers are counted
+    /// now, while this entry is among them.
     fn full_of(&mut self, key: &Key) -> Option<String> {
         let listed = || self.index.full_name(key.as_str(), &self.layout);
         let name = self.facts.get(key).map_or_else(listed, full_name);
@@ -192,7 +192,7 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// One entry fewer has that full result; the last one takes it along.
+    /// Drops one reference to a full result, which is removed with the last.
     fn release(&mut self, name: Option<String>) -> Result<()> {
         let Some(name) = name else { return Ok(()) };
         let sharers = self.sharers().entry(name.clone()).or_default();
@@ -200,7 +200,7 @@ impl<'a> Shelf<'a> {
         self.free(&name)
     }
 
-    /// Removes a full result that nobody has, if it is ours.
+    /// Removes a full result without references, if it is ours.
     fn free(&mut self, name: &str) -> Result<()> {
         if self.sharers().get(name).is_none_or(|sharers| *sharers == 0) {
             fulls::remove(&self.layout, name)?;
@@ -208,7 +208,7 @@ impl<'a> Shelf<'a> {
         Ok(())
     }
 
-    /// Writes what was changed.
+    /// Writes the changes.
     pub(super) fn save(self) -> Result<()> {
         let Self { dir, scope, layout, index, facts, changed, .. } = self;
         deaths::note(&dir.folder, scope, first_death(&facts));
@@ -218,7 +218,7 @@ impl<'a> Shelf<'a> {
         layout.prepare()?;
         let saved = index.save(&layout)?;
         if !saved.merged {
-            // It can be made again, so a write that is done does not fail for it.
+            // Best effort: the catalogue can be rebuilt, so the write does not fail for it.
             let _ = Catalogue::write(&layout, &facts, saved.stamp);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! How files and directories looked, to see whether others were there since.
+//! Stamps of files and directories, to detect changes by others.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use crate::base::clock::{Clock as _, SystemClock};
 
-/// For so long after a change the next one may leave the same times behind.
+/// Two changes within this time may leave the same timestamps.
 const SETTLES_MS: i64 = 100;
 
 /// Modified, changed (both in nanoseconds), inode, length.
@@ -25,24 +25,24 @@ impl Stamp {
         Self(mtime, ctime, meta.ino(), meta.len())
     }
 
-    /// None where there is nothing.
+    /// `None` if the file does not exist.
     pub(super) fn at(path: &Path) -> Option<Self> {
         fs::metadata(path).ok().map(|meta| Self::of(&meta))
     }
 
-    /// Whether any change from now on will show.
+    /// True if any change from now on will be noticed.
     pub(super) fn is_settled(self) -> bool {
         self.1 / 1_000_000 + SETTLES_MS < SystemClock.now().as_millis()
     }
 }
 
-/// How everything looked when it was last written.
+/// Stamps of a scope after its last write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamps {
     pub(super) heads: Option<Stamp>,
     bodies: Option<Stamp>,
-    /// How many there were: a body that goes right after a write may leave the
-    /// times of that write behind.
+    /// Number of bodies: one that is removed right after a write may leave the timestamps of that
+    /// write.
     count: usize,
     pub(super) index: Option<Stamp>,
 }
@@ -57,7 +57,7 @@ impl Stamps {
         }
     }
 
-    /// The same with an index that looked like that.
+    /// These stamps with another stamp of the index.
     pub(super) fn with_index(self, index: Option<Stamp>) -> Self {
         Self { index, ..self }
     }

@@ -1,11 +1,11 @@
-//! The index's block of counts: hits, misses, invalidations.
+//! The statistics block of the index: hits, misses, invalidations.
 
 use serde::Deserialize;
 
 use super::fields::{Fields, raw};
 use crate::entry::Happening;
 
-/// Counted as `cache/stats.rs` does.
+/// Counted as in `cache/stats.rs`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Stats {
     hits: u64,
@@ -18,8 +18,8 @@ impl Stats {
         counts.fold(Self::default(), |sum, (what, count)| sum.plus(Self::of_one(what, count)))
     }
 
-    /// A look-up whose sources had changed is a miss and an invalidation; what
-    /// was removed by hand is no look-up.
+    /// A look-up whose sources had changed is a miss and an invalidation; a removal by hand is no
+    /// look-up.
     fn of_one(what: Happening, count: u64) -> Self {
         let (hits, misses, invalidations) = match what {
             Happening::Hit => (count, 0, 0),

@@ -1,4 +1,4 @@
-//! Writing: under the lock, the entry first, then what is said about it.
+//! Writing: under the lock, the entry first, then its index and catalogue entries.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn put(dir: &Directory, id: &Id, record: &Record) -> Result<()> {
     shelf.save()
 }
 
-/// What would not be read again is not written.
+/// An error for results that would be too large to be read again.
 fn refuse_giants(len: u64) -> Result<()> {
     if len > MAX_LEN {
         let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");

@@ -1,4 +1,4 @@
-//! What every program of the format reads in a file: the value, and when it expires.
+//! The fields that every program of the format reads: the value and its expiry.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use serde::de::{self, Deserializer, Error as _, Unexpected, Visitor};
 
 use crate::base::clock::Timestamp;
 
-/// Rounded up, so that nobody finds it expired too early; 0 would be never.
+/// Rounded up, so that nothing expires too early. At least 1, because 0 means never.
 pub(super) fn whole_seconds(at: Timestamp) -> i64 {
     let millis = at.as_millis();
     (millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) > 0)).max(1)
 }
 
-/// What every program reads.
+/// The fields that every program reads.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answer<'a> {
     #[serde(borrow)]
@@ -25,7 +25,7 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// `None` for what is not in the format.
+    /// `None` if the file is not in the format.
     pub(super) fn parse(json: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }
@@ -35,8 +35,8 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The exact time counts only where it agrees with what everybody reads: another
-/// program may have changed that and passed over ours.
+/// The exact expiry counts only if it agrees with `expires_at`: another program may have changed
+/// that one alone.
 pub(super) fn expiry(at: Timestamp, exact: Option<i64>) -> Option<Timestamp> {
     if at == Timestamp::default() {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn expiry(at: Timestamp, exact: Option<i64>) -> Option<Timestamp> {
     Some(exact.filter(agrees).unwrap_or(at))
 }
 
-/// Seconds since 1970; some programs write them with a fraction.
+/// Seconds since 1970, with a fraction in some programs' files.
 pub(super) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     struct Seconds;
     impl Visitor<'_> for Seconds {
@@ -72,7 +72,7 @@ pub(super) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Times
     deserializer.deserialize_any(Seconds)
 }
 
-/// Digits in a string, always as many (`tail.rs` says why).
+/// A number as a string of fixed width (`tail.rs` says why).
 pub(super) fn digits<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,8 +1,7 @@
-//! The small cache of contract 3: a directory, a key, a text, a time.
+//! The small cache of contract 3: text values by key, with a TTL, in a directory.
 //!
-//! Nothing but `KEY.json` is ever in its directory, so that other programs of
-//! the same format share it. Our own `file:` store reads these files too, and
-//! this reads its.
+//! The directory contains only `KEY.json` files, so that other programs of the same format can
+//! share it. It is interoperable with our own `file:` store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::base::fsx::{self, Found};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
-/// Answers in a directory, each in a file of its own.
+/// Values in a directory, each in a file of its own.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,21 +35,20 @@ pub struct FileCache {
 }
 
 impl FileCache {
-    /// The cache in `dir`, which is created for its owner alone where it is missing.
+    /// The cache in `dir`, which is created with access for its owner only if it is missing.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         Self::with_clock(dir, Arc::new(SystemClock))
     }
 
-    /// The same by another clock.
+    /// Like [`Self::open`], with another clock.
     pub fn with_clock(dir: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Result<Self> {
         let dir = dir.into();
         fsx::ensure_dir(&dir)?;
         Ok(Self { dir, clock })
     }
 
-    /// Keeps an answer for `ttl`; for ever if that is zero. An empty one is none,
-    /// and is refused. What has such a name and is no answer, somebody's
-    /// `package.json`, is not replaced.
+    /// Stores a value for `ttl`; forever if that is zero. An empty value is refused, and a file
+    /// that is not a cache entry (such as a `package.json`) is not replaced.
     pub fn set(&self, key: &str, value: &str, ttl: Duration) -> Result<()> {
         let path = self.path_of(key)?;
         if value.is_empty() {
@@ -68,20 +66,20 @@ impl FileCache {
         fsx::replace_if(&path, &contents, || may_replace(&path))
     }
 
-    /// The answer; none when it is absent, expired or not readable. What has
-    /// expired is removed, unless somebody was faster or put another in its place.
+    /// Returns the value; `None` if it is absent, expired or unreadable. An expired file is
+    /// removed, unless another program replaced it meanwhile.
     pub fn get(&self, key: &str) -> Result<Option<String>> {
         let path = self.path_of(key)?;
         Ok(self.answer_at(&path))
     }
 
-    /// Whatever is wrong with a file, it holds no answer.
+    /// The value in a file; `None` for anything unreadable.
     fn answer_at(&self, path: &Path) -> Option<String> {
         let file = look::regular(path).ok()??;
         let json = look::contents(&file, path).ok()??;
         let answer = Answer::parse(&json)?;
         if answer.expires().is_some_and(|at| at <= self.clock.now()) {
-            // As well as it goes: the next one tries again.
+            // Best effort: the next read tries again.
             fsx::try_remove_same(path, file.stamp()).ok();
             return None;
         }
@@ -92,7 +90,7 @@ impl FileCache {
         Ok(list::path_in(self.dir.clone(), &Key::parse(key)?))
     }
 
-    /// Rounded up to whole milliseconds, so that the shortest is not for ever.
+    /// Rounded up to whole milliseconds, so that a tiny TTL does not become forever.
     fn expiry(&self, ttl: Duration) -> Option<Timestamp> {
         let millis = u64::try_from(ttl.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         let at = self.clock.now().plus_millis(millis);
@@ -100,8 +98,8 @@ impl FileCache {
     }
 }
 
-/// Links have no contents of their own, and are replaced. What another program
-/// means by our field is its business: it is an answer all the same.
+/// An error if the file is not a cache entry. Links are replaced. Our own field may have any
+/// content: the value still counts.
 fn may_replace(path: &Path) -> Result<()> {
     let Found::Regular(file) = fsx::look_at(path)? else { return Ok(()) };
     let json = look::contents(&file, path)?;

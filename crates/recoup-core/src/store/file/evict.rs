@@ -1,8 +1,8 @@
-//! Carrying out an eviction plan. Only entries with our head count or go: what
-//! other programs keep here is theirs.
+//! Execution of an eviction plan. Only entries with our head are counted or removed, not those of
+//! other programs.
 //!
-//! Finding out that nothing is due opens no entry: the note says when the next
-//! one dies, and the sizes of all files are at least those of ours.
+//! Finding that nothing is due opens no entry: a note holds the next expiry, and the total size of
+//! all files is an upper bound.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ use crate::store::{Cause, Evicted, EvictionPlan};
 
 pub(super) fn carry_out(folder: &Folder, plan: &EvictionPlan) -> Result<Evicted> {
     let mut evicted = Evicted::default();
-    // Without a directory nothing is there, and nothing is made for it.
+    // Without a directory there is nothing to evict, and none is created.
     if !folder.is_there()? {
         return Ok(evicted);
     }
     if note::is_old(folder) {
-        // As well as it goes: the next one tries again.
+        // Best effort: the next eviction tries again.
         tidy(folder).ok();
     }
     if !is_due(folder, plan)? {
@@ -44,7 +44,7 @@ fn is_due(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
     Ok(note::read(folder).is_due(plan.now) || !may_all_stay(folder, plan)?)
 }
 
-/// Whether everything together, of whatever kind and whoever's, is allowed.
+/// True if all files together, of any kind and owner, are within the limits.
 fn may_all_stay(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
     if plan.max_entries.is_none() && plan.max_bytes.is_none() {
         return Ok(true);
@@ -54,8 +54,7 @@ fn may_all_stay(folder: &Folder, plan: &EvictionPlan) -> Result<bool> {
     Ok(plan.allows(seen.entries, seen.bytes))
 }
 
-/// Removes what is dead in every scope and what writers left behind, and notes
-/// when the next one dies.
+/// Removes expired entries of every scope and stale temporary files, and notes the next expiry.
 fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
     note::forget(folder);
     let mut next: Option<Timestamp> = None;
@@ -75,7 +74,7 @@ fn sweep(folder: &Folder, now: Timestamp, evicted: &mut Evicted) -> Result<()> {
     Ok(())
 }
 
-/// Removes what writers left behind alone; the note stays as it was, and is new.
+/// Removes stale temporary files only. The note is rewritten unchanged, which updates its age.
 fn tidy(folder: &Folder) -> Result<()> {
     let _turn = folder.lock()?;
     remove_left_behind(folder)?;
@@ -102,8 +101,8 @@ fn remove_left_behind(folder: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// Removes what a writer has left who is gone; where locks do not tell, what is an hour old. As
-/// well as it goes: the next one tries again.
+/// Removes temporary files of dead writers; where locks cannot tell, those older than an hour. Best
+/// effort: the next eviction tries again.
 fn remove_abandoned(temporaries: &[PathBuf]) {
     for path in temporaries {
         let Ok(Found::Regular(file)) = fsx::look_at(path) else { continue };
@@ -133,7 +132,7 @@ fn remove_least_used(folder: &Folder, plan: &EvictionPlan, evicted: &mut Evicted
     Ok(())
 }
 
-/// The entries whose limits these are.
+/// The entries of the plan's scope and kind.
 fn concerned(folder: &Folder, plan: &EvictionPlan) -> Result<Vec<(Named, Ours)>> {
     let mut found = Vec::new();
     for named in list::entries_in(&folder.of(&plan.scope))? {

@@ -1,6 +1,5 @@
-//! Taking in what happened: counted first and remembered, then done to the
-//! entries. Whoever dies in between has counted everything once, and some hits
-//! are missing from the heads of entries.
+//! Folding of event batches: counts are saved first, then applied to the entries. After a crash in
+//! between, all counts are right and some hits are missing from the entries' heads.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +22,7 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
         return Ok(());
     }
     folder.save_counts(&counts)?;
-    // It will not be told again: one that fails keeps no other from its turn.
+    // The batch is not repeated, so one failure must not stop the others.
     let mut done = Ok(());
     for id in sums.damaged.keys() {
         done = done.and(drop_damaged(folder, id));
@@ -39,14 +38,14 @@ fn add_hits(folder: &Folder, id: &Id, hits: u64, last: Timestamp) -> Result<()> 
     fsx::change_end(&path, CLOSING, |closing| tail::with_hits(closing, hits, last))
 }
 
-/// Looked at again, because it was found some time ago: what was restored or
-/// stored anew since stays, whatever the clocks say.
+/// Checks again, because the damage was found some time ago: an entry that was restored or stored
+/// again stays, whatever the clocks say.
 fn drop_damaged(folder: &Folder, id: &Id) -> Result<()> {
     let path = path_of(folder, id)?;
     fsx::remove_if(&path, || is_damaged(&path)).map(drop)
 }
 
-/// Whether there is an entry of ours that can't be served.
+/// True if there is an entry of ours that cannot be served.
 fn is_damaged(path: &Path) -> Result<bool> {
     let Some(file) = look::regular(path)? else { return Ok(false) };
     let Some(json) = look::contents(&file, path)? else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! The file of one entry. What every program that knows the format reads comes
-//! first, what we add comes after it, and our head is last (`tail.rs` says why):
+//! The file of one entry. Shared fields come first, our additions after them, and our head is last
+//! (`tail.rs` says why):
 //!
 //! ```text
 //! {"value":"TEXT","expires_at":SECONDS,
@@ -23,10 +23,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Kind;
 use crate::store::folder::text_of;
 
-/// What every file of ours begins with; those of other programs may, too.
+/// Beginning of every file of ours; other programs' files may begin so, too.
 const BEGINNING: &[u8] = br#"{"value":""#;
 
-/// A file of the format that holds nothing else; what `FileCache` writes.
+/// A file with the shared fields only, as written by `FileCache`.
 pub(super) fn answer(value: &str, expires: Option<Timestamp>) -> Vec<u8> {
     let mut json = opening(value, expires);
     json.push(b'}');
@@ -68,14 +68,14 @@ fn push_text(json: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(json, text).expect("text always serializes, and memory takes it");
 }
 
-/// `text_of` has looked already.
+/// Infallible in practice: `text_of` has checked it.
 fn as_text(bytes: &Bytes) -> Result<&str> {
     str::from_utf8(bytes).map_err(|error| {
         Error::new(ErrorKind::Invalid, "the result is not text").with_source(error)
     })
 }
 
-/// An entry, as its whole file has it.
+/// An entry, parsed from its whole file.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) head: Head,
@@ -83,12 +83,12 @@ pub(super) struct Parsed {
     pub(super) whose: Whose,
 }
 
-/// Who wrote an entry.
+/// Program that wrote an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// It has our head.
+    /// Written by us: it has our head.
     Ours,
-    /// Another program of the same format.
+    /// Written by another program of the same format.
     Guest,
 }
 
@@ -104,9 +104,9 @@ struct Whole<'a> {
     recoup: Option<Book>,
 }
 
-/// Reads a file that was last written at `modified`, in one pass. `None` when it
-/// is not in the format: somebody else's file, which only has such a name. An
-/// error when it is one of ours, damaged or of a later version.
+/// Parses a file that was last written at `modified`, in one pass. `None` if it is not in the
+/// format (an unrelated file with such a name). An error if it is one of ours and damaged or of a
+/// later version.
 pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<Parsed>> {
     let Whole { value, expires_at, expires_at_ms, recoup } = match serde_json::from_slice(json) {
         Ok(whole) => whole,
@@ -126,8 +126,8 @@ pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<Parsed>>
     Ok(Some(Parsed { head, value, whose }))
 }
 
-/// What a program that has no headers would have said. Its entry expires when
-/// its file says, whatever the file's own times.
+/// A head for an entry of a program without headers. It expires when its file says, whatever the
+/// file's own times.
 fn guest_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> Head {
     let created = expires.map_or(modified, |at| at.min(modified));
     let len = value.len() as u64;
@@ -157,7 +157,7 @@ fn guest_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> 
     Head::new(header, modified)
 }
 
-/// Slowly: this happens to few files.
+/// Slow path, which few files take.
 fn refused(json: &[u8], why: serde_json::Error) -> Result<Option<Parsed>> {
     if !looks_like_ours(json) {
         return Ok(None);
@@ -174,25 +174,25 @@ fn unreadable(why: serde_json::Error) -> Error {
     Error::new(ErrorKind::Corrupt, "the entry's file can't be read").with_source(why)
 }
 
-/// Only what has our head, damaged or not, and one of our ends. Everybody's files
-/// begin as ours do, so one of ours that was cut before its head is a stranger's
-/// from then on: a miss that stays until its owner removes it. That is rather rare
-/// (files are renamed when they are whole, so only a power failure cuts one, and
-/// that mostly leaves nothing of it), and the other way somebody's file would go.
+/// True if the file has exactly one head of ours, damaged or not, and one of our ends. Other
+/// programs' files begin as ours do, so a file of ours that is cut before its head counts as
+/// foreign: a miss until its owner removes it. That is rare (files are renamed when complete, so
+/// only a power failure cuts one, and mostly leaves nothing), and the opposite error would remove a
+/// foreign file.
 fn looks_like_ours(json: &[u8]) -> bool {
     (json.starts_with(BEGINNING) || tail::is_end(json))
         && tail::has_one_head(json)
         && has_field_of_ours(json)
 }
 
-/// What can be read at all must have our head where we put it, not deeper.
+/// If the JSON is readable, our head must be at the top level.
 fn has_field_of_ours(json: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(json)
         .map_or(true, |whole| whole["recoup"].get("header").is_some())
 }
 
-/// Whether a long file may be in the format, by its two ends: the contract's two
-/// fields come first, and nothing of ours is read whole that is not ours.
+/// True if a long file may be in the format, judged by its two ends, so that foreign files are not
+/// read whole.
 pub(super) fn may_be(start: &[u8], end: &[u8]) -> bool {
     let first = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     let begins = first.is_some_and(|first| {

@@ -1,5 +1,4 @@
-//! What a scope's directory holds, by name alone: which files could be entries,
-//! and which are what a writer left behind.
+//! Listing of a scope's directory by file names alone: possible entries, and temporary files.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -9,17 +8,17 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::store::folder::each_in;
 
-/// What an entry's file name ends with.
+/// Extension of an entry's file.
 const ENDING: &str = ".json";
 
-/// A file whose name says that it could be an entry.
+/// A file whose name is that of an entry.
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) key: Key,
     pub(super) path: PathBuf,
 }
 
-/// Where the entry of a key is, in the directory of its scope.
+/// Path of an entry in the directory of its scope.
 pub(super) fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
     dir.reserve(key.as_str().len() + ENDING.len() + 1);
     dir.push(key.as_str());
@@ -27,7 +26,7 @@ pub(super) fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
     dir
 }
 
-/// The files that could be entries; none where there is no directory.
+/// The files that could be entries; none if the directory does not exist.
 pub(super) fn entries_in(dir: &Path) -> Result<Vec<Named>> {
     let mut found = Vec::new();
     each_file(dir, &mut |file, name| {
@@ -39,11 +38,11 @@ pub(super) fn entries_in(dir: &Path) -> Result<Vec<Named>> {
 /// The contents of a directory, judged by names and sizes alone.
 #[derive(Debug, Default)]
 pub(super) struct FolderSurvey {
-    /// How many files could be entries; at least as many as count as ours.
+    /// Number of possible entries, an upper bound for those of ours.
     pub(super) entries: u64,
-    /// How many bytes those have.
+    /// Total size of those.
     pub(super) bytes: u64,
-    /// Temporary files of entries, whether their writers are alive or not.
+    /// Temporary files of entries, whether or not their writers are alive.
     pub(super) temporaries: Vec<PathBuf>,
 }
 
@@ -51,7 +50,7 @@ pub(super) fn survey(dir: &Path) -> Result<FolderSurvey> {
     let mut seen = FolderSurvey::default();
     each_file(dir, &mut |file, name| {
         if key_of(name).is_some() {
-            // Gone meanwhile is nothing.
+            // A file that is gone meanwhile has no size.
             let len = file.metadata().map_or(0, |metadata| metadata.len());
             seen.bytes = seen.bytes.saturating_add(len);
             seen.entries += 1;
@@ -66,12 +65,12 @@ fn is_temporary(name: &str) -> bool {
     fsx::temporary_for(name).and_then(key_of).is_some()
 }
 
-/// The temporary files of entries, whether their writers are alive or not.
+/// The temporary files of entries, whether or not their writers are alive.
 pub(super) fn temporary_in(dir: &Path) -> Result<Vec<PathBuf>> {
     named(dir, &is_temporary)
 }
 
-/// The same of what only we read.
+/// The temporary files in our own directory.
 pub(super) fn hidden_in(own: &Path) -> Result<Vec<PathBuf>> {
     named(own, &fsx::is_hidden_temporary)
 }
@@ -86,7 +85,7 @@ fn key_of(name: &str) -> Option<Key> {
     Key::parse(name.strip_suffix(ENDING)?).ok()
 }
 
-/// Regular files. Links are not followed.
+/// Visits regular files. Links are not followed.
 fn each_file(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
     each_in(dir, &mut |entry, name| {
         if entry.file_type().is_ok_and(|sort| sort.is_file()) {

@@ -1,5 +1,5 @@
-//! What stands at a path: an entry of ours, another program's, a broken one, or
-//! a file that has nothing to do with us.
+//! Classification of a file: an entry of ours, another program's, a broken one, or an unrelated
+//! file.
 
 use std::path::Path;
 
@@ -12,31 +12,31 @@ use crate::base::fsx::{self, Found, Regular, Stamp};
 use crate::entry::Head;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// The longest file. A longer one is nobody's entry: it would have to fit into memory.
+/// Maximum file size: an entry has to fit into memory.
 pub(super) const MAX_LEN: u64 = 1 << 30;
-/// How much of the end is read at first: most heads are in it.
+/// How much of the end is read first: most heads are in it.
 const USUAL_END: usize = 4 << 10;
-/// A longer file is looked at from both ends before it is read.
+/// Longer files are checked at both ends before they are read.
 const SHORT: u64 = 64 << 10;
 /// The second try, for headers with many sources.
 const LONG_END: usize = 256 << 10;
 
-/// An entry's file, as far as it was looked at.
+/// A classified entry file.
 pub(super) struct Seen {
     pub(super) nature: Nature,
     len: u64,
 }
 
 pub(super) enum Nature {
-    /// It has our head.
+    /// Has our head.
     Ours(Head),
-    /// Another program's, with the head that it would have.
+    /// Another program's, with a synthesized head.
     Guest(Head),
-    /// One of ours that can't be read.
+    /// One of ours that cannot be read.
     Broken(Error),
 }
 
-/// A sound entry of ours.
+/// An intact entry of ours.
 pub(super) struct Ours {
     pub(super) head: Head,
     pub(super) stamp: Stamp,
@@ -44,7 +44,7 @@ pub(super) struct Ours {
 }
 
 impl Seen {
-    /// What it counts for.
+    /// Size that counts towards the limits.
     pub(super) fn bytes(&self) -> u64 {
         match self.nature {
             Nature::Ours(_) => counted(self.len),
@@ -53,8 +53,8 @@ impl Seen {
     }
 }
 
-/// The regular file at `path` that could be an entry; `None` where there is
-/// nothing, or something else.
+/// Opens the regular file at `path` that could be an entry; `None` if there is nothing or something
+/// else.
 pub(super) fn regular(path: &Path) -> Result<Option<Regular>> {
     match fsx::look_at(path)? {
         Found::Regular(file) if file.size() <= MAX_LEN => Ok(Some(file)),
@@ -63,7 +63,7 @@ pub(super) fn regular(path: &Path) -> Result<Option<Regular>> {
     }
 }
 
-/// The same for those who look at many: what we may not read is passed over.
+/// Like [`regular`], but skips files that we may not read.
 fn open(path: &Path) -> Result<Option<Regular>> {
     Ok(match fsx::look_at(path)? {
         Found::Regular(file) if file.size() <= MAX_LEN => Some(file),
@@ -71,7 +71,7 @@ fn open(path: &Path) -> Result<Option<Regular>> {
     })
 }
 
-/// All of a file, unless its ends show that it is no entry.
+/// Reads the whole file, unless its ends show that it is not an entry.
 pub(super) fn contents(file: &Regular, path: &Path) -> Result<Option<Bytes>> {
     let read = || {
         if file.size() > SHORT
@@ -84,14 +84,14 @@ pub(super) fn contents(file: &Regular, path: &Path) -> Result<Option<Bytes>> {
     read().doing(|| format!("reading {}", path.display()))
 }
 
-/// The entry at `path`. What is not one is passed over.
+/// Classifies the file at `path`; `None` if it is not an entry.
 pub(super) fn at(path: &Path) -> Result<Option<Seen>> {
     open(path)?.map_or(Ok(None), |file| seen(&file, path))
 }
 
-/// Whether there is an entry at `path`; what is there and is none is an error,
-/// for those who would replace or remove it. An empty file is nobody's: a power
-/// failure may leave one, so it may be replaced, and is otherwise left alone.
+/// True if there is an entry at `path`; an error if there is an unrelated file, which must not be
+/// replaced or removed. An empty file, as a power failure may leave, may be replaced and is
+/// otherwise left alone.
 pub(super) fn is_entry(path: &Path) -> Result<bool> {
     let found = match fsx::look_at(path)? {
         Found::Nothing => return Ok(false),
@@ -111,7 +111,7 @@ fn seen(file: &Regular, path: &Path) -> Result<Option<Seen>> {
     Ok(nature.map(|nature| Seen { nature, len: file.size() }))
 }
 
-/// `None` for what is not an entry.
+/// `None` if it is not an entry.
 fn nature_of(json: &Bytes, modified: Timestamp, path: &Path) -> Option<Nature> {
     match format::parse(json, modified) {
         Ok(Some(Parsed { head, whose: Whose::Ours, .. })) => Some(Nature::Ours(head)),
@@ -121,15 +121,14 @@ fn nature_of(json: &Bytes, modified: Timestamp, path: &Path) -> Option<Nature> {
     }
 }
 
-/// The entry of ours at `path`, if a sound one is there. Values are not read,
-/// and nothing is read of the files of others but their end.
+/// The entry of ours at `path`, if it is intact. Reads only the end of the file.
 pub(super) fn ours_at(path: &Path) -> Result<Option<Ours>> {
     let Some(file) = open(path)? else { return Ok(None) };
     let head = head_at_end(&file, path)?;
     Ok(head.map(|head| Ours { head, stamp: file.stamp(), bytes: counted(file.size()) }))
 }
 
-/// What an entry of ours counts for: all of it but our own counters.
+/// Size that counts towards the limits: without our counters.
 fn counted(len: u64) -> u64 {
     len.saturating_sub(CLOSING as u64)
 }

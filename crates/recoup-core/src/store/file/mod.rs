@@ -1,16 +1,15 @@
-//! The store in a directory of JSON files, one for each entry: the format of
-//! contract 3, which other programs read and write too, with our head as one
-//! more field.
+//! The store in a directory of JSON files, one for each entry: the format of contract 3, which
+//! other programs read and write too, with our head as one more field.
 //!
 //! ```text
 //! DIR/KEY.json             an entry of the scope `global`
 //! DIR/tenant/NAME/KEY.json one of the scope `tenant:NAME`, and so on
 //! DIR/KEY.json.tmp-recoup-… a file that is being written
-//! DIR/.recoup/             our lock, what was counted, when the next entry dies
+//! DIR/.recoup/             our lock, event counts, and the time of the next expiry
 //! ```
-//! Whose a file is, is decided by what is in it (`look.rs`): ours, another
-//! program's entry, or somebody's `package.json`, which is none of our business.
-//! Where the file system takes `A` for `a`, keys that differ only in that are one.
+//! A file's content decides (`classify.rs`) whether it is ours, another program's entry, or
+//! unrelated, such as a `package.json`. On a case-insensitive file system, keys that differ only in
+//! case are one.
 
 mod answer;
 mod cache;
@@ -47,8 +46,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// The store in `dir`. Nothing is opened or created before it is needed; what
-    /// is dead by `clock` is removed when it is read.
+    /// The store in `dir`. Nothing is opened or created before the first use. Entries that have
+    /// expired by `clock` are removed when they are read.
     pub fn at(dir: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         Self { folder: Folder::new(dir.into()), clock }
     }
@@ -61,7 +60,7 @@ impl Files {
         head.header.dead_at().is_some_and(|at| at <= self.clock.now())
     }
 
-    /// The same for those who write.
+    /// The path for a write, which must not lead through links.
     fn own_path_of(&self, id: &Id) -> Result<PathBuf> {
         let dir = self.folder.of(&id.scope);
         self.folder.refuse_links(&dir)?;
@@ -73,13 +72,13 @@ impl Files {
         fsx::remove_if(&path, || look::is_entry(&path))
     }
 
-    /// As well as it goes: the next one tries again.
+    /// Best effort: the next read tries again.
     fn drop_dead(&self, id: &Id, stamp: Stamp) {
         let dropped = self.own_path_of(id).and_then(|path| fsx::try_remove_same(&path, stamp));
         dropped.ok();
     }
 
-    /// The scopes that a filter lets through.
+    /// The scopes that match a filter.
     fn scopes(&self, filter: &Filter) -> Result<Vec<Scope>> {
         filter.scope.as_ref().map_or_else(|| self.folder.scopes(), |scope| Ok(vec![scope.clone()]))
     }
@@ -125,7 +124,7 @@ impl Store for Files {
         Ok(())
     }
 
-    /// One that can't go keeps no other from going.
+    /// One failure does not stop the other removals.
     fn remove(&self, ids: &[Id]) -> Result<usize> {
         let (mut removed, mut done) = (0, Ok(()));
         for id in ids {
@@ -149,7 +148,7 @@ impl Store for Files {
         Ok(self.folder.counts()?.of(scope))
     }
 
-    /// The kind of a broken one is not known: it is shown whatever kind is asked for.
+    /// The kind of a broken entry is unknown: it is visited whatever kind is asked for.
     fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
         let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
         scan_refined(filter, visit, |filter, visit| {
@@ -176,7 +175,7 @@ impl Store for Files {
         evict::carry_out(&self.folder, plan)
     }
 
-    /// With what other programs keep here, as a scan shows it.
+    /// Includes entries of other programs, as a scan does.
     fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
         nearest::by_scan(self, probe)
     }
@@ -194,7 +193,7 @@ impl Store for Files {
 
     fn info(&self) -> Info {
         let url = format!("file:{}", self.folder.root().display());
-        // Its readers know one time only, and remove what is past it.
+        // Other readers of the format know one expiry only, and remove expired entries.
         Info { url, durable: true, keeps_stale: false }
     }
 }
@@ -202,7 +201,7 @@ impl Store for Files {
 fn record_of(Parsed { head, value, whose }: Parsed) -> Record {
     let payload = match whose {
         Whose::Ours => Payload::Plain(value),
-        // Its checksum was just made from it.
+        // Its checksum was just computed from it.
         Whose::Guest => Payload::Opened(Body::Whole(value)),
     };
     Record { payload, head, full: None }

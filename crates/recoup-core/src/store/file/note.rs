@@ -1,10 +1,9 @@
-//! When the next entry of ours dies: one line in `.recoup/next-death`, so that
-//! finding out that none is due opens no entry.
+//! Time of the next expiry: one line in `.recoup/next-death`, so that finding nothing to expire
+//! opens no entry.
 //!
-//! A sweep takes the note away before it looks, and writes another when it has
-//! seen everything. Whoever stores an entry reads the note afterwards: if it is
-//! there, either the sweep that wrote it saw that entry, or the next one will;
-//! if it is not, a sweep may be under way, and its end is waited for.
+//! A sweep removes the note first, and writes another after it has seen everything. A writer reads
+//! the note after storing an entry: if the note is there, the sweep that wrote it saw the entry, or
+//! the next one will; if not, a sweep may be running, and the writer waits for its end.
 
 use std::path::PathBuf;
 
@@ -14,18 +13,17 @@ use crate::store::folder::Folder;
 
 /// Longer than any note.
 const MAX_LEN: u64 = 64;
-/// How old a temporary file is whose writer is gone, and how often one looks for
-/// those, in milliseconds.
+/// Age at which a temporary file is stale, and interval of the search for those, in milliseconds.
 pub(super) const HOUR: u64 = 60 * 60 * 1000;
 
-/// What is known about the next death.
+/// The next expiry, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing: all entries have to be looked at.
+    /// Unknown: all entries have to be checked.
     Unknown,
-    /// All that there are live for ever.
+    /// No entry expires.
     Never,
-    /// None before that moment.
+    /// No entry expires before that time.
     At(Timestamp),
 }
 
@@ -38,7 +36,7 @@ impl Next {
         }
     }
 
-    /// Whether an entry that dies then is covered.
+    /// True if an entry that expires at `death` is covered.
     fn covers(self, death: Timestamp) -> bool {
         matches!(self, Self::At(at) if at <= death)
     }
@@ -48,7 +46,7 @@ fn place(folder: &Folder) -> PathBuf {
     folder.own().join("next-death")
 }
 
-/// What can't be read is unknown.
+/// Unknown if the note cannot be read.
 pub(super) fn read(folder: &Folder) -> Next {
     let text = fsx::read_regular(&place(folder), MAX_LEN).ok().flatten();
     match text.as_deref().and_then(|text| str::from_utf8(text).ok()).map(str::trim_end) {
@@ -60,23 +58,23 @@ pub(super) fn read(folder: &Folder) -> Next {
     }
 }
 
-/// Whether nobody has swept for so long that writers may have left something
-/// behind. By the machine's own clock, as files are.
+/// True if no sweep has run for so long that stale temporary files are likely. By the system clock,
+/// like file times.
 pub(super) fn is_old(folder: &Folder) -> bool {
     match fsx::look_at(&place(folder)) {
         Ok(Found::Regular(note)) => SystemClock.now().millis_since(note.modified()) > HOUR,
-        // Then somebody sweeps anyway.
+        // Without a note a sweep is due anyway.
         _ => false,
     }
 }
 
-/// The caller holds the lock. A directory in its place says nothing, and stays.
+/// Removes the note. The caller must hold the lock. A directory in its place stays.
 pub(super) fn forget(folder: &Folder) {
     fsx::remove(&place(folder)).ok();
 }
 
-/// The caller holds the lock since it called [`forget`], or read what it writes.
-/// One that can't be written is unknown, and everything is looked at again.
+/// Writes the note. The caller must hold the lock since it called [`forget`], or since it read what
+/// it writes. After a failure the expiry is unknown.
 pub(super) fn write(folder: &Folder, next: Next) {
     let text = match next {
         Next::Unknown => return forget(folder),
@@ -88,15 +86,15 @@ pub(super) fn write(folder: &Folder, next: Next) {
     }
 }
 
-/// An entry was stored that dies at `death`. It is stored whatever becomes of the
-/// note: whoever does not get its turn to change it takes it away.
+/// Notes that an entry which expires at `death` was stored. If the lock cannot be had, the note is
+/// removed; the entry is stored in any case.
 pub(super) fn lower(folder: &Folder, death: Timestamp) {
     if read(folder).covers(death) {
         return;
     }
     let Ok(_turn) = folder.lock() else { return forget(folder) };
     match read(folder) {
-        // The next sweep finds it.
+        // The next sweep finds the entry.
         Next::Unknown => {}
         next if next.covers(death) => {}
         Next::Never | Next::At(_) => write(folder, Next::At(death)),

@@ -1,11 +1,10 @@
-//! The end of an entry's file. Our head is there, so that it is found without
-//! reading a long value; and what changes while the entry lives is at the very
-//! end and always equally long, so that it is changed in place.
+//! The end of an entry's file. It holds our head, so that it is found without reading a long value;
+//! the counters that change are at the very end and of fixed width, so that they are changed in
+//! place.
 //!
-//! In place, because a file that was read, changed and renamed would undo what
-//! another program stored meanwhile; and as digits in strings, because any mix
-//! of old and new digits is still one: a reader in between finds a number that
-//! is a little off, and the next one finds the right one.
+//! In place, because rewriting the file would undo what another program stored meanwhile; and as
+//! digit strings, because any mix of old and new digits is still a number: a concurrent reader sees
+//! one that is slightly off.
 
 use serde::Deserialize;
 
@@ -13,21 +12,21 @@ use super::answer::digits;
 use crate::base::clock::Timestamp;
 use crate::entry::{FORMAT, Head, Header};
 
-/// Stands before the header. Nowhere else in a file of ours: within a string its
-/// quotes would be escaped.
+/// Precedes the header. It occurs nowhere else in a file of ours: within a string its quotes would
+/// be escaped.
 pub(super) const HEAD: &[u8] = br#","recoup":{"header":"#;
 
 const STORED_AT: &str = r#","stored_at":""#;
 const HITS: &str = r#"","hits":""#;
 const LAST_USED: &str = r#"","last_used":""#;
 const END: &str = r#""}}"#;
-/// As many digits as the largest number has, or a sign and that many.
+/// Width of a number: 20 digits, or a sign and 19.
 const DIGITS: usize = 20;
 /// The length of what follows the header.
 pub(super) const CLOSING: usize =
     STORED_AT.len() + HITS.len() + LAST_USED.len() + END.len() + 3 * DIGITS;
 
-/// What is kept of a head.
+/// The JSON form of a head.
 #[derive(Deserialize)]
 pub(super) struct Book {
     pub(super) header: Header,
@@ -50,15 +49,15 @@ impl Book {
     }
 }
 
-/// What follows the header.
+/// The text after the header.
 pub(super) fn closing(head: &Head) -> String {
     let (stored_at, last_used) = (head.stored_at.as_millis(), head.last_used.as_millis());
     let hits = head.hits;
     format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}")
 }
 
-/// The same with `hits` more, the last of them at `at`; `None` for what is not
-/// the end of a file of ours.
+/// Adds `hits`, the last of them at `at`, to the counters; `None` if this is not the end of a file
+/// of ours.
 pub(super) fn with_hits(closing: &[u8], hits: u64, at: Timestamp) -> Option<Vec<u8>> {
     let (before, hits_so_far, last_used) = counters(closing)?;
     let hits = hits_so_far.saturating_add(hits);
@@ -74,23 +73,22 @@ fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
     Some((before, hits.parse().ok()?, last_used.parse().ok()?))
 }
 
-/// Whether it is the end of a file of ours.
+/// True if this is the end of a file of ours.
 pub(super) fn is_end(end: &[u8]) -> bool {
     end.len().checked_sub(CLOSING).and_then(|at| counters(&end[at..])).is_some()
 }
 
-/// Whether our head begins in it, no matter how it goes on; once, since whoever
-/// puts several of our files into one makes a file of their own.
+/// True if the beginning of our head occurs exactly once: a file made of several of ours is not
+/// one.
 pub(super) fn has_one_head(json: &[u8]) -> bool {
     json.windows(HEAD.len()).filter(|window| *window == HEAD).take(2).count() == 1
 }
 
-/// The head begins further ahead than was read.
+/// The head begins before the bytes that were read.
 #[derive(Debug)]
 pub(super) struct Longer;
 
-/// Reads the head from the end of a file; `None` when it is not the end of a
-/// sound file of ours.
+/// Parses the head from the end of a file; `None` if it is not the end of an intact file of ours.
 pub(super) fn head_in(end: &[u8]) -> Result<Option<Head>, Longer> {
     if !is_end(end) {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What happened to the records of a directory, each batch counted once, in one
-//! small file. One that can't be read begins anew: it holds nothing but counts.
+//! Event counts of a directory store, in one small file. An unreadable file is replaced: it holds
+//! nothing but counts.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! No link is followed below a store's directory: whoever planted one would have
-//! us write and remove somewhere else. The directory itself may be behind one.
+//! No symbolic link is followed below a store's directory: a planted one would redirect our writes
+//! and removals. The directory itself may be a link.
 
 use std::fs;
 use std::io;
@@ -10,8 +10,8 @@ use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
 impl Folder {
-    /// Makes sure that every directory below the root on the way to `dir` is one, or
-    /// is not there yet. What can't be looked at is an error, and not nothing.
+    /// Checks that every component below the root on the way to `dir` is a directory or does not
+    /// exist. One that cannot be inspected is an error.
     pub(in crate::store) fn refuse_links(&self, dir: &Path) -> Result<()> {
         let mut path = PathBuf::from(self.root());
         for name in dir.strip_prefix(self.root()).unwrap_or(Path::new("")) {

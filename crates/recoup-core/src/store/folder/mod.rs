@@ -1,11 +1,10 @@
-//! What the stores in plain directories share: where a scope lives, a lock, and
-//! what was counted.
+//! Common parts of the directory stores: layout of scopes, a lock, and event counts.
 //!
 //! ```text
 //! DIR/                    the scope `global`: such a directory is a scope of its own
 //! DIR/tenant/NAME/        the scope `tenant:NAME`, and so on
-//! DIR/.recoup/lock        held by whoever changes more than one file
-//! DIR/.recoup/counts.json what happened, and which batches have been counted
+//! DIR/.recoup/lock        held while more than one file is changed
+//! DIR/.recoup/counts.json event counts, and the batches that are in them
 //! ```
 
 mod counts;
@@ -44,25 +43,25 @@ impl Folder {
         &self.root
     }
 
-    /// The directory for what only we read.
+    /// The directory for our own files.
     pub(super) fn own(&self) -> PathBuf {
         self.root.join(".recoup")
     }
 
-    /// Waits for its turn to change more than one file.
+    /// Waits for the lock that is needed to change more than one file.
     pub(super) fn lock(&self) -> Result<FileLock> {
         self.refuse_links(&self.own())?;
         fsx::ensure_dir(&self.own())?;
         FileLock::acquire(&self.own().join("lock"), Deadline::after(WAIT))
     }
 
-    /// What was counted so far.
+    /// The event counts so far.
     pub(super) fn counts(&self) -> Result<Tallies> {
         self.refuse_links(&self.own())?;
         Ok(counts::load(&self.own().join("counts.json")))
     }
 
-    /// Keeps what was counted. The caller holds the lock since it loaded them.
+    /// Saves the event counts. The caller must hold the lock since it loaded them.
     pub(super) fn save_counts(&self, counts: &Tallies) -> Result<()> {
         self.refuse_links(&self.own())?;
         fsx::ensure_dir(&self.own())?;
@@ -70,7 +69,7 @@ impl Folder {
     }
 }
 
-/// The plain text of a payload; these formats have no room for other bytes.
+/// The text of a payload. These formats cannot store other bytes.
 pub(super) fn text_of(payload: &Payload, info: &BodyInfo) -> Result<Bytes> {
     let plain = payload.to_plain(info)?;
     match str::from_utf8(&plain) {

@@ -1,5 +1,5 @@
-//! Scopes as sub-directories: `tenant:NAME` is `tenant/NAME`, and `global` is
-//! the directory itself. Scopes are validated names, so none leads elsewhere.
+//! Scopes as sub-directories: `tenant:NAME` is `tenant/NAME`, and `global` is the directory itself.
+//! Scope names are validated, so none leads elsewhere.
 
 use std::fs;
 use std::io;
@@ -9,11 +9,11 @@ use super::{Folder, each_in};
 use crate::error::{IoContext as _, Result};
 use crate::key::Scope;
 
-/// What stands before the colon.
+/// Scope types: the text before the colon.
 const SORTS: [&str; 3] = ["project", "tenant", "session"];
 
 impl Folder {
-    /// Where the files of a scope are.
+    /// The directory of a scope.
     pub(in crate::store) fn of(&self, scope: &Scope) -> PathBuf {
         match scope.as_str().split_once(':') {
             None => self.root().to_owned(),
@@ -21,7 +21,7 @@ impl Folder {
         }
     }
 
-    /// The scopes that have a directory; `global` always has.
+    /// The scopes that have a directory; `global` always does.
     pub(in crate::store) fn scopes(&self) -> Result<Vec<Scope>> {
         let mut scopes = vec![Scope::global()];
         for sort in SORTS {
@@ -34,8 +34,8 @@ impl Folder {
     }
 }
 
-/// Links are not followed, neither below nor in the place of `dir`: what they
-/// lead to is somebody else's, and so is a file of such a name.
+/// The names of the sub-directories. Links are not followed, neither below `dir` nor in its place,
+/// and files are skipped.
 fn directories_in(dir: &Path) -> Result<Vec<String>> {
     let is_dir = fs::symlink_metadata(dir).map(|found| found.is_dir());
     match is_dir {

@@ -1,4 +1,4 @@
-//! What is in a directory, and whether there is one.
+//! Directory listing.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -7,9 +7,8 @@ use std::path::Path;
 use super::Folder;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Shows everything in `dir` that has a name which is text; nothing where there
-/// is no such directory. A file in its place, or a directory that may be listed
-/// and not looked into, is an error: it would seem empty.
+/// Visits everything in `dir` that has a UTF-8 name; nothing if the directory does not exist. A
+/// file in its place, or a directory without search permission, is an error: it would seem empty.
 pub(in crate::store) fn each_in(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
     let listing = || format!("listing {}", dir.display());
     let entries = match fs::read_dir(dir) {
@@ -30,7 +29,7 @@ pub(in crate::store) fn each_in(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &st
 }
 
 impl Folder {
-    /// Whether there is a directory; anything else in its place is an error.
+    /// True if the directory exists; an error if something else is in its place.
     pub(in crate::store) fn is_there(&self) -> Result<bool> {
         let found = match fs::metadata(self.root()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

@@ -1,8 +1,7 @@
-//! Claims among machines: a name on the server that expires, unless its owner
-//! renews it.
+//! Claims among machines: a key on the server that expires unless its owner renews it.
 //!
-//! The renewal, and the release of what is only dropped, are a thread's: whoever
-//! drops a claim does not wait for a server.
+//! A thread renews claims and releases dropped ones, so that dropping a claim never waits for a
+//! server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,18 +33,18 @@ pub struct RedisClaims {
 }
 
 impl RedisClaims {
-    /// The claims at `target`. Nothing is asked before it is needed.
+    /// The claims at `target`. No connection is made before the first use.
     pub fn at(target: Target) -> Self {
         Self::with_lease(target, LEASE)
     }
 
-    /// The same with claims that outlive their owner by at most `lease`.
+    /// Like [`Self::at`], with claims that outlive their owner by at most `lease`.
     pub fn with_lease(target: Target, lease: Duration) -> Self {
         let (keys, line) = (Keys::new(&target.prefix), Arc::new(Line::new(target)));
         Self { keeper: Keeper::new(Arc::clone(&line), lease), line, keys, lease }
     }
 
-    /// Whether `hold` is ours now.
+    /// Tries to take the claim. Returns true if it is ours now.
     fn claim(&self, hold: &Hold) -> Result<bool> {
         let mut command = eval(scripts::CLAIM, &[&hold.name]);
         command.arg(&hold.token).arg(millis(self.lease));
@@ -57,7 +56,7 @@ impl RedisClaims {
 impl Claims for RedisClaims {
     fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
         let hold = Hold { name: self.keys.claim(id), token: ids::fresh(&SystemClock) };
-        // Before the claim: one that nobody renews would be lost in the middle of the work.
+        // Before the claim: without renewal it would be lost in the middle of the work.
         let kept = self.keeper.start()?;
         if !self.claim(&hold)? {
             return Ok(None);
@@ -84,7 +83,7 @@ impl Claims for RedisClaims {
         Duration::from_millis(50)
     }
 
-    /// The server does that by itself.
+    /// Nothing to do: the server expires claims.
     fn sweep(&self) -> Result<usize> {
         Ok(0)
     }
@@ -101,7 +100,7 @@ struct Lease {
 impl Held for Lease {
     fn release(mut self: Box<Self>) {
         self.released = true;
-        // What does not arrive expires.
+        // Best effort: the claim expires anyway.
         let _ = release(&self.line, &self.hold);
     }
 }
@@ -116,7 +115,7 @@ impl Drop for Lease {
     }
 }
 
-/// Frees what is still ours.
+/// Releases the claim if it is still ours.
 pub(super) fn release(line: &Line, hold: &Hold) -> Result<()> {
     let mut command = eval(scripts::RELEASE, &[&hold.name]);
     command.arg(&hold.token);

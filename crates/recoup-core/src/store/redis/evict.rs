@@ -1,6 +1,6 @@
-//! Carrying out an eviction plan. Limits in bytes are left to the server, which
-//! knows what its memory holds (`maxmemory`, `maxmemory-policy`), and what is
-//! dead it expires by itself: here that is only taken off the lists.
+//! Execution of an eviction plan. Limits in bytes are left to the server, which knows its memory
+//! (`maxmemory`, `maxmemory-policy`). It also expires records by itself: here they are only taken
+//! off the lists.
 
 use redis::Value;
 
@@ -48,8 +48,8 @@ fn take_dead(shared: &Shared, now: Timestamp) -> Result<Vec<(Id, Option<Timestam
     Ok(texts_in(members).filter_map(|id| Some((parse_id(&id)?, Some(now)))).collect())
 }
 
-/// By the list, which may hold some that the server has dropped by itself: those
-/// go from the list, and are not counted.
+/// Removes by the list. Members that the server has dropped by itself are taken off the list, and
+/// not counted.
 fn remove_least_used(
     shared: &Shared,
     plan: &EvictionPlan,
@@ -90,7 +90,7 @@ fn least_used(
         return Ok(Vec::new());
     }
     let mut command = redis::cmd("ZRANGE");
-    // One more, should the one that is spared be among them.
+    // One more, in case the spared one is among them.
     command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(count);
     let members = shared.line.ask_one("evicting records", command)?;
     let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());

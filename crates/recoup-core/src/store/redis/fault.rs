@@ -1,12 +1,12 @@
-//! What a server's errors amount to.
+//! Mapping of server errors to ours.
 
 use redis::{ErrorKind as Redis, RedisError, ServerErrorKind};
 
 use crate::error::{Error, ErrorKind};
 use crate::secrets;
 
-/// Says what was being done, and what a caller can do about it. A server may repeat what it was
-/// sent, so its words are shown without secrets and without `password`.
+/// Adds what was being done, and what a caller can do about it. A server may repeat what it was
+/// sent, so secrets and `password` are redacted.
 pub(super) fn explain(error: &RedisError, doing: &str, password: Option<&str>) -> Error {
     let kind = kind_of(error);
     let words = match kind {
@@ -22,16 +22,16 @@ pub(super) fn explain(error: &RedisError, doing: &str, password: Option<&str>) -
         }
         _ => doing.to_owned(),
     };
-    // Its words have those of its cause in them.
+    // The message includes that of its cause.
     Error::new(kind, words).with_source(redacted(&error.to_string(), password))
 }
 
-/// Returns a server's message without secrets and without `password`.
+/// Redacts secrets and `password` in a server's message.
 fn redacted(said: &str, password: Option<&str>) -> String {
     let said = secrets::redact(said).into_owned();
     match password {
         Some(password) if !password.is_empty() && said.contains(password) => {
-            // A short one may be a part of any word, which would show where it was taken out.
+            // A short password may be a part of any word, which would reveal it by its position.
             match password.len() {
                 ..4 => "the answer repeats the password".to_owned(),
                 _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
@@ -41,13 +41,13 @@ fn redacted(said: &str, password: Option<&str>) -> String {
     }
 }
 
-/// Said by a node of a cluster to those who don't know that it is one.
+/// True if a cluster node redirects a client that does not know about the cluster.
 fn is_elsewhere(error: &RedisError) -> bool {
     use ServerErrorKind::{Ask, CrossSlot, Moved};
     matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved))
 }
 
-/// Nobody answered in time.
+/// The error for a missed deadline.
 pub(super) fn too_late(doing: &str, after: std::time::Duration) -> Error {
     let message = format!("{doing}: no answer within {} ms", after.as_millis());
     Error::new(ErrorKind::Unavailable, message)
@@ -58,10 +58,10 @@ fn kind_of(error: &RedisError) -> ErrorKind {
         Redis::Io
         | Redis::AuthenticationFailed
         | Redis::ClusterConnectionNotFound
-        // What is not the protocol may be anything that listens there.
+        // Anything may listen there if it does not speak the protocol.
         | Redis::Parse
         | Redis::UnexpectedReturnType
-        // A cluster whose slots nobody serves, or knows.
+        // A cluster whose slots are not served or not known.
         | Redis::Client
         | Redis::Server(
             ServerErrorKind::BusyLoading
@@ -86,8 +86,8 @@ fn kind_of_code(code: &str) -> ErrorKind {
     }
 }
 
-/// Whether the connection is gone, not the server: one that was idle may have
-/// been closed meanwhile, and the next one may well be fine.
+/// True if the connection is gone but not the server: an idle connection may have been closed, and
+/// the next one may be fine.
 pub(super) fn was_dropped(error: &RedisError) -> bool {
     error.is_connection_dropped() || error.is_unrecoverable_error() && !error.is_timeout()
 }

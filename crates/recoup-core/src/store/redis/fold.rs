@@ -1,6 +1,6 @@
-//! Taking in batches of events. The counts of a scope and the batch's name are
-//! written in one step, so each counts once; what single records are told comes
-//! after that and may be lost with us: it only says who goes first.
+//! Folding of event batches. The counts of a scope and the batch's name are written atomically, so
+//! each batch counts once; updates of single records follow and may be lost in a crash: they only
+//! affect the eviction order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,18 +17,18 @@ use crate::error::Result;
 use crate::key::{Id, Kind, Scope};
 use crate::store::sums::{Amount, Counted, OTHERS, Sums};
 
-/// How many names of batches are remembered, for each scope. A batch is told
-/// again only right after a crash, so the newest suffice.
+/// How many batch names are remembered per scope. Only a crash repeats a batch, so the newest
+/// suffice.
 const REMEMBERED: usize = 1_000;
 
-/// From so many counts in a scope on, new names are the others.
+/// From this many counts in a scope on, new names are counted as others.
 const FIELDS: usize = 50_000;
 
-/// What is saved, in the order of [`Saved::to_array`].
+/// Names of the savings, in the order of [`Saved::to_array`].
 const UNITS: [&str; 4] =
     ["hit.millis", "hit.input_tokens", "hit.output_tokens", "hit.micro_dollars"];
 
-/// More than that would not be added by the server.
+/// Upper bound of a count: the server would refuse to add more.
 const MOST: u64 = 1 << 60;
 
 pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
@@ -44,7 +44,7 @@ pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
     remove_by(shared, &damaged, scripts::REMOVE_DAMAGED).map(drop)
 }
 
-/// The scopes for which the batch is news; now it is counted there.
+/// Counts the batch, and returns the scopes in which it was new.
 fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<&'a Scope>> {
     let mut scopes: HashMap<&Scope, Vec<Field>> = HashMap::new();
     for (counted, amount) in &sums.counts {
@@ -66,14 +66,14 @@ fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<
     Ok(new.map(|(scope, _)| *scope).collect())
 }
 
-/// One count: where it goes, and where when there are too many already.
+/// One count: its field, and the one to use if there are too many already.
 struct Field {
     name: String,
     crowded: String,
     count: u64,
 }
 
-/// `KIND/DAY/WHAT/NAME` for how often, `KIND/DAY/hit.UNIT/NAME` for what was saved.
+/// `KIND/DAY/WHAT/NAME` for counts, `KIND/DAY/hit.UNIT/NAME` for savings.
 fn fields_for(counted: &Counted<'_>, amount: &Amount) -> Vec<Field> {
     let Counted { scope: _, kind, day, what, by } = counted;
     let others = if by.is_empty() { "" } else { OTHERS };
@@ -100,7 +100,7 @@ fn touch(shared: &Shared, id: &Id, hits: u64, last: Timestamp) -> Cmd {
     command
 }
 
-/// Moves a record back in its list, whichever that is, if it is in it.
+/// Updates the last use of a record in the list of whichever kind has it.
 fn relist(shared: &Shared, id: &Id, last: Timestamp) -> impl Iterator<Item = Cmd> {
     Kind::ALL.into_iter().map(move |kind| {
         let mut command = redis::cmd("ZADD");
@@ -110,7 +110,7 @@ fn relist(shared: &Shared, id: &Id, last: Timestamp) -> impl Iterator<Item = Cmd
     })
 }
 
-/// For one scope, or for all that have counts.
+/// The tallies of one scope, or of all that have counts.
 pub(super) fn tallies(shared: &Shared, scope: Option<&Scope>) -> Result<Vec<Tally>> {
     let scopes =
         scope.map_or_else(|| scan::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
@@ -152,8 +152,7 @@ fn tallies_of(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
 
 type Counter = (Kind, i64, Happening, String);
 
-/// `None` for the kinds and words of a later version, which are its to show. An
-/// earlier one had no names.
+/// `None` for kinds and events of a later version. Fields of an earlier one have no name.
 fn counter_of(field: &str, sum: u64) -> Option<(Counter, Amount)> {
     let mut parts = field.splitn(4, '/');
     let kind = Kind::from_name(parts.next()?)?;

@@ -1,5 +1,5 @@
-//! The thread that keeps claims alive: it renews each every third of its lease,
-//! and frees those that were dropped. It ends with the last who could need it.
+//! The thread that renews each claim every third of its lease, and releases dropped ones. It ends
+//! with its last handle.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use super::scripts::{self, eval};
 use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A claim by its name on the server, and the token that says that it is ours.
+/// A claim: its key on the server, and the token that proves ownership.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hold {
     pub(super) name: String,
@@ -29,7 +29,7 @@ pub(super) struct Keeper {
     running: Mutex<Option<Handle>>,
 }
 
-/// The way to the thread.
+/// Handle of the thread.
 #[derive(Debug, Clone)]
 pub(super) struct Handle(Sender<Word>);
 
@@ -45,9 +45,9 @@ impl Keeper {
         Self { line, lease, running: Mutex::default() }
     }
 
-    /// The way to the thread, which runs from now on.
+    /// Starts the thread if necessary, and returns its handle.
     pub(super) fn start(&self) -> Result<Handle> {
-        // Put in whole, if at all.
+        // Replaced as a whole; no panic leaves half of it.
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = &*running {
             return Ok(handle.clone());
@@ -64,7 +64,7 @@ impl Keeper {
     }
 }
 
-/// A thread that is gone has nothing left to keep: what it held expires.
+/// Send errors are ignored: claims of a dead thread expire.
 impl Handle {
     pub(super) fn keep(&self, hold: &Hold) {
         let _ = self.0.send(Word::Keep(hold.clone()));
@@ -79,16 +79,16 @@ impl Handle {
     }
 }
 
-/// What the thread knows.
+/// State of the thread.
 struct Rounds {
     line: Arc<Line>,
     lease: Duration,
-    /// With the time of their next renewal.
+    /// Held claims, each with the time of its next renewal.
     held: Vec<(Hold, Deadline)>,
 }
 
 impl Rounds {
-    /// Until nobody can say a word any more.
+    /// Runs until all handles are dropped.
     fn run(mut self, words: &Receiver<Word>) {
         loop {
             self.renew_due();
@@ -97,7 +97,7 @@ impl Rounds {
                 Ok(Word::Forget(hold)) => self.drop_held(&hold),
                 Ok(Word::Release(hold)) => {
                     self.drop_held(&hold);
-                    // What does not arrive expires.
+                    // Best effort: the claim expires anyway.
                     let _ = release(&self.line, &hold);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -121,7 +121,7 @@ impl Rounds {
         self.held.retain(|(held, _)| held != hold);
     }
 
-    /// What is no longer ours is not renewed again; what could not be asked is.
+    /// Renews due claims. Lost ones are dropped; after an error they are tried again.
     fn renew_due(&mut self) {
         let due: Vec<Hold> = self
             .held

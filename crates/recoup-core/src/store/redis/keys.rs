@@ -1,4 +1,4 @@
-//! The names of what is kept on the server.
+//! The keys on the server.
 //!
 //! ```text
 //! P:{SCOPE/KEY}              hash: one record. head, at, used, hits, dead, bytes, and its body and
@@ -8,16 +8,16 @@
 //! P:tally:{SCOPE}            hash: KIND/DAY/WHAT/NAME, how often; KIND/DAY/hit.UNIT/NAME, how much that saved;
 //!                            first, the first day whose counts stay
 //! P:folded:{SCOPE}           sorted set: names of batches that were counted
-//! P:claim:{SCOPE/KEY}        string: the token of whoever works on it; expires unless renewed
+//! P:claim:{SCOPE/KEY}        string: the token of the claim's owner; expires unless renewed
 //! P:dead                     sorted set: SCOPE/KEY by the time from which it is dead
 //! ```
-//! What stands in braces decides the node of a cluster: a record and its frames
-//! are on one, and so are the counts of a scope. Records are the truth; the
-//! sorted sets only tell what should go, and may lag behind.
+//! The text in braces decides the node of a cluster: a record and its frames are on one, and so are
+//! the counts of a scope. Records are authoritative; the sorted sets are only hints for eviction,
+//! and may lag behind.
 
 use crate::key::{Id, Key, Kind, Scope};
 
-/// The names for one prefix.
+/// Key names with a common prefix.
 #[derive(Debug, Clone)]
 pub(super) struct Keys {
     prefix: String,
@@ -53,7 +53,7 @@ impl Keys {
         format!("{}:tally:{{*}}", self.prefix)
     }
 
-    /// The scope whose counts have that name.
+    /// The scope of a key that holds counts.
     pub(super) fn scope_of_tally(&self, name: &[u8]) -> Option<Scope> {
         let name = str::from_utf8(name).ok()?.strip_prefix(&self.prefix)?;
         Scope::parse(name.strip_prefix(":tally:{")?.strip_suffix('}')?).ok()
@@ -67,8 +67,8 @@ impl Keys {
         format!("{}:dead", self.prefix)
     }
 
-    /// A pattern for the records of a scope, or of all. Neither prefixes nor
-    /// scopes have characters that mean more than themselves.
+    /// A pattern for the records of a scope, or of all. Neither prefixes nor scopes contain special
+    /// characters.
     pub(super) fn pattern(&self, scope: Option<&Scope>) -> String {
         match scope {
             Some(scope) => format!("{}:{{{scope}/*}}", self.prefix),
@@ -76,7 +76,7 @@ impl Keys {
         }
     }
 
-    /// The id that a record's name stands for; none for what is no record.
+    /// The id of a record's key; `None` for other keys.
     pub(super) fn id_of(&self, name: &[u8]) -> Option<Id> {
         let name = str::from_utf8(name).ok()?.strip_prefix(&self.prefix)?;
         parse_id(name.strip_prefix(":{")?.strip_suffix('}')?)

@@ -1,12 +1,10 @@
-//! Asking a server, with a deadline on everything: looking up its name,
-//! connecting, shaking hands, and the whole of an answer, whichever nodes of a
-//! cluster have to be asked.
+//! Connection pool with a deadline on everything: name resolution, connecting, the handshake, and
+//! the whole answer, whichever cluster nodes are involved.
 //!
-//! A connection to one server keeps to a deadline by itself, and is used in place
-//! once it is there. Everything else is done by a thread: what can hang there (a
-//! name server, the nodes of a cluster one after the other) can't be interrupted,
-//! but it can be left behind. A thread between all of it and its
-//! callers would double what a look-up costs.
+//! An established connection to a single server enforces the deadline itself, and is used in place.
+//! Everything else runs on a thread: what can hang there (a name server, the nodes of a cluster one
+//! after the other) cannot be interrupted, but can be abandoned. A thread for every request would
+//! double the cost of a look-up.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -21,10 +19,10 @@ use super::target::Target;
 use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, Result};
 
-/// More than this many connections are not kept for later.
+/// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
 
-/// The way to a server, shared by all who ask it.
+/// Connection pool of a server, shared by all callers.
 pub(crate) struct Line {
     target: Arc<Target>,
     idle: Mutex<Vec<Link>>,
@@ -45,21 +43,22 @@ impl Line {
         &self.target
     }
 
-    /// The answers to all commands, in order; the first that is an error fails all.
+    /// Returns the answers to all commands, in order; the first error fails all.
     pub(super) fn ask(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<Value>> {
         let answers = self.ask_each(doing, commands)?;
         let sound = answers.into_iter().map(Value::extract_error).collect::<RedisResult<_>>();
         sound.map_err(|error| {
             if error.kind() == Redis::Server(ServerErrorKind::ReadOnly) {
-                // It was the primary when we connected; by name we may find the new one.
+                // The server was the primary when we connected; its name may now resolve to the new
+                // one.
                 self.idle().clear();
             }
             fault::explain(&error, doing, self.target.password.as_deref())
         })
     }
 
-    /// The answers to writes that a real server answers with a whole number each. Something
-    /// that says `OK` to everything has stored nothing.
+    /// Returns the answers to writes, which must be integers: a server that says `OK` to everything
+    /// has stored nothing.
     pub(crate) fn ask_numbers(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<i64>> {
         let number = |answer| match answer {
             Value::Int(number) => Ok(number),
@@ -74,7 +73,7 @@ impl Line {
         Error::new(ErrorKind::Unavailable, format!("{doing}: {message}"))
     }
 
-    /// The same as [`Self::ask`] with errors among the answers.
+    /// Like [`Self::ask`], with errors among the answers.
     pub(super) fn ask_each(&self, doing: &str, commands: Vec<Cmd>) -> Result<Vec<Value>> {
         if commands.is_empty() {
             return Ok(Vec::new());
@@ -82,14 +81,14 @@ impl Line {
         self.with_link(doing, move |link, deadline| link.run(&commands, deadline))
     }
 
-    /// The answer to one command.
+    /// Returns the answer to one command.
     pub(crate) fn ask_one(&self, doing: &str, command: Cmd) -> Result<Value> {
         let nothing = || Error::new(ErrorKind::Unavailable, format!("{doing}: no answer"));
         self.ask(doing, vec![command])?.pop().ok_or_else(nothing)
     }
 
-    /// Does something with a connection until a deadline. It may be done twice: a
-    /// connection that was idle may turn out to be closed.
+    /// Runs `act` with a connection and a deadline. It may run twice: an idle connection may turn
+    /// out to be closed.
     pub(super) fn with_link<T: Send + 'static>(
         &self,
         doing: &str,
@@ -101,7 +100,7 @@ impl Line {
                 Err(Failed::Answered(error))
                     if fault::was_dropped(&error) && !deadline.passed() =>
                 {
-                    // Those that were opened with it are most likely closed too.
+                    // The other idle ones are most likely closed too.
                     self.idle().clear();
                 }
                 done => return done.map_err(|failed| self.explain(doing, failed)),
@@ -124,7 +123,7 @@ impl Line {
         Ok(answer)
     }
 
-    /// Keeps the connection if it was of use.
+    /// Runs `act` on a thread, and keeps the connection if that succeeds.
     fn on_a_thread<T: Send + 'static>(
         &self,
         act: &Arc<impl Fn(&mut Link, Deadline) -> RedisResult<T> + Send + Sync + 'static>,
@@ -137,7 +136,7 @@ impl Line {
             let connected = link.map_or_else(|| Link::connect(&target), Ok);
             let done = connected
                 .and_then(|mut link| act(&mut link, deadline).map(|answer| (link, answer)));
-            // Nobody may be waiting any more.
+            // The caller may have given up.
             let _ = answer.send(done);
         };
         thread::Builder::new()
@@ -168,7 +167,7 @@ impl Line {
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Link>> {
-        // Whole connections are put in and taken out; no panic leaves half of one.
+        // Connections are put in and taken out whole; no panic leaves half of one.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -13,9 +13,9 @@ use super::target::Target;
 use super::tls;
 use crate::base::clock::Deadline;
 
-/// How often a cluster's commands are sent on to where their keys have moved.
+/// Maximum number of redirections of a cluster command.
 const REDIRECTIONS: u32 = 3;
-/// Between two tries, in milliseconds.
+/// Minimum and maximum wait between two tries, in milliseconds.
 const RETRY_WAIT: (u64, u64) = (5, 50);
 
 /// A node that does not answer may take this share of the time for all. It may do so
@@ -31,7 +31,7 @@ pub(super) enum Link {
 impl Link {
     pub(super) fn connect(target: &Target) -> RedisResult<Self> {
         if target.tls {
-            // Whoever was first has chosen for the whole process.
+            // The first provider counts for the whole process.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         if target.cluster {
@@ -41,13 +41,12 @@ impl Link {
         }
     }
 
-    /// Whether it keeps to a deadline by itself, whatever the server does.
+    /// True if it enforces the deadline itself, whatever the server does.
     pub(super) fn is_punctual(&self) -> bool {
         matches!(self, Self::Single(_))
     }
 
-    /// Sends everything at once, and gives the answers in the same order. What
-    /// the server answers with an error is such an answer too.
+    /// Sends all commands at once, and returns the answers in order, error answers included.
     pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
         match self {
             Self::Single(connection) => connection.run(commands, deadline),
@@ -67,7 +66,7 @@ impl Link {
         Ok(nodes)
     }
 
-    /// Asks one node of a cluster.
+    /// Runs a command on one node of a cluster.
     pub(super) fn run_at(
         &mut self,
         node: &(String, u16),
@@ -122,7 +121,7 @@ fn info_for(target: &Target, (host, port): &(String, u16)) -> RedisResult<Connec
     if let Some(username) = &target.username {
         settings = settings.set_username(username);
     }
-    // A name is not sent without a password; some users need none, and take any.
+    // A user name is not sent without a password; some users need none, and accept any.
     match (&target.password, &target.username) {
         (Some(password), _) => settings = settings.set_password(password),
         (None, Some(_)) => settings = settings.set_password(""),
@@ -136,9 +135,8 @@ fn without_delay() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }
 
-/// A pipeline is not sent on when keys have moved, and one error in it hides all
-/// other answers. Then everything is asked again one by one: what is sent here
-/// does no harm when it is done twice.
+/// A pipeline does not follow redirections, and one error in it hides all other answers. Then all
+/// commands are sent again one by one: they are idempotent.
 fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
     if commands.len() > 1 {
         let mut pipeline = ClusterPipeline::with_capacity(commands.len());
@@ -153,7 +151,7 @@ fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> Redis
     commands.iter().map(|command| connection.req_command(command).or_else(as_answer)).collect()
 }
 
-/// An error that the server sent is an answer; the others are faults.
+/// Turns an error that the server sent into an answer.
 fn as_answer(error: RedisError) -> RedisResult<Value> {
     match error.clone().into_server_errors().as_deref() {
         Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),

@@ -1,8 +1,7 @@
 //! The team's store: a Redis or Valkey server, or a cluster of them.
 //!
-//! A record is a hash, so that its head is read without its body; it expires on
-//! the server by itself. Everything has a deadline, and what a server can't do
-//! in time is an error that says so, never a wait.
+//! A record is a hash, so that its head is read without its body; it expires on the server by
+//! itself. Every call has a deadline: a server that misses it causes an error, never a long wait.
 
 mod claims;
 mod evict;
@@ -43,7 +42,7 @@ pub struct Redis {
     shared: Arc<Shared>,
 }
 
-/// What large bodies hold on to as well.
+/// State shared with the readers of large bodies.
 #[derive(Debug)]
 struct Shared {
     line: Line,
@@ -51,7 +50,7 @@ struct Shared {
 }
 
 impl Redis {
-    /// The store at `target`. Nothing is asked before it is needed.
+    /// The store at `target`. No connection is made before the first use.
     pub fn at(target: Target) -> Self {
         let keys = Keys::new(&target.prefix);
         Self { shared: Arc::new(Shared { line: Line::new(target), keys }) }

@@ -12,7 +12,7 @@ use crate::entry::{Chunks, Head, Header, Payload, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Id;
 
-/// The fields of a head, in the order in which they are asked for.
+/// The fields of a head, in the order of the request.
 pub(super) const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 
 pub(super) fn get(shared: &Arc<Shared>, id: &Id) -> Result<Option<Arc<Record>>> {
@@ -34,14 +34,14 @@ pub(super) fn full(shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
     Fields::expected(answer, 2)?.payload(shared, id)
 }
 
-/// What is kept of a record under these names.
+/// A command that reads these fields of a record.
 pub(super) fn fields_of(shared: &Shared, id: &Id, names: &[&str]) -> Cmd {
     let mut command = redis::cmd("HMGET");
     command.arg(shared.keys.record(id)).arg(names);
     command
 }
 
-/// The head in the answer to a question for [`HEAD`]; none where there is no record.
+/// The head in the answer to a request for [`HEAD`]; `None` if there is no record.
 pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
     let answer =
         answer.extract_error().map_err(|error| fault::explain(&error, "reading a record", None))?;
@@ -49,7 +49,7 @@ pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }
 
-/// Values that are still to be believed, taken from the front.
+/// Unvalidated values of an answer, consumed from the front.
 pub(super) struct Fields(std::vec::IntoIter<Value>);
 
 impl Fields {
@@ -57,7 +57,7 @@ impl Fields {
         Self(answer.into_sequence().unwrap_or_default().into_iter())
     }
 
-    /// As many as were asked for. What answers otherwise is no Redis.
+    /// The values, if their number is as expected. Any other answer is not from Redis.
     fn expected(answer: Value, count: usize) -> Result<Self> {
         let fields = Self::of(answer);
         if fields.0.len() == count {
@@ -101,7 +101,7 @@ impl Fields {
         })
     }
 
-    /// In place, or in frames.
+    /// The payload, inline or in frames.
     fn payload(&mut self, shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
         match (self.bytes(), self.text()) {
             (Some(body), None) => Ok(Some(Payload::Inline(Bytes::from(body)))),
@@ -121,7 +121,7 @@ fn corrupt(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, what)
 }
 
-/// The frames of one large body: their common name, and how many there are.
+/// The frames of one large body: their common name and number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameRun {
     pub(super) generation: String,
@@ -139,7 +139,7 @@ impl FrameRun {
         format!("{}:{}", self.generation, self.count)
     }
 
-    /// Their names on the server.
+    /// Their keys on the server.
     pub(super) fn names<'a>(
         &'a self,
         shared: &'a Shared,
@@ -149,8 +149,8 @@ impl FrameRun {
     }
 }
 
-/// A large body, read frame by frame: one question for each, so that the deadline
-/// is for a frame and not for the whole.
+/// A large body, read frame by frame: one request each, so that the deadline applies to a frame and
+/// not to the whole.
 #[derive(Debug)]
 struct Frames {
     shared: Arc<Shared>,
@@ -165,7 +165,7 @@ impl Chunks for Frames {
             command.arg(name);
             match self.shared.line.ask_one("reading a large body", command)? {
                 Value::BulkString(frame) => visit(&frame)?,
-                // It was replaced, or the server needed the room.
+                // Replaced, or evicted by the server.
                 _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),
             }
         }

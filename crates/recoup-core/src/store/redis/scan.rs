@@ -1,5 +1,5 @@
-//! Listing: the names of all records from the server's own key space, which is
-//! never out of date, and then their heads, many at a time, without bodies.
+//! Listing: the keys of all records from the server's key space, which is never out of date, then
+//! their heads in batches, without bodies.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::key::{Id, Scope};
 use crate::store::{Filter, Flow, Usage, Visit};
 
-/// How many keys the server looks at for one answer.
+/// Keys that the server examines for one answer.
 const STEP: usize = 1_000;
 
 pub(super) fn scan(shared: &Shared, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
@@ -33,7 +33,7 @@ pub(super) fn scan(shared: &Shared, filter: &Filter, visit: &mut Visit<'_>) -> R
     })
 }
 
-/// What went away meanwhile is not shown.
+/// Visits a head, unless the record is gone meanwhile.
 fn show(id: &Id, head: Result<Option<Head>>, filter: &Filter, visit: &mut Visit<'_>) -> Flow {
     match head {
         Ok(None) => Flow::Continue(()),
@@ -45,8 +45,8 @@ fn show(id: &Id, head: Result<Option<Head>>, filter: &Filter, visit: &mut Visit<
     }
 }
 
-/// Counted one by one: the server expires and evicts by itself, so that no sum
-/// that we kept would be true for long.
+/// Counts record by record: the server expires and evicts by itself, so that a stored sum would
+/// soon be wrong.
 pub(super) fn usage(shared: &Shared, scope: &Scope) -> Result<Usage> {
     let (mut usage, mut seen) = (Usage::default(), HashSet::new());
     each_page(shared, Some(scope), &mut |ids| {
@@ -65,8 +65,7 @@ pub(super) fn usage(shared: &Shared, scope: &Scope) -> Result<Usage> {
     Ok(usage)
 }
 
-/// Gives the ids of records to `visit`, page by page, for as long as it wants
-/// more. One may come twice.
+/// Calls `visit` with pages of record ids until it returns false. An id may occur twice.
 fn each_page(
     shared: &Shared,
     scope: Option<&Scope>,
@@ -83,8 +82,8 @@ fn each_page(
 }
 
 impl Line {
-    /// Gives the keys that match `pattern` to `visit`, those of about `step` at a
-    /// time, for as long as it wants more. One may come twice.
+    /// Calls `visit` with the keys that match `pattern`, about `step` examined at a time, until it
+    /// returns false. A key may occur twice.
     pub(crate) fn scan(
         &self,
         doing: &str,
@@ -120,7 +119,7 @@ impl Line {
     }
 }
 
-/// Where to go on, and the names so far.
+/// The next cursor, and the keys of this page.
 fn page_in(answer: Value) -> (Option<String>, Vec<Value>) {
     let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
     let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
@@ -128,7 +127,7 @@ fn page_in(answer: Value) -> (Option<String>, Vec<Value>) {
     (next, names)
 }
 
-/// The scopes for which anything was counted.
+/// The scopes that have counts.
 pub(super) fn scopes_with_counts(shared: &Shared) -> Result<Vec<Scope>> {
     let mut scopes = BTreeSet::new();
     let scope_of = |name: &Value| match name {

@@ -1,12 +1,10 @@
-//! What the server does in one step. Each script names the one key that it
-//! touches, so that it works on any node of a cluster. Whatever is sent may
-//! arrive twice, and must do no harm then.
+//! Lua scripts. Each names the one key that it touches, so that it works on any node of a cluster.
+//! All are idempotent, because a request may arrive twice.
 
 use redis::Cmd;
 
-/// What the scripts that drop large bodies begin with. Frames have the name of
-/// their record, and are where it is. A run may be damaged: so many that are gone
-/// in a row are its end, whatever it says.
+/// Prelude of scripts that drop large bodies. Frames are named after their record, and on the same
+/// node. The frame count may be damaged: 100 missing frames in a row end the loop.
 macro_rules! with_frames {
     ($($script:literal)*) => {
         concat!("\
@@ -23,8 +21,8 @@ end
     };
 }
 
-/// Removes a record and its frames, unless the script has returned before. Gives
-/// whether it was there, and its size.
+/// Removes a record and its frames, unless the script has returned before. Returns whether it
+/// existed, and its size.
 macro_rules! removing {
     ($unless:literal) => {
         with_frames!($unless "
@@ -37,12 +35,11 @@ return {there, old[1]}")
     };
 }
 
-/// Puts a record in place of any that was there, and drops the frames of that
-/// one. Done twice it is the same as once.
-/// `ARGV`: when it expires (or empty), then the fields and their values.
+/// Stores a record in place of any previous one, and drops the frames of that. Idempotent. `ARGV`:
+/// the expiry (or empty), then the fields and their values.
 ///
-/// A server without room refuses only the first write of a script, so that one
-/// must be the one that needs room.
+/// A server without room refuses only the first write of a script, so that must be one that needs
+/// room.
 pub(super) const PUT: &str = with_frames!(
     "\
 local old = redis.pcall('HMGET', KEYS[1], 'frames', 'fullframes')
@@ -62,7 +59,7 @@ return 1"
 /// Removes a record.
 pub(super) const REMOVE: &str = removing!("");
 
-/// The same, unless it is to live beyond `ARGV[1]`: it was stored anew meanwhile.
+/// Removes a record, unless it expires after `ARGV[1]`: then it was stored again meanwhile.
 pub(super) const REMOVE_DEAD: &str = removing!(
     "\
 local dead = redis.pcall('HGET', KEYS[1], 'dead')
@@ -71,15 +68,15 @@ if type(dead) == 'string' and (dead == '' or (tonumber(dead) or 0) > tonumber(AR
 end"
 );
 
-/// The same, if it was stored at `ARGV[1]` or before: it was found damaged then.
-/// What is no record at all is damaged too.
+/// Removes a record that was found damaged at `ARGV[1]`, unless it was stored later. A value of
+/// another type is damaged too.
 pub(super) const REMOVE_DAMAGED: &str = removing!(
     "\
 local at = redis.pcall('HGET', KEYS[1], 'at')
 if type(at) == 'string' and (tonumber(at) or 0) > tonumber(ARGV[1]) then return {0} end"
 );
 
-/// Counts `ARGV[1]` hits, the last of them at `ARGV[2]`, for a record that is there.
+/// Counts `ARGV[1]` hits, the last of them at `ARGV[2]`, if the record exists.
 pub(super) const TOUCH: &str = "\
 if redis.pcall('HEXISTS', KEYS[1], 'used') ~= 1 then return 0 end
 redis.call('HINCRBY', KEYS[1], 'hits', ARGV[1])
@@ -88,16 +85,16 @@ if tonumber(ARGV[2]) > (tonumber(redis.call('HGET', KEYS[1], 'used')) or 0) then
 end
 return 1";
 
-/// Takes at most `ARGV[2]` members whose time was up at `ARGV[1]` out of a sorted set.
+/// Takes at most `ARGV[2]` members that expired before `ARGV[1]` out of a sorted set.
 pub(super) const TAKE_DEAD: &str = "\
 local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
 for _, member in ipairs(gone) do redis.call('ZREM', KEYS[1], member) end
 return gone";
 
-/// Counts a batch of that name once. Keys: the names, the counts.
-/// `ARGV`: the name, its place in time, how many are remembered, the first day whose
-/// counts stay, how many counts there may be; then fields, each with the one in its
-/// place when there are too many, and counts. Once a day, old counts go.
+/// Counts a batch once. Keys: the batch names, the counts. `ARGV`: the name, its time, the number
+/// of remembered names, the first day whose counts are kept, the maximum number of counts; then
+/// triples of a field, its replacement if there are too many, and a count. Drops old counts once a
+/// day.
 pub(super) const COUNT: &str = "\
 if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 0 then return 0 end
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[3])
@@ -116,25 +113,25 @@ for n = 6, #ARGV, 3 do
 end
 return 1";
 
-/// Takes a claim with the token `ARGV[1]` for `ARGV[2]` milliseconds, unless another
-/// has it. Whether it is ours: also when this is the second time that we ask.
+/// Takes a claim with the token `ARGV[1]` for `ARGV[2]` milliseconds, unless another owner has it.
+/// Returns 1 if it is ours, also when repeated.
 pub(super) const CLAIM: &str = "\
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
 return 0";
 
-/// Keeps a claim for `ARGV[2]` milliseconds more, if the token is still `ARGV[1]`.
+/// Extends a claim by `ARGV[2]` milliseconds, if the token is still `ARGV[1]`.
 pub(super) const EXTEND: &str = "\
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/// Frees a claim, if the token is still `ARGV[1]`.
+/// Releases a claim, if the token is still `ARGV[1]`.
 pub(super) const RELEASE: &str = "\
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])";
 
-/// `EVAL` of a script, its keys still to come. By its text: the server knows it
-/// by hash, and the few hundred bytes spare every caller a second question.
+/// An `EVAL` command. The script is sent as text: a few hundred bytes spare every caller a second
+/// round trip.
 pub(crate) fn eval(script: &str, keys: &[&str]) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(script).arg(keys.len());

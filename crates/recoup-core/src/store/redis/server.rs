@@ -1,4 +1,4 @@
-//! What a server says about itself.
+//! Server information.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use super::Redis;
 use crate::base::clock::Stopwatch;
 use crate::error::Result;
 
-/// A server, as it presents itself, and how long it took to do so.
+/// A server's description of itself, and its response time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// `redis`, or what a relative of it calls itself.
+    /// `redis`, or the name of a compatible product.
     pub product: String,
-    /// Its version, if it may be asked.
+    /// Its version, if we are permitted to ask.
     pub version: Option<String>,
-    /// The nodes of a cluster that have keys; 1 for a single server.
+    /// Number of cluster nodes that hold keys; 1 for a single server.
     pub nodes: usize,
-    /// It only has copies, and refuses what is written to it.
+    /// True for a replica, which refuses writes.
     pub is_replica: bool,
-    /// How long it took to answer, once there was a connection.
+    /// Response time over an established connection.
     pub took: Duration,
 }
 
 impl Redis {
-    /// Asks the server what it is. Nothing is written, and no breaker is asked.
+    /// Asks the server for its description. Writes nothing, and bypasses the circuit breaker.
     pub fn server(&self) -> Result<Server> {
         const DOING: &str = "asking the server what it is";
         let line = &self.shared.line;
@@ -34,7 +34,7 @@ impl Redis {
         let (took, said) = line.with_link(DOING, move |link, deadline| {
             let watch = Stopwatch::start();
             link.run_at(&node, &redis::cmd("PING"), deadline)?;
-            // Not everybody who may use it may ask that.
+            // Not every user may run INFO.
             let said = link.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
             Ok((watch.elapsed(), said))
         })?;

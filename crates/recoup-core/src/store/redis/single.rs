@@ -1,7 +1,6 @@
-//! A connection to one server, plain or behind TLS, in which a deadline is for the whole of what
-//! is asked: the library's own has time-outs for each read, and a server that
-//! dribbles, or is silent for each of many answers, would take many times that.
-//! How commands are written and answers read is still the library's.
+//! A connection to one server, plain or TLS, with one deadline for a whole request: the library has
+//! time-outs for each read, which a slow server could stretch to many times that. Encoding and
+//! parsing are still the library's.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -21,7 +20,7 @@ pub(super) struct SingleServer {
 }
 
 impl SingleServer {
-    /// Looking up a name may take longer than the deadline; nothing else does.
+    /// Connects before the deadline; only the name resolution may take longer.
     pub(super) fn connect(target: &Target) -> RedisResult<Self> {
         let deadline = Deadline::after(target.timeout);
         let tls = target.tls.then(|| tls::client(target)).transpose()?.map(Box::new);
@@ -36,8 +35,8 @@ impl SingleServer {
         Ok(server)
     }
 
-    /// Sends everything at once, and gives the answers in the same order. After
-    /// an error the connection is of no more use: an answer may still come.
+    /// Sends all commands at once, and returns the answers in order. After an error the connection
+    /// must be dropped: an answer may still arrive.
     pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
         if commands.is_empty() {
             return Ok(Vec::new());
@@ -67,7 +66,7 @@ fn exchange(
     (0..answers).map(|_| parser.parse_value(&mut *stream)).collect()
 }
 
-/// A host may have several addresses.
+/// Tries all addresses of a host.
 fn first_that_answers(host: &str, port: u16, deadline: Deadline) -> RedisResult<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {
@@ -79,7 +78,8 @@ fn first_that_answers(host: &str, port: u16, deadline: Deadline) -> RedisResult<
     Err(last.into())
 }
 
-/// Who we are, and which database is meant; with what it means when that is refused.
+/// The commands that authenticate and select the database, each with the error message for its
+/// refusal.
 fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
     let mut greeting = Vec::new();
     if target.username.is_some() || target.password.is_some() {
@@ -87,7 +87,7 @@ fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
         if let Some(username) = &target.username {
             command.arg(username);
         }
-        // Some users need no password, and take any.
+        // Some users need no password, and accept any.
         command.arg(target.password.as_deref().unwrap_or_default());
         greeting.push((command, "Password authentication failed"));
     }
@@ -99,7 +99,7 @@ fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
     greeting
 }
 
-/// What the server says to it has no kind of its own, unless it is not ready.
+/// An authentication error with the server's message, unless the server is still loading.
 fn refused(error: &RedisError, refusal: &'static str) -> RedisError {
     if matches!(error.kind(), redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading)) {
         return error.clone();
@@ -108,7 +108,7 @@ fn refused(error: &RedisError, refusal: &'static str) -> RedisError {
     RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
 }
 
-/// Reads and writes until a deadline.
+/// A stream that reads and writes until a deadline.
 struct Timed<'a> {
     stream: &'a TcpStream,
     deadline: Deadline,
@@ -132,7 +132,7 @@ impl Write for Timed<'_> {
     }
 }
 
-/// What is left; none at all would mean for ever.
+/// The remaining time; an error if there is none, because zero would disable the time-out.
 fn at_least_some(deadline: Deadline) -> io::Result<Duration> {
     let left = deadline.remaining();
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }

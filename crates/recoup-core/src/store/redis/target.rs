@@ -1,13 +1,12 @@
-//! Which server, and how to reach it: what a Redis URL says.
+//! Redis URLs: the server and how to reach it.
 //!
 //! ```text
 //! redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?prefix=P&timeout=D&ca=FILE]
 //! rediss://…            the same over TLS
 //! redis+cluster://…     several HOST[:PORT], separated by commas; rediss+cluster: over TLS
 //! ```
-//! A password may hold anything, also percent-encoded: the last `@` ends it, so one in
-//! an option is written `%40`. A URL that can't be read says which part is wrong, and
-//! never shows a password.
+//! A password may contain anything, also percent-encoded: the last `@` ends it, so one in an option
+//! is written `%40`. Error messages name the wrong part of a URL and never show a password.
 
 mod reader;
 
@@ -25,10 +24,10 @@ pub(in crate::store) use reader::shown;
 const DEFAULT_PORT: u16 = 6379;
 const DEFAULT_PREFIX: &str = "recoup";
 const MAX_PREFIX: usize = 64;
-/// How long anything may take.
+/// Default deadline of a request.
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What would end an option, or the credentials before the host.
+/// Characters that would end an option, or the credentials before the host.
 const IN_OPTION: &AsciiSet = &CONTROLS.add(b'%').add(b'&').add(b'@').add(b' ').add(b'#').add(b'?');
 
 /// A server, or a cluster of them.
@@ -37,7 +36,7 @@ pub struct Target {
     pub(super) nodes: Vec<(String, u16)>,
     pub(super) cluster: bool,
     pub(super) tls: bool,
-    /// Who signed the server's certificate, where the system does not know.
+    /// CA certificates for the server, if the system's do not suffice.
     pub(super) ca: Option<PathBuf>,
     pub(super) username: Option<String>,
     pub(super) password: Option<String>,
@@ -46,7 +45,7 @@ pub struct Target {
     pub(super) timeout: Duration,
 }
 
-/// The schemes of such URLs, with whether they mean a cluster, and TLS.
+/// The URL schemes: name, cluster, TLS.
 const SCHEMES: [(&str, bool, bool); 4] = [
     ("redis", false, false),
     ("rediss", false, true),
@@ -55,19 +54,19 @@ const SCHEMES: [(&str, bool, bool); 4] = [
 ];
 
 impl Target {
-    /// Whether a URL of that scheme is one of ours.
+    /// True if the scheme is that of a Redis URL.
     pub fn has_scheme(scheme: &str) -> bool {
         SCHEMES.iter().any(|(name, ..)| *name == scheme)
     }
 
-    /// Reads a URL. A relative path of `ca` is taken from `base`, `~/` from `home`.
+    /// Parses a URL. A relative `ca` path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
         Reader { base, home }
             .read(text)
             .map_err(|fault| Error::usage(format!("invalid store {:?}: {fault}", shown(text))))
     }
 
-    /// The same with another name and password.
+    /// Sets user name and password.
     #[must_use]
     pub fn with_credentials(mut self, username: Option<String>, password: Option<String>) -> Self {
         self.username = username.or(self.username);
@@ -75,26 +74,26 @@ impl Target {
         self
     }
 
-    /// The same with another database.
+    /// Sets the database.
     pub fn with_database(mut self, database: &str) -> Result<Self> {
         self.database = number_of_database(database, self.cluster).map_err(Error::usage)?;
         Ok(self)
     }
 
-    /// The same with another prefix for its keys.
+    /// Sets the prefix of its keys.
     pub fn with_prefix(mut self, prefix: &str) -> Result<Self> {
         self.prefix = checked_prefix(prefix).map_err(Error::usage)?;
         Ok(self)
     }
 
-    /// The same with another deadline.
+    /// Sets the deadline.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// What the names of its keys begin with.
+    /// The prefix of its keys.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -106,7 +105,7 @@ impl Target {
     }
 }
 
-/// The URL, without credentials: what people see, and what ledgers go by.
+/// The URL without credentials, as shown to people and used as an identity by ledgers.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.scheme())?;

@@ -1,6 +1,6 @@
-//! Whom a connection trusts: the authority that the URL names, and no other; without one, those
-//! of the system. The library would read the system's in any case, which takes longer than all
-//! the rest of a look-up, so that only clusters leave TLS to it.
+//! Trust anchors of a connection: the CA that the URL names, or else those of the system. The
+//! library would always load the system's, which takes longer than the rest of a look-up, so only
+//! clusters leave TLS to it.
 
 use std::{fmt, fs};
 
@@ -11,7 +11,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::target::Target;
 
-/// Our side of a connection to the first node.
+/// The TLS client for the first node.
 pub(super) fn client(target: &Target) -> RedisResult<ClientConnection> {
     let (host, _) = &target.nodes[0];
     let name = ServerName::try_from(host.clone())
@@ -42,7 +42,7 @@ fn roots(target: &Target) -> RedisResult<RootCertStore> {
 
 const UNREADABLE: &str = "the certificate can't be read";
 
-/// The certificates that the URL names, as PEM; none where the system's own will do.
+/// The CA certificates that the URL names, as PEM; `None` for the system's.
 pub(super) fn authority(target: &Target) -> RedisResult<Option<Vec<u8>>> {
     let Some(path) = &target.ca else { return Ok(None) };
     let shown = path.display();

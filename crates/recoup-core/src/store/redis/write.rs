@@ -1,4 +1,4 @@
-//! Writing: frames first, then the record that names them, in one step.
+//! Writing: frames first, then the record that refers to them, atomically.
 
 use redis::{Cmd, Value};
 
@@ -12,11 +12,11 @@ use crate::entry::{Payload, Record};
 use crate::error::Result;
 use crate::key::{Id, Kind};
 
-/// How long frames stay that no record came to name, in seconds.
+/// Lifetime of frames without a record, in seconds.
 const UNNAMED: u64 = 3_600;
-/// The end of the year 9999: what lives longer does not expire.
+/// The end of the year 9999: later expiries mean never.
 const LAST: i64 = 253_402_300_799_000;
-/// How many commands go out at once.
+/// Number of commands in one request.
 pub(super) const BATCH: usize = 500;
 
 pub(super) fn put(shared: &Shared, id: &Id, record: &Record) -> Result<()> {
@@ -36,7 +36,7 @@ pub(super) fn put(shared: &Shared, id: &Id, record: &Record) -> Result<()> {
     shared.line.ask_numbers("storing a record", commands).map(drop)
 }
 
-/// Where a payload went.
+/// Location of a payload: in the record itself, or as frames.
 enum Placed<'a> {
     Inline(&'a [u8]),
     Framed(FrameRun, u64),
@@ -112,7 +112,7 @@ fn put_command(
     command
 }
 
-/// Before the record, so that none is there that no limit knows of.
+/// Before the record, so that no record escapes the limits.
 fn index_commands(shared: &Shared, id: &Id, record: &Record) -> Vec<Cmd> {
     let head = &record.head;
     let mut commands = unlist(shared, id, |kind| kind != head.header.kind);
@@ -130,7 +130,7 @@ fn index_commands(shared: &Shared, id: &Id, record: &Record) -> Vec<Cmd> {
     commands
 }
 
-/// Takes a record out of the sorted sets of some kinds.
+/// Removes a record from the sorted sets of some kinds.
 fn unlist(shared: &Shared, id: &Id, of: impl Fn(Kind) -> bool) -> Vec<Cmd> {
     let kinds = Kind::ALL.into_iter().filter(|kind| of(*kind));
     let mut commands = Vec::new();
@@ -142,7 +142,7 @@ fn unlist(shared: &Shared, id: &Id, of: impl Fn(Kind) -> bool) -> Vec<Cmd> {
     commands
 }
 
-/// A frame lives for as long as its record.
+/// Gives a frame the expiry of its record.
 fn keep_until(name: &str, expires: Option<Timestamp>) -> Cmd {
     let mut command = redis::cmd(if expires.is_some() { "PEXPIREAT" } else { "PERSIST" });
     command.arg(name);
@@ -152,25 +152,25 @@ fn keep_until(name: &str, expires: Option<Timestamp>) -> Cmd {
     command
 }
 
-/// What became of a record that was to be removed.
+/// Outcome of a removal.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Removed {
-    /// It was there, and took so many bytes.
+    /// Removed; it had this many bytes.
     Gone(u64),
-    /// It was not there.
+    /// Did not exist.
     Absent,
-    /// It stays: the script found a reason.
+    /// Kept by a condition of the script.
     Kept,
 }
 
-/// The same, with the kind by whose list it was known.
+/// Outcome of a removal, with the kind in whose list the record was.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Removal {
     pub(super) outcome: Removed,
     pub(super) kind: Option<Kind>,
 }
 
-/// Removes records by a script of that form, and takes them off all lists.
+/// Removes records with such a script, and takes them off all lists.
 pub(super) fn remove_by(
     shared: &Shared,
     ids: &[(Id, Option<Timestamp>)],
@@ -218,7 +218,7 @@ fn not_dying(shared: &Shared, id: &Id) -> Cmd {
     command
 }
 
-/// Reads the answer of the scripts that remove: a list that begins with 1, 0 or -1.
+/// Parses the answer of a removal script: a list that begins with 1, 0 or -1.
 fn removal(answer: Value) -> Result<Removed> {
     let mut fields = Fields::of(answer);
     match (fields.number(), fields.number()) {

@@ -1,5 +1,5 @@
-//! Carrying out an eviction plan. Finding out that nothing is due takes two
-//! look-ups in indexes, whatever the size of the store.
+//! Execution of an eviction plan. Finding that nothing is due takes two index look-ups, whatever
+//! the size of the store.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::key::{Id, Key, Kind, Scope};
 use crate::store::{Cause, Evicted, EvictionPlan, Gone};
 
-/// How many records are looked at, or found dead and removed, in one transaction: a write
-/// that comes after a long time must not pay for all of that time, and others wait meanwhile.
+/// Maximum number of records examined or removed in one transaction: one write must not pay for a
+/// long backlog while others wait.
 const BATCH: i64 = 500;
 
-/// How many batches one eviction does, unless it is thorough. The rest is left to the next.
+/// Maximum number of batches per eviction, unless it is thorough. The next one does the rest.
 const ROUNDS: usize = 4;
 
 pub(super) fn carry_out(pool: &Pool, plan: &EvictionPlan) -> Result<Evicted> {
@@ -35,7 +35,7 @@ pub(super) fn carry_out(pool: &Pool, plan: &EvictionPlan) -> Result<Evicted> {
     Ok(all)
 }
 
-/// Also says whether there is more to do at once.
+/// Evicts one batch. Returns true if more can be evicted at once.
 fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Evicted, bool)> {
     if !is_due(writer, plan)? {
         return Ok((Evicted::default(), false));
@@ -45,7 +45,7 @@ fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Evicted,
         let before = all_bytes(writer)?;
         remove_dead(writer, plan, &mut evicted)?;
         let is_over = remove_least_used(writer, plan, &mut evicted)?;
-        // The difference, because full results go with their last record.
+        // By difference, because full results are removed with their last record.
         evicted.bytes = before.saturating_sub(all_bytes(writer)?);
         Ok((evicted, is_over || plan.thorough && any_dead(writer, plan)?))
     })?;
@@ -105,7 +105,7 @@ fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) 
     Ok(())
 }
 
-/// None for the kinds of a later version, which are its to name.
+/// Id and kind of a removed row; `None` for those of a later version.
 fn named(row: &Row<'_>) -> rusqlite::Result<Option<(Id, Kind)>> {
     let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
     let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
@@ -113,7 +113,7 @@ fn named(row: &Row<'_>) -> rusqlite::Result<Option<(Id, Kind)>> {
     Ok(id.zip(kind).map(|((scope, key), kind)| (Id::new(scope, key), kind)))
 }
 
-/// Says whether there still is more than the plan allows.
+/// Removes the least used records. Returns true if the limits are still exceeded.
 fn remove_least_used(
     writer: &Connection,
     plan: &EvictionPlan,
@@ -122,7 +122,7 @@ fn remove_least_used(
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
     let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
     let (mut entries, mut bytes) = totals(writer, plan)?;
-    // Measured once: pages that become unused in this transaction are counted with it.
+    // Measured once: pages freed in this transaction still count.
     let on_disk = space::on_disk(writer, bytes)?;
     let scaled = |bytes: u64, whole: u64| match u128::from(bytes) * u128::from(on_disk) {
         taken if whole > 0 => u64::try_from(taken / u128::from(whole)).unwrap_or(u64::MAX),
@@ -139,7 +139,7 @@ fn remove_least_used(
         if let Some(key) = key {
             evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
         }
-        // Whether a full result went too, only the totals know.
+        // Only the totals show whether a full result was removed too.
         (entries, bytes) = if has_full {
             totals(writer, plan)?
         } else {
@@ -151,7 +151,7 @@ fn remove_least_used(
 
 struct Candidate {
     row: i64,
-    /// None if it is no key of ours.
+    /// `None` if it is not a valid key.
     key: Option<Key>,
     size: u64,
     has_full: bool,

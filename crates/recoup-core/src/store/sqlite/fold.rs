@@ -1,5 +1,5 @@
-//! Taking in batches of events, each once: the batch's name and everything that
-//! follows from it are written in one transaction.
+//! Folding of event batches, each once: the batch's name and all its effects are written in one
+//! transaction.
 
 use rusqlite::{Connection, Row, ToSql, params};
 
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};
 use crate::store::sums::{Amount, Counted, NAMES, OTHERS, Sums};
 
-/// How many names of batches are remembered. A batch is told again only right
-/// after a crash, so the newest suffice; names sort by time.
+/// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
+/// sort by time.
 const REMEMBERED: i64 = 1_000;
 
 pub(super) fn fold(writer: &mut Connection, batch: &Batch) -> Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn fold(writer: &mut Connection, batch: &Batch) -> Result<()> {
 }
 
 fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
-    // One name too many is one of the others.
+    // Beyond the maximum number of names, events are counted as others.
     const COUNT: &str = "
         INSERT INTO tallies (scope, kind, day, what, by, count,
                              millis, input_tokens, output_tokens, micro_dollars)
@@ -46,7 +46,7 @@ fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
     const OLD: &str = "DELETE FROM tallies WHERE scope = ?1 AND kind = ?2 AND day < ?3";
     const SERVED: &str = "UPDATE entries SET hits = hits + ?3, last_used = max(last_used, ?4)
                               WHERE scope = ?1 AND key = ?2";
-    // What was stored anew since is another record.
+    // A record that was stored later is not the damaged one.
     const DAMAGED: &str = "DELETE FROM entries WHERE scope = ?1 AND key = ?2 AND stored_at <= ?3";
     let most_names = i64::try_from(NAMES).unwrap_or(i64::MAX);
     for (Counted { scope, kind, day, what, by }, Amount { count, saved }) in &sums.counts {
@@ -84,7 +84,7 @@ fn forget_old(writer: &Connection) -> Result<()> {
     run(writer, SQL, &[&REMEMBERED])
 }
 
-/// Two of them still are a number.
+/// Upper bound of counts, so that the sum of two does not overflow.
 const MOST: i64 = i64::MAX / 2;
 
 fn bounded(number: u64) -> i64 {
@@ -105,7 +105,7 @@ fn folding(error: rusqlite::Error) -> Error {
 
 pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<Tally>> {
     let sql = match version_of(reader)? {
-        // Not written to since an earlier version did.
+        // Not written to since an earlier version.
         schema::BARE => {
             "SELECT scope, kind, day, what, '', count, 0, 0, 0, 0 FROM tallies
              WHERE ?1 IS NULL OR scope = ?1"
@@ -123,7 +123,7 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
     Ok(all.into_iter().flatten().collect())
 }
 
-/// `None` for the kinds and words of a later version, which are its to show.
+/// `None` for kinds and events of a later version.
 fn tally(row: &Row<'_>) -> rusqlite::Result<Option<Tally>> {
     let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
     let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();

@@ -1,6 +1,6 @@
-//! The marks that select records (tags, operation, source paths), without reading a header:
-//! records that have all of it in common share one row of `mark_sets`, so that a project's many
-//! entries are a few short texts.
+//! Selection marks (tags, operation, source paths) in a table of their own, so that no header is
+//! read: records with equal marks share one row of `mark_sets`, so that a project's many entries
+//! need a few short texts.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::key::Scope;
 use crate::store::selection::{MarkSet, Selection};
 
-/// The `mark_set` of a record that can't be selected by anything.
+/// The `mark_set` of a record without marks.
 const NOTHING: i64 = 0;
 
-/// Records that are marked in one transaction.
+/// Records marked in one transaction.
 const BATCH: i64 = 500;
 
-/// The number of the set that a header's marks are, which is added if it is new.
+/// The id of the header's mark set, which is inserted if it is new.
 pub(super) fn place(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
     let marks = MarkSet::of(header);
     if marks.as_str().is_empty() {
@@ -40,8 +40,8 @@ pub(super) fn place(writer: &Connection, scope: &str, header: &Header) -> Result
         .map_err(marking)
 }
 
-/// The rows that a selection may mean: all of those, and few others. None where the file has
-/// no index of marks yet: then every record of the scope must be looked at.
+/// The rows that a selection may match: all matches, and few others. `None` if the file has no mark
+/// index yet, so that every record of the scope must be tested.
 pub(super) fn candidates(
     reader: &Connection,
     scope: &Scope,
@@ -54,7 +54,7 @@ pub(super) fn candidates(
         let mut sets = reader.prepare_cached("SELECT id, marks FROM mark_sets WHERE scope = ?1")?;
         let mut having = reader
             .prepare_cached("SELECT rowid FROM entries WHERE mark_set = ?1 AND mark_set > 0")?;
-        // What a writer of an earlier version has stored has no marks.
+        // Records stored by an earlier version have no marks.
         let mut found: Vec<i64> = reader
             .prepare_cached("SELECT rowid FROM entries WHERE scope = ?1 AND mark_set IS NULL")?
             .query_map([scope.as_str()], |row| row.get(0))?
@@ -74,13 +74,13 @@ pub(super) fn candidates(
     find().map(Some).map_err(|error| fault::explain(error, "looking for marked records"))
 }
 
-/// Marks some of the records behind row `after` that have no marks, in one transaction; says
-/// how far it came, and nothing when it has come to the end.
+/// Marks some unmarked records after row `after` in one transaction. Returns the last row, or
+/// `None` at the end.
 pub(super) fn mark_batch(writer: &mut Connection, after: i64) -> Result<Option<i64>> {
     in_transaction(writer, "marking records", |writer| mark_some(writer, after))
 }
 
-/// Marks all records that have no marks, within a transaction.
+/// Marks all unmarked records, within a transaction.
 pub(super) fn mark_all(writer: &Connection) -> Result<()> {
     let mut after = Some(i64::MIN);
     while let Some(row) = after {
@@ -101,7 +101,7 @@ fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
     };
     let rows = some().map_err(marking)?;
     for (row, scope, header) in &rows {
-        // A header that can't be read is looked at each time, as long as it is there.
+        // A record with an unreadable header stays unmarked and is tested each time.
         let Ok(header) = Header::from_json(header) else { continue };
         let set = place(writer, scope, &header)?;
         writer

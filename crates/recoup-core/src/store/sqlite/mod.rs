@@ -1,8 +1,8 @@
 //! The default store: one SQLite file that any number of short processes share.
 //!
-//! Readers never wait for a writer (write-ahead log), and closing costs nothing
-//! (no checkpoint on close: writers do it now and then). A file that is damaged
-//! is set aside and begun anew; one from a newer version is left alone.
+//! Readers never wait for a writer (write-ahead log), and closing costs nothing (writers checkpoint
+//! now and then instead). A damaged file is set aside and recreated; one of a newer version is left
+//! alone.
 
 mod evict;
 mod fold;
@@ -29,7 +29,7 @@ use crate::key::{Id, Kind, Scope};
 pub use crate::database::{Beside, Inspected, Soundness, Waits, lock_of, set_asides};
 pub use schema::VERSION;
 
-/// Records that are removed in one transaction, or read in one go. Others may write between.
+/// Records per transaction or read. Others may write in between.
 const BATCH: usize = 1_000;
 
 /// Records in an SQLite file.
@@ -39,27 +39,28 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// The store at `path`. Opened at its first use, created at its first
-    /// write. What it survived is told to `faults`.
+    /// The store at `path`, opened at its first use and created at its first write. Survived faults
+    /// go to `faults`.
     pub fn at(path: impl Into<PathBuf>, waits: Waits, faults: Arc<dyn FaultLog>) -> Self {
         let path = path.into();
         let told = Arc::new(Told { faults, path: path.clone() });
         Self { pool: Pool::new(path, &schema::LAYOUT, waits, told) }
     }
 
-    /// Looks at all of the file. A damaged one is mended or set aside; true if it was damaged.
+    /// Checks the whole file, and mends a damaged one or sets it aside. Returns true if it was
+    /// damaged.
     pub fn repair(&self) -> Result<bool> {
         self.pool.repair()
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         self.pool.path()
     }
 }
 
-/// How the store at `path` is, and how many entries it has, without changing anything; none
-/// where there is nothing yet. Its pages are looked at for as long as `limit`.
+/// State of the store at `path` and its number of entries, without changing anything; `None` if
+/// there is no file. The page check stops after `limit`.
 pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, u64)>> {
     database::inspect(path, &schema::LAYOUT, limit, |connection| {
         connection.query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| {
@@ -68,7 +69,7 @@ pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, u64)>>
     })
 }
 
-/// Tells a fault log what the database survived.
+/// Forwards survived database faults to a [`FaultLog`].
 #[derive(Debug)]
 struct Told {
     faults: Arc<dyn FaultLog>,
@@ -95,7 +96,7 @@ impl Store for Sqlite {
 
     fn put(&self, id: &Id, record: &Record) -> Result<()> {
         let put = self.pool.write(|writer| write::put(writer, id, record));
-        // It is in the one that is there now.
+        // A recreated file has this record, so the flag is reset.
         self.pool.was_begun_anew();
         put
     }
@@ -117,7 +118,7 @@ impl Store for Sqlite {
     fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
         let filter = Filter::of_scope(scope);
         let mut rows = self.pool.read(|reader| read::rows(reader, &filter))?.unwrap_or_default();
-        // Neighbours in the file go together: each page is written once.
+        // In file order, so that each page is written once.
         rows.sort_unstable();
         let mut removed = 0;
         self.pool.remove(|writer| {
@@ -156,7 +157,7 @@ impl Store for Sqlite {
         if filter.newest.is_some() && (is_narrowed || filter.scope.is_none()) {
             return scan_refined(filter, visit, plain);
         }
-        // No transaction is open while somebody looks at what was found: that may take long.
+        // No transaction is open during the callbacks, which may take long.
         let rows = self.pool.read(|reader| read::rows(reader, filter))?.unwrap_or_default();
         for some in rows.chunks(BATCH) {
             let heads = |reader: &Connection| {

@@ -1,5 +1,5 @@
-//! Which records are most like one that is not there: an index has a sketch of each
-//! key's parts, and only the best are read.
+//! Similarity search: an index holds a sketch of each key's parts, and only the best records are
+//! read.
 
 use rusqlite::{Connection, Row, params};
 
@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::key::Id;
 use crate::store::nearest::{Best, Probe, Sketch};
 
-/// None where the file has no sketches yet.
+/// `None` if the file has no sketches yet.
 pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<Vec<(Id, Head)>>> {
-    // Nothing has anything in common with a bare key.
+    // A bare key has nothing in common with any other.
     if probe.parts.is_empty() {
         return Ok(Some(Vec::new()));
     }
@@ -34,7 +34,7 @@ pub(super) fn nearest(reader: &Connection, probe: &Probe<'_>) -> Result<Option<V
     }
     let mut heads = Vec::new();
     for row in best.into_found() {
-        // One may be gone, or unreadable: then it is nobody's neighbour.
+        // Skips rows that are gone or unreadable.
         heads.extend(read::head(reader, row)?.and_then(|(id, head)| Some((id, head.ok()?))));
     }
     Ok(Some(heads))
@@ -49,7 +49,7 @@ fn judge(reader: &Connection, row: &Row<'_>, asked: &Sketch) -> rusqlite::Result
     Ok((id, in_common))
 }
 
-/// Where a writer of an earlier version left it out.
+/// Computes a sketch that a writer of an earlier version left out.
 fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<Sketch> {
     let header: Vec<u8> = reader
         .prepare_cached("SELECT header FROM entries WHERE rowid = ?1")?

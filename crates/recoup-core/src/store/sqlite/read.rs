@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Id, Key, Kind, Scope};
 use crate::store::{Filter, Flow, Usage, Visit};
 
-/// A row as it was found: nothing in it has been believed yet.
+/// A row before validation.
 #[derive(Debug)]
 pub(super) struct StoredRow {
     head: StoredHead,
@@ -31,7 +31,7 @@ struct StoredHead {
 }
 
 impl StoredHead {
-    /// From the columns that start at `first`.
+    /// Reads the columns that start at `first`.
     fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
             header: row.get_ref(first)?.as_bytes()?.to_vec(),
@@ -56,15 +56,15 @@ impl StoredRow {
         Ok(Self { head: StoredHead::read(row, 0)?, payload: StoredPayload::read(row, 4)? })
     }
 
-    /// The record, whose large body is read from the database at `path` when it
-    /// is wanted; to open that may take `wait`.
+    /// The record. A large body is read from the database at `path` on demand; opening that may
+    /// wait for `wait`.
     pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<Record> {
         let head = self.head.parse()?;
         Ok(Record { payload: self.payload.into_payload(path, wait)?, head, full: None })
     }
 }
 
-/// A payload as its row has it.
+/// The payload columns of a row.
 #[derive(Debug)]
 pub(super) struct StoredPayload {
     body: Option<Bytes>,
@@ -72,7 +72,7 @@ pub(super) struct StoredPayload {
 }
 
 impl StoredPayload {
-    /// From the columns that start at `first`.
+    /// Reads the columns that start at `first`.
     fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         let body = row.get_ref(first)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
         Ok(Self { body, frames: row.get(first + 1)? })
@@ -89,7 +89,7 @@ impl StoredPayload {
     }
 }
 
-/// The full result that a record names.
+/// The full result that a record refers to.
 pub(super) fn full(reader: &Connection, id: &Id) -> Result<Option<StoredPayload>> {
     const SQL: &str = "SELECT fulls.body, fulls.frames FROM entries JOIN fulls
                        ON fulls.scope = entries.scope AND fulls.kind = entries.kind
@@ -117,7 +117,7 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
         .map_err(|error| fault::explain(error, "reading a record"))
 }
 
-/// The head in a row, and whose it is; none where there is none any more.
+/// Id and head of a row; `None` if the row no longer exists.
 pub(super) fn head(reader: &Connection, row: i64) -> Result<Option<(Id, Result<Head>)>> {
     const SQL: &str = "SELECT scope, key, header, stored_at, last_used, hits
                        FROM entries WHERE rowid = ?1";
@@ -147,8 +147,8 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
     Ok(Usage { bytes: space::on_disk(reader, usage.bytes)?, ..usage })
 }
 
-/// The rows that a filter lets through as far as an index knows, in the order that it asks
-/// for. What is not in an index is left to [`Filter::admits`].
+/// The rows that match a filter as far as indexes can tell, in the requested order. The caller
+/// tests the rest with [`Filter::admits`].
 pub(super) fn rows(reader: &Connection, filter: &Filter) -> Result<Vec<i64>> {
     let explained = |error| fault::explain(error, "listing the records");
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
@@ -162,7 +162,7 @@ pub(super) fn rows(reader: &Connection, filter: &Filter) -> Result<Vec<i64>> {
     let scope = filter.scope.as_ref().map(Scope::as_str);
     let rows = match (scope, &filter.key_prefix, filter.newest) {
         (Some(scope), Some(prefix), _) => {
-            // Keys are ASCII: all that begin so come before this.
+            // Keys are ASCII, so all keys with the prefix sort before this.
             let end = format!("{prefix}\u{7f}");
             let sql = "SELECT rowid FROM entries WHERE scope = ?1 AND key >= ?2 AND key < ?3";
             list(sql, &[&scope, prefix, &end])
@@ -196,7 +196,7 @@ pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) 
     Ok(())
 }
 
-/// Whole statements, so that SQLite sees which index serves each.
+/// Literal statements, so that SQLite can pick the index for each.
 fn scan_sql(filter: &Filter) -> &'static str {
     match (&filter.scope, filter.kind) {
         (Some(_), Some(_)) => {
@@ -222,7 +222,7 @@ fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
     let scope = row.get_ref(0)?.as_str().ok().map(Scope::parse);
     let key = row.get_ref(1)?.as_str().ok().map(Key::parse);
     let (Some(Ok(scope)), Some(Ok(key))) = (scope, key) else {
-        // Nobody could ask for such a row, and nothing of ours wrote it.
+        // No id can address such a row, and no version of ours wrote it.
         return Ok(Flow::Continue(()));
     };
     let id = Id::new(scope, key);
@@ -232,8 +232,7 @@ fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
     })
 }
 
-/// A large body, read frame by frame on a connection of its own, so that the
-/// others can go on.
+/// A large body, read frame by frame on a connection of its own, so that the others can go on.
 #[derive(Debug)]
 struct Frames {
     path: PathBuf,

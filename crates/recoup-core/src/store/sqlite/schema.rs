@@ -21,28 +21,28 @@ use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::store::nearest::Sketch;
 
-/// The version of these tables. A newer one is refused.
+/// Schema version. A file with a newer one is refused.
 pub const VERSION: i64 = 3;
 
-/// The version before records had marks, and files could shrink. The first writer adds what
-/// takes no time; in a large file the rest is left to `clear` and `cleanup`.
+/// The version without marks and incremental vacuum. The first writer adds what takes no time; in a
+/// large file `clear` and `cleanup` do the rest.
 const UNMARKED: i64 = 2;
 
-/// A file with more entries than this is brought up to date stepwise.
+/// Files with more entries than this are upgraded stepwise.
 const FEW: i64 = 20_000;
 
-/// The version before records had sketches, and counts names and savings. Such a file is
-/// read as it is, and changed by its first writer.
+/// The version without sketches and without names and savings in the tallies. Such a file is read
+/// as it is, and upgraded by its first writer.
 pub(super) const BARE: i64 = 1;
 
-/// "Rcop": says that the file is ours.
+/// "Rcop": identifies the file as ours.
 const APPLICATION_ID: u32 = 0x5263_6f70;
 
-/// `expires` is when a record may be deleted (TTL and grace), null for never.
-/// `bytes` is the body and the header as stored. `sketch` is what a key's parts have in
-/// common with others', null where a writer of the version before is still running.
-/// `mark_set` is what it can be selected by, null where such a writer stored it last, which
-/// `marked_at` tells: that is the `stored_at` of the record that was marked.
+/// `expires` is when a record may be deleted (TTL and grace), null for never. `bytes` is the size
+/// of body and header as stored. `sketch` is a [`Sketch`] of the key's parts, null if a version-1
+/// writer stored the record. `mark_set` refers to the record's marks and `marked_at` is the
+/// `stored_at` they belong to, so that a write by an older version, which leaves them stale, is
+/// noticed.
 const TABLES: &str = "
 CREATE TABLE entries (
     scope TEXT NOT NULL,
@@ -133,8 +133,8 @@ CREATE TRIGGER fulls_out AFTER DELETE ON fulls BEGIN
 END;
 ";
 
-/// What happened, how often, and what that saved. A writer of the version before
-/// that is still running leaves the new columns out.
+/// Event counts, and what the events saved. A running writer of the previous version leaves the new
+/// columns out.
 const TALLIES: &str = "
 CREATE TABLE tallies (
     scope TEXT NOT NULL,
@@ -151,7 +151,7 @@ CREATE TABLE tallies (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Marks, as far as they can be added to a file of any size at once.
+/// The part of the marks schema that can be added at once to a file of any size.
 const MARKS: &str = "
 CREATE TABLE mark_sets (
     id INTEGER PRIMARY KEY,
@@ -166,8 +166,8 @@ WHEN new.mark_set IS NOT NULL AND new.marked_at IS NOT new.stored_at BEGIN
 END;
 ";
 
-/// Indexes that are made from all entries, and the triggers that need them. A large file of an
-/// earlier version gets them with the next `clear` or `cleanup`.
+/// Indexes over all entries, and the triggers that need them. A large file of an earlier version
+/// gets them with the next `clear` or `cleanup`.
 const INDEXES: &str = "
 CREATE INDEX IF NOT EXISTS entries_recent ON entries (scope, stored_at);
 CREATE INDEX IF NOT EXISTS entries_served ON entries (scope) WHERE hits > 0;
@@ -184,7 +184,7 @@ WHEN old.mark_set > 0 AND new.mark_set IS NOT old.mark_set BEGIN
 END;
 ";
 
-/// What the cache's database is.
+/// Description of the cache database.
 pub(super) static LAYOUT: Layout = Layout {
     name: "cache",
     elsewhere: "choose another place with --store sqlite:PATH",
@@ -225,7 +225,7 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
     Ok(())
 }
 
-/// Adds what a large file of an earlier version does not have yet.
+/// Adds the indexes that a large file of an earlier version still lacks.
 pub(super) fn add_indexes(connection: &Connection) -> Result<()> {
     if is_complete(connection)? {
         return Ok(());
@@ -265,7 +265,7 @@ fn add_sketches(connection: &Connection) -> Result<()> {
     while let Some(row) = rows.next().map_err(migrating)? {
         let (id, header): (i64, Vec<u8>) =
             (row.get(0).map_err(migrating)?, row.get(1).map_err(migrating)?);
-        // What can't be read is nobody's neighbour.
+        // An unreadable record has no sketch.
         let Ok(header) = Header::from_json(&header) else { continue };
         set.execute(params![id, Sketch::of(&header.parts).as_bytes()]).map_err(migrating)?;
     }

@@ -1,6 +1,6 @@
-//! Room on the disk: how much of the file a scope's records take, and giving back what is no
-//! longer used. Files of this version are vacuumed in steps; an older one is made such a file
-//! once, when somebody has the time.
+//! Disk space: how much of the file a scope's records take, and returning unused pages. Files of
+//! this version are vacuumed incrementally; older ones are converted once, when the caller has
+//! time.
 
 use std::thread;
 use std::time::Duration;
@@ -11,34 +11,34 @@ use super::{marks, schema};
 use crate::database::{Pool, busy, connection, fault, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Overhead is counted from so many bytes of records on: below, it is mostly that of an empty
+/// Overhead is counted from this many bytes of records on: below, it is mostly that of an empty
 /// file.
 const COUNTED_FROM: u64 = 4 << 20;
 
-/// Pages that one step gives back. Others may write between two steps.
+/// Pages returned in one step. Others may write between two steps.
 const STEP: u32 = 1_000;
 
 /// Unused pages that an eviction leaves in the file for the next records.
 const SPARE: u64 = 256;
 
-/// The most that is copied to make an older file one that shrinks: others wait for so long.
+/// Maximum size of a file that is copied to enable incremental vacuum: others wait meanwhile.
 const MOST_COPIED: u64 = 256 << 20;
 
-/// The most that is copied to give back many pages at once.
+/// Maximum size of a file that is copied to return many pages at once.
 const QUICKLY_COPIED: u64 = 16 << 20;
 
-/// How long it is waited for readers, so that the log can be emptied.
+/// How long to wait for readers before the log is emptied.
 const FOR_READERS: Duration = Duration::from_millis(250);
 
-/// Between two batches: whoever waits for the lock looks for it in steps of this length.
+/// Pause between two batches: waiting writers retry at this interval.
 const TURN: Duration = Duration::from_millis(2);
 
-/// Lets others write who have been waiting for the last batch to end.
+/// Lets other writers in between two batches.
 pub(super) fn let_others_write() {
     thread::sleep(TURN);
 }
 
-/// Returns the room on the disk of records of so many `bytes`: their share of all pages in use.
+/// The disk space of records with this many `bytes`: their share of all used pages.
 pub(super) fn on_disk(reader: &Connection, bytes: u64) -> Result<u64> {
     let all = record_bytes(reader)?;
     if all < COUNTED_FROM || bytes == 0 {
@@ -54,11 +54,11 @@ fn used_bytes(reader: &Connection) -> Result<u64> {
     Ok(pages.saturating_sub(unused) * pragma(reader, "page_size")?)
 }
 
-/// Batches of a long removal whose pages are written to the file together. Each batch changes
-/// pages all over the indexes, so that most of them would be written again and again.
+/// Batches of a long removal per checkpoint. Each batch changes pages all over the indexes, so that
+/// most of them would be written again and again.
 const BATCHES_PER_CHECKPOINT: usize = 8;
 
-/// Empties the log after some of the batches of a long removal.
+/// Empties the log after every [`BATCHES_PER_CHECKPOINT`] batches of a long removal.
 pub(super) fn checkpoint_each(writer: &Connection, batch: usize) -> Result<()> {
     if batch % BATCHES_PER_CHECKPOINT < BATCHES_PER_CHECKPOINT - 1 {
         return Ok(());
@@ -73,8 +73,8 @@ fn empty_log(writer: &Connection) -> Result<()> {
     .map_err(|error| fault::explain(error, "emptying the log"))
 }
 
-/// From now on, pages that become unused are not overwritten: they are about to be given back.
-/// In a file that can't shrink they still are.
+/// Stops overwriting freed pages, because they are about to be returned. In a file that cannot
+/// shrink they still are overwritten.
 pub(super) fn leave_freed_pages(writer: &Connection) -> Result<()> {
     if pragma(writer, "auto_vacuum")? == 0 {
         return Ok(());
@@ -82,12 +82,12 @@ pub(super) fn leave_freed_pages(writer: &Connection) -> Result<()> {
     writer.execute_batch("PRAGMA secure_delete = FAST").map_err(counting)
 }
 
-/// Takes that back.
+/// Reverts [`leave_freed_pages`].
 pub(super) fn overwrite_freed_pages(writer: &Connection) -> Result<()> {
     writer.execute_batch("PRAGMA secure_delete = ON").map_err(counting)
 }
 
-/// Gives back a little of what an eviction has left unused, if that is much of the file.
+/// Returns some pages after an eviction, if much of the file is unused.
 pub(super) fn give_some_back(writer: &Connection) -> Result<()> {
     let unused = pragma(writer, "freelist_count")?;
     if unused > SPARE && unused > pragma(writer, "page_count")? / 4 {
@@ -96,14 +96,13 @@ pub(super) fn give_some_back(writer: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Gives back everything that is unused, and empties the log: what was removed is then in
-/// neither. On a full disk there may be no room to do so, and what was removed is removed all
-/// the same.
+/// Returns all unused pages and empties the log, so that removed data is in neither. On a full disk
+/// there may be no room for that; the removal still counts.
 pub(super) fn give_all_back(pool: &Pool) -> Result<()> {
     unless_full(give_back(pool))
 }
 
-/// The same, and makes an older file one that shrinks.
+/// Like [`give_all_back`], and upgrades an older file so that it can shrink.
 pub(super) fn give_back_thoroughly(pool: &Pool) -> Result<()> {
     unless_full(complete(pool).and_then(|()| give_back(pool)))
 }
@@ -118,7 +117,7 @@ fn unless_full(done: Result<()>) -> Result<()> {
 fn give_back(pool: &Pool) -> Result<()> {
     pool.write_existing(|writer| {
         let unused = pragma(writer, "freelist_count")?;
-        // A copy of the little that is left is written faster than so many pages are moved.
+        // Copying the little that is left is faster than moving so many pages.
         if unused > u64::from(STEP) && used_bytes(writer)? <= QUICKLY_COPIED {
             let _ = writer.execute_batch("VACUUM");
         }
@@ -141,8 +140,8 @@ fn give_back(pool: &Pool) -> Result<()> {
     pool.write_existing(|writer| empty_log(writer))
 }
 
-/// Makes an older file like one of this version: marks, indexes, and pages that can be given
-/// back. Stepwise, except for the indexes and, in a small file, the copy.
+/// Upgrades an older file: marks, indexes and incremental vacuum. Stepwise, except for the indexes
+/// and, in a small file, the copy.
 fn complete(pool: &Pool) -> Result<()> {
     let is_complete = pool.read(schema::is_complete)?.unwrap_or(true);
     if !is_complete {
@@ -157,7 +156,7 @@ fn complete(pool: &Pool) -> Result<()> {
     }
     pool.write_existing(|writer| {
         if pragma(writer, "auto_vacuum")? == 0 && used_bytes(writer)? <= MOST_COPIED {
-            // It stays as it is where there is no room for a copy, or others are at work.
+            // Best effort: there may be no room for a copy, or others may be at work.
             let _ = writer.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;");
         }
         Ok(())
@@ -168,7 +167,7 @@ fn vacuum_step(writer: &Connection) -> Result<()> {
     connection::vacuum_pages(writer, STEP).map_err(counting)
 }
 
-/// Returns the bytes of all records, in every scope.
+/// Size of all records, in every scope.
 fn record_bytes(reader: &Connection) -> Result<u64> {
     reader
         .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")

@@ -1,5 +1,5 @@
-//! Writing: each call is one transaction, taken for writing from the start, so
-//! that it either waits its turn or fails before anything was done.
+//! Writing: each call is one immediate transaction, so that it either waits its turn or fails
+//! before anything was done.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::key::{Id, Key, Kind, Scope};
 use crate::store::nearest::Sketch;
 
-/// Where a payload went: into the row itself, or into frames of that number.
+/// Location of a payload: in the row itself, or as frames of that number.
 enum Placed<'a> {
     Inline(&'a [u8]),
     Framed { frames: i64, len: u64 },
@@ -32,7 +32,7 @@ impl Placed<'_> {
         }
     }
 
-    /// Measured: what a header says came from who knows where.
+    /// Measured, because the header's length is not trusted.
     fn len(&self) -> u64 {
         match self {
             Self::Inline(body) => body.len() as u64,
@@ -51,8 +51,8 @@ pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<(
     })
 }
 
-/// Keeps the full result, once for all entries that share it. Written again
-/// where it is there already: it may be damaged.
+/// Stores the full result, once for all entries that share it. An existing one is overwritten,
+/// because it may be damaged.
 fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
     const UPSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
                           VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -135,7 +135,7 @@ fn storing(error: rusqlite::Error) -> Error {
     fault::explain(error, "storing a record")
 }
 
-/// Removes records, all of them in one transaction; says how many there were.
+/// Removes records in one transaction, and returns how many existed.
 pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
     in_transaction(writer, "removing records", |writer| {
         let mut delete = writer
@@ -149,7 +149,7 @@ pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
     })
 }
 
-/// The same by row; what is in another scope by now stays. `gone` hears what went.
+/// Removes records by row, unless they are in another scope by now. `gone` is called for each.
 pub(super) fn remove_rows(
     writer: &mut Connection,
     scope: &Scope,
@@ -168,7 +168,7 @@ pub(super) fn remove_rows(
         Ok(())
     })?;
     for (key, kind) in &removed {
-        // Keys and kinds of a later version are its to name.
+        // Skips keys and kinds of a later version.
         if let (Ok(key), Some(kind)) = (Key::parse(key), Kind::from_name(kind)) {
             gone(Id::new(scope.clone(), key), kind);
         }

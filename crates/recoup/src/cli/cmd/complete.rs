@@ -18,10 +18,10 @@ use crate::cli::{Answer, Ended, definition, ui};
 use crate::config::{Overrides, env};
 use crate::install::Client;
 
-/// The most ids and keys that are looked at, the newest first.
+/// Maximum number of ids and keys to offer, newest first.
 const MOST: usize = 1_000;
 
-/// The most columns of a description.
+/// Maximum width of a description, in columns.
 const ABOUT: usize = 60;
 
 /// Offer what may stand in place of the last word.
@@ -32,11 +32,11 @@ pub(in crate::cli) struct CompleteArgs {
     words: Vec<OsString>,
 }
 
-/// A word, and what it is.
+/// A completion and its description.
 type Candidate = (String, String);
 
 impl CompleteArgs {
-    /// Prints a word on each line, with what it is behind a tab.
+    /// Prints each completion on a line, with its description after a tab.
     pub(in crate::cli) fn run(self) -> Ended {
         let mut root = definition();
         root.build();
@@ -52,15 +52,15 @@ impl CompleteArgs {
     }
 }
 
-/// A place on the command line, behind the words that are passed.
+/// Parser state after the words that were read so far.
 struct Cursor<'a> {
     command: &'a Command,
     /// The flag whose value comes next.
     flag: Option<&'a Arg>,
-    /// The positional argument that comes next, and how many of its values are passed.
+    /// The positional argument that comes next, and the number of its values so far.
     positional: usize,
     values: usize,
-    /// True behind `--`, and within a command to run.
+    /// True after `--`, and within a command to run.
     flags_are_over: bool,
     overrides: Overrides,
 }
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         self.command.get_positionals().nth(self.positional)
     }
 
-    /// A flag that needs a value.
+    /// Finds a flag by its long name, if it needs a value.
     fn flag_named(&self, name: &str) -> Option<&'a Arg> {
         let needs_value = |arg: &Arg| arg.get_num_args().is_some_and(|it| it.min_values() > 0);
         self.command.get_opts().find(|arg| arg.get_long() == Some(name) && needs_value(arg))
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         all.into_iter().map(|(word, about)| (format!("{prefix}{word}"), about)).collect()
     }
 
-    /// The commands below this one.
+    /// Subcommands of the current command.
     fn commands(&self) -> Vec<Candidate> {
         if self.flags_are_over || self.positional + self.values > 0 {
             return Vec::new();
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         shown.filter_map(named).collect()
     }
 
-    /// The values that an argument may have, by its name; none if only the user can know them.
+    /// Possible values of an argument, by its name; empty if only the user can know them.
     fn values_of(&self, arg: &Arg, typed: &str) -> Vec<Candidate> {
         let placeholder = arg.get_value_names().and_then(<[_]>::first).map(AsRef::as_ref);
         match arg.get_long().or(placeholder).unwrap_or_default() {
@@ -173,7 +173,7 @@ impl<'a> Cursor<'a> {
             "status" => plain(Status::ALL.iter().map(|it| it.as_str())),
             "strategy" | "condense" => plain(Strategy::ALL.map(Strategy::name)),
             "COMMAND" if self.values == 0 => programs(typed),
-            // What is wrong here is said by the command itself.
+            // Errors are ignored: the command itself reports them.
             "ID" => self.ids().unwrap_or_default(),
             "key" | "KEY" => self.keys(typed).unwrap_or_default(),
             "SESSION" => self.sessions().unwrap_or_default(),
@@ -189,7 +189,7 @@ impl<'a> Cursor<'a> {
         App::load_lenient_untold(&self.overrides)
     }
 
-    /// The memories that a command can do something about.
+    /// Notes with a status that the current command accepts.
     fn ids(&self) -> Result<Vec<Candidate>> {
         let app = self.app()?;
         let statuses = match self.command.get_name() {
@@ -234,13 +234,13 @@ fn text(styled: Option<&clap::builder::StyledStr>) -> String {
     styled.map(ToString::to_string).unwrap_or_default()
 }
 
-/// The programs on the PATH whose names begin so.
+/// Programs on the PATH whose names start with `typed`.
 fn programs(typed: &str) -> Vec<Candidate> {
     let path = env::search_path().unwrap_or_default();
     let files = std::env::split_paths(&path).filter_map(|dir| fs::read_dir(dir).ok()).flatten();
     let name = |file: fs::DirEntry| {
         let name = file.file_name().into_string().ok().filter(|name| name.starts_with(typed))?;
-        // A shell would obey others once they are on its line.
+        // Other characters would mean something to the shell.
         let is_plain = |c: char| c.is_alphanumeric() || "-_.+@".contains(c);
         let name = Some(name).filter(|name| name.chars().all(is_plain))?;
         let found = fs::metadata(file.path()).ok()?;

@@ -1,5 +1,5 @@
-//! `recoup completions`: scripts that ask `recoup complete`, which knows the commands, for the
-//! words that may come next. Where it knows none, the shell offers files.
+//! `recoup completions`: shell scripts that call `recoup complete` for the words that may come
+//! next. If it knows none, the shell offers files.
 
 use clap::{Args, ValueEnum};
 

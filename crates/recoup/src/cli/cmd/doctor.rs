@@ -13,10 +13,10 @@ use crate::cli::doctor::{self, Around, CHECKS, Finding, Repair, State};
 use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, ui};
 
-/// The version of what `--json` prints.
+/// Format version of the `--json` output.
 const FORMAT: u32 = 1;
 
-/// Wider than the name of any check.
+/// Column width of check names.
 const NAME: usize = 15;
 
 const GREEN: Style = AnsiColor::Green.on_default().bold();
@@ -41,7 +41,7 @@ pub(in crate::cli) struct DoctorArgs {
     bundle: Option<PathBuf>,
 }
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     format: u32,
@@ -125,7 +125,7 @@ impl DoctorArgs {
     }
 }
 
-/// Somebody's file is not written over.
+/// Refuses to overwrite an existing file.
 fn demand_new(file: &Path) -> Result<()> {
     if file.symlink_metadata().is_ok() {
         let message =

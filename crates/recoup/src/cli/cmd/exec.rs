@@ -24,7 +24,7 @@ use crate::config::env;
 use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
 use crate::process::detached;
 
-/// How long output is kept unless told otherwise: using `exec` is asking for it.
+/// Default TTL: calling `exec` is the request to cache.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
 
 /// Run a command once, and replay it afterwards.
@@ -88,7 +88,7 @@ pub(in crate::cli) struct ExecArgs {
     explain: bool,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Whether nothing is to be run: `recoup explain exec`.
+    /// True for `recoup explain exec`: nothing is run.
     #[arg(skip)]
     asks: bool,
     /// Be the process that refreshes what is stale.
@@ -119,7 +119,7 @@ Exit codes: the command's own, or its signal; 124 with --only-if-cached when the
 there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.";
 
 impl ExecArgs {
-    /// Whatever happens, the exit code says so: it is the command's, or one of ours.
+    /// Returns the exit code of the command, or one of ours.
     pub(super) fn run(self) -> Answer {
         ui::sign_lines();
         let ended = if self.detached { self.refresh() } else { self.perform() };
@@ -155,7 +155,7 @@ impl ExecArgs {
         }
     }
 
-    /// Why it would be replayed or run, or the exit code when there is no such command.
+    /// Explains why it would be replayed or run; `Err` is the exit code if it does not exist.
     pub(in crate::cli) fn explain(self) -> Result<Result<Report, i32>, Failure> {
         let spoken = Spoken { verbose: self.verbose };
         match (Self { asks: true, ..self }).prepare(&spoken)? {
@@ -167,7 +167,7 @@ impl ExecArgs {
         }
     }
 
-    /// Everything that is needed, or the end when there is no such command.
+    /// Resolves program, key and cache entry; `Err` is the end if there is no such command.
     fn prepare(mut self, spoken: &Spoken) -> Result<Result<Prepared<'_>, End>, Failure> {
         let limits = self.limits()?;
         let keeping = self.keeping()?;
@@ -194,7 +194,7 @@ impl ExecArgs {
         Ok(Ok(Prepared { exec, app }))
     }
 
-    /// The settings; none where there is no place for anything, which stops nobody.
+    /// Loads the settings; none without a usable home: the command then runs uncached.
     fn load(&mut self, spoken: &Spoken) -> Result<Option<&'static App>> {
         match App::load(&self.place.overrides()) {
             Ok(app) => Ok(Some(app)),
@@ -216,7 +216,7 @@ impl ExecArgs {
         Ok(stdin)
     }
 
-    /// Where it is kept. What is wrong with that is said before anything is run.
+    /// The cache slot of this command. Problems are reported before anything is run.
     fn slot(
         self,
         app: &App,
@@ -229,8 +229,7 @@ impl ExecArgs {
         let rules = match rules_of(job, app) {
             Ok(rules) => rules,
             Err(error) if self.asks => return Err(error),
-            // What its agent would be told is part of the question: without it nothing is
-            // known to be the answer.
+            // The rules are part of the key: without them no entry is known to be right.
             Err(error) => {
                 spoken.warn(&error.context("not cached"));
                 return Ok(None);
@@ -263,8 +262,7 @@ impl ExecArgs {
             spoken.aside(format_args!("not cached: this command is run by itself"));
             return Ok(None);
         };
-        // Whoever only wants to know changes nothing; and a store that can't be used does
-        // not stop the command.
+        // `explain` must not write; and an unusable store must not stop the command.
         let opened = if self.asks { Ok(app.cache()) } else { app.cache_for_writing() };
         let Ok(cache) = opened.map_err(|error| spoken.warn(&error)) else {
             return Ok(None);
@@ -279,7 +277,7 @@ impl ExecArgs {
         let failures = job.keeping.failures;
         let (parts, view) = (recipe.parts(), app.view());
         let WatchedFiles { named, programs, mentioned, .. } = files;
-        // Whoever leaves the arguments out has thought about what is read.
+        // With --no-auto-source the user has decided what is watched.
         let is_unwatched =
             named.is_empty() && mentioned.is_empty() && !self.no_auto_source && !self.stdin;
         let sources = [named, mentioned.clone(), programs].concat();
@@ -295,8 +293,8 @@ impl ExecArgs {
             ttl,
             max_age,
             failures,
-            // The refresher has no streams, and is to find what its caller was served; those of
-            // `explain` are its own.
+            // A detached refresh has no streams and must find what its caller was served; the
+            // streams of `explain` are not the command's.
             accepts_merged_streams: self.detached || self.asks || ui::outlets().are_one_place(),
             withheld,
             wait,
@@ -304,7 +302,7 @@ impl ExecArgs {
         }))
     }
 
-    /// The files that are watched, named as sources or not.
+    /// Collects the files to watch: given sources, programs and files among the arguments.
     fn watched_files(&self, program: &Program, app: &App) -> Result<WatchedFiles> {
         let cwd = &app.settings.cwd;
         let named = self.sources.iter().map(|source| exec::as_source(Path::new(source)));
@@ -326,7 +324,7 @@ impl ExecArgs {
 
     fn mode(&self, keeping: &Keeping) -> Mode {
         match self {
-            // Nothing is to be kept, so nothing that was kept is meant either.
+            // If nothing is stored, nothing stored is wanted either.
             _ if !keeping.keeps_anything() && !self.only_if_cached => Mode::Bypass,
             Self { refresh: true, .. } => Mode::Refresh,
             Self { no_cache: true, .. } => Mode::Bypass,
@@ -348,42 +346,42 @@ impl ExecArgs {
         })
     }
 
-    /// What this caller accepts, and how long it waits.
+    /// Parses the limits on age and waiting time.
     fn limits(&self) -> Result<Limits> {
         let ttl = duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
         let max_age = duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
         let wait = duration("--wait", self.wait.as_deref())?;
         let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
-        // Off says that nothing is kept, and not that nothing is good.
+        // `off` means that nothing is stored, not that nothing is accepted.
         Ok(Limits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
     }
 }
 
-/// Files that are watched.
+/// Files that are watched for changes.
 #[derive(Default)]
 struct WatchedFiles {
-    /// As sources.
+    /// Given with --source.
     named: Vec<String>,
     programs: Vec<String>,
-    /// Part of the key: one that comes into being makes another command.
+    /// Part of the key: a file that appears makes it another command.
     arguments: Vec<String>,
-    /// These, and those that shell lines name, which come and go while a line runs.
+    /// `arguments`, and files named in shell code, which come and go while it runs.
     mentioned: Vec<String>,
 }
 
-/// Ready to be performed or explained.
+/// A command that is ready to be run or explained.
 struct Prepared<'a> {
     exec: Exec<'a>,
-    /// None where there is no place for anything.
+    /// None without a usable home.
     app: Option<&'static App>,
 }
 
-/// Why it would be replayed or run; none where nothing is looked up.
+/// Explanation of the look-up; none if the cache is bypassed.
 fn report(exec: &Exec<'_>, app: Option<&App>) -> Option<Report> {
     Some(Report::naming(&exec.explain()?, &app?.rule_names()))
 }
 
-/// What the command tells its agent, if it is one that does, and this is asked for.
+/// Rules that the command gives its agent, if it is a known client; none in bypass mode.
 fn rules_of(job: &Job, app: &App) -> Result<Option<Rules>> {
     match job.mode {
         Mode::Bypass => Ok(None),
@@ -393,7 +391,7 @@ fn rules_of(job: &Job, app: &App) -> Result<Option<Rules>> {
     }
 }
 
-/// What a caller accepts, in milliseconds, and how long it waits.
+/// Limits on the age of an entry, in milliseconds, and on waiting.
 struct Limits {
     ttl: Option<u64>,
     max_age: Option<u64>,
@@ -415,9 +413,9 @@ fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
     Ok(names.iter().map(|name| (name.clone(), env::verbatim(name))).collect())
 }
 
-/// From the root of a repository, which has its clones; elsewhere there is only the one place.
-/// Without sources nothing tells one checkout from another, so each has its own, unless the user
-/// chose a wider scope.
+/// Working directory for the key: relative in a repository, so that clones share entries; absolute
+/// elsewhere. Without sources nothing tells checkouts apart, so each has its own entries unless the
+/// user chose a wider scope.
 fn directory(app: &App, has_sources: bool) -> PathBuf {
     let (project, cwd) = (&app.settings.project, &app.settings.cwd);
     let unshared = app.settings.store.is_own_scope() || app.scope() == Scope::project(project.id());
@@ -434,7 +432,7 @@ fn directory(app: &App, has_sources: bool) -> PathBuf {
     }
 }
 
-/// Says things on stderr.
+/// Prints messages on stderr.
 struct Spoken {
     verbose: bool,
 }

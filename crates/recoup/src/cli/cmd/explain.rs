@@ -1,4 +1,4 @@
-//! `recoup explain`: why something is a hit, or a miss.
+//! `recoup explain`: explains why something is a hit or a miss.
 
 use clap::{Args, Subcommand};
 use recoup_core::cache::{Explanation, Request};
@@ -94,9 +94,9 @@ fn explain<R: Recipe>(app: &App, recipe: &R) -> Result<Explanation> {
     Ok(explain_parts(app, recipe.key()?, &recipe.parts(), R::KIND))
 }
 
-/// The entry of that very key, else the one whose key begins so.
+/// Explains the entry with exactly this key, or else the one whose key starts with it.
 fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
-    // What is wrong with the store is part of the explanation.
+    // Faults of the store are part of the explanation.
     let found = match find(app, &app.cache(), typed) {
         Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
         found => found.ok().flatten(),
@@ -110,7 +110,7 @@ fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
     }
 }
 
-/// Of a bare key the kind is known if the entry is there.
+/// Explains a bare key, whose kind is known only if the entry exists.
 fn explain_key(app: &App, key: Key) -> Explanation {
     let id = Id::new(app.scope(), key.clone());
     let stored = app.cache().head(&id).ok().flatten().map(|head| head.header.kind);

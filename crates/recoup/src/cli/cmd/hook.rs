@@ -1,6 +1,6 @@
-//! `recoup hook`: what clients call. It is dispatched before arguments are parsed, exits
-//! with 0 whatever happens, and prints nothing but an answer that the client reads: any
-//! other code, or text, would block a tool or erase a prompt.
+//! `recoup hook`: the entry point for clients. Dispatched before arguments are parsed, always exits
+//! with 0, and prints only the answer that the client reads: any other code or text would block a
+//! tool or erase a prompt.
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -26,13 +26,13 @@ use crate::hooks::worker::{self, Worker};
 use crate::hooks::{self, Entry, Log, Surroundings, Told};
 use crate::process::detached;
 
-/// A client writes its payload at once.
+/// Time limit for reading the payload, which clients write at once.
 const FOR_INPUT: Duration = Duration::from_secs(1);
-/// Then we leave, whatever we are waiting for: a disk, a lock.
+/// Time limit for the whole hook, whatever it waits for: a disk, a lock.
 const FOR_ALL: Duration = Duration::from_secs(5);
-/// For writing that down.
+/// Time limit for logging a timeout.
 const FOR_A_LINE: Duration = Duration::from_millis(50);
-/// What the thread needs that watches over that.
+/// Stack size of the timeout threads.
 const STACK: usize = 128 << 10;
 
 /// Take in what a client tells, and answer it.
@@ -54,12 +54,12 @@ impl HookArgs {
     }
 }
 
-/// Whether somebody wants to be told about it, and not a client to be served.
+/// True if the arguments ask for help.
 pub(in crate::cli) fn is_question(args: &[OsString]) -> bool {
     args.iter().any(|arg| arg == "--help" || arg == "-h")
 }
 
-/// Serves a client. Always 0.
+/// Serves a client. Always returns 0.
 pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     let Ok(places) = Places::find_lenient() else { return YES };
     let log = Log::below(&places.home);
@@ -73,7 +73,7 @@ pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     YES
 }
 
-/// The same for a client that has left out the arguments; false if stdin has nothing.
+/// Serves a client that passed no arguments; false if stdin is empty.
 pub(in crate::cli) fn run_bare() -> bool {
     let read = hooks::stdin::read(rustix::stdio::stdin(), Deadline::after(FOR_INPUT));
     if read.as_ref().is_ok_and(Vec::is_empty) {
@@ -91,17 +91,17 @@ fn serve(args: &[OsString], read: Option<Result<Vec<u8>, String>>, places: Place
     watch(log);
     let answered = guarded(log, || answer(args, read, places, log));
     if let Some(answer) = answered.flatten() {
-        // A reader that is gone needs no answer.
+        // Best effort: the client may be gone.
         let _ = ui::data(&[answer.as_bytes(), b"\n"]);
     }
 }
 
-/// Ends the process when the time is up.
+/// Ends the process when the time limit has passed.
 fn watch(log: &Log) {
     let log = log.clone();
     let watch = move || {
         thread::sleep(FOR_ALL);
-        // Writing that down may take as long as what we waited for.
+        // Logging may block on the same thing as the hook.
         let write = move || log.note(None, "a hook", "it took too long, and was given up");
         let _ = thread::Builder::new().stack_size(STACK).spawn(write);
         thread::sleep(FOR_A_LINE);
@@ -110,8 +110,8 @@ fn watch(log: &Log) {
     let _ = thread::Builder::new().stack_size(STACK).spawn(watch);
 }
 
-/// What `act` returns; none if it panics, which is a line in the log. The message is not:
-/// it might repeat what somebody typed.
+/// Runs `act`; none if it panics. Only the place of the panic is logged, because its message might
+/// repeat what somebody typed.
 fn guarded<T>(log: &Log, act: impl FnOnce() -> T) -> Option<T> {
     let told = log.clone();
     panic::set_hook(Box::new(move |panic| {
@@ -150,7 +150,7 @@ fn answer(
         }
     };
     let home = places.home.clone();
-    // Read once, where it matters. What can't be read says no.
+    // Loaded once, on demand. Unreadable settings count as no.
     let settings = OnceCell::new();
     let settings = || settings.get_or_init(|| Settings::load(&Overrides::default()).ok()).as_ref();
     let around = Surroundings {
@@ -166,8 +166,8 @@ fn answer(
     hooks::answer(Told { client: given.client, payload }, &around)
 }
 
-/// Does what hooks have left for later in a project. What can't be read of the settings stops
-/// nobody: then no model is asked, and nothing is put where clients read it.
+/// Processes the queued jobs of a project. If the settings can't be read, no model is asked and no
+/// mirror is written.
 fn work(project: &str, home: &Path, log: &Log) {
     detached::leave_session();
     let note = |error: &Error| log.note(None, "the worker", &error.to_string());
@@ -192,7 +192,7 @@ fn work(project: &str, home: &Path, log: &Log) {
     }
 }
 
-/// What has changed for Claude Code, in one line. What is in the way is a line in the log.
+/// Syncs the mirrors and returns a one-line summary. Obstacles are logged.
 fn in_step(app: &App, root: &Path, log: &Log) -> recoup_core::Result<Option<String>> {
     let report = app.sync_mirrors(&find_project(&app.settings.home, root)?, false)?;
     for fault in &report.faults {
@@ -204,8 +204,8 @@ fn in_step(app: &App, root: &Path, log: &Log) -> recoup_core::Result<Option<Stri
     Ok(report.notice())
 }
 
-/// What the arguments say. Nothing is an error: another version of us may have been
-/// installed into the client.
+/// Parsed arguments. Unknown ones are not errors: another version may have been installed into the
+/// client.
 #[derive(Debug, Default)]
 struct Given {
     client: Option<Client>,

@@ -47,21 +47,21 @@ fn environment() -> String {
     format!("Environment:{}", lines.collect::<String>())
 }
 
-/// Shows a page on a terminal, with what is there for that; prints its source anywhere else.
+/// Shows a page with `man` or a pager on a terminal; prints its source elsewhere.
 fn show(command: &Command) -> Result<(), Failure> {
     let page = page(command)?;
     if !ui::stdout_is_terminal() {
         return ui::data(&[&page]);
     }
     let help = command.clone().render_long_help().ansi().to_string();
-    // Whoever interrupts a pager does not mean us: it would be left with the terminal.
+    // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let is_shown =
         is_read_by("man -l -", &page) || is_read_by("${PAGER:-less -R}", help.as_bytes());
     if is_shown { Ok(()) } else { ui::picture(&help) }
 }
 
-/// Gives a text to a command of the shell; false if there is none, or if it failed.
+/// Pipes a text into a shell command; false if there is none, or if it failed.
 fn is_read_by(command: &str, text: &[u8]) -> bool {
     let mut shell = process::Command::new("/bin/sh");
     shell.args(["-c", &format!("exec {command}")]).stdin(Stdio::piped()).stderr(Stdio::null());
@@ -81,7 +81,7 @@ fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
     })
 }
 
-/// `recoup.1`, `recoup-cache.1`, `recoup-cache-get.1` and so on; says how many.
+/// Writes `recoup.1`, `recoup-cache.1`, `recoup-cache-get.1` and so on; returns their number.
 fn write_all(command: &Command, dir: &Path) -> Result<usize> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     fsx::write_atomic(&dir.join(format!("{name}.1")), &page(command)?)?;

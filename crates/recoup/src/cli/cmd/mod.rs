@@ -30,7 +30,7 @@ use clap::{Args, Subcommand};
 
 use super::Ended;
 
-/// What recoup can do.
+/// All commands of the program.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Hook recoup into the agents on this machine

@@ -1,5 +1,4 @@
-//! The flags that say where entries are kept and who shares them, the same
-//! wherever there are entries.
+//! The flags `--store` and `--scope`, the same for all commands that use entries.
 
 use clap::Args;
 
@@ -8,10 +7,10 @@ use crate::config::Overrides;
 /// `--store` and `--scope`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PlaceArgs {
-    /// Where entries are kept [default: sqlite:~/.recoup/cache.db]
+    /// The store for entries [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
     store: Option<String>,
-    /// Who shares them: project, global, tenant:NAME or session:NAME [default: project]
+    /// The scope that shares them: project, global, tenant:NAME or session:NAME [default: project]
     #[arg(long, global = true, display_order = 101, value_name = "SCOPE")]
     scope: Option<String>,
 }

@@ -27,7 +27,7 @@ const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
 const AGENT: &str = "sleep 1\necho \"$(wc -l < src/auth.rs) lines reviewed, nothing found\"\n";
 const EXEC: [&str; 6] = ["exec", "--source", SOURCE, "--", "sh", "agent.sh"];
 
-/// What Claude Code hands to `recoup hook`.
+/// Payloads that Claude Code passes to `recoup hook`.
 const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"monday","prompt":"no, put tests in __tests__/"}"#;
 const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
@@ -107,7 +107,7 @@ impl Tour<'_> {
         self.step(&args, expected)
     }
 
-    /// Runs a real command and shows what it said, and how long it took.
+    /// Runs a real command and shows its output and duration.
     fn step(&self, args: &[&str], expected: i32) -> Result<(), Failure> {
         ui::line(format_args!("$ recoup {}", shell(args)))?;
         let started = SystemClock.now();
@@ -126,7 +126,7 @@ impl Tour<'_> {
     fn run(&self, args: &[&str]) -> Result<Output> {
         let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
         let mut command = Command::new(program);
-        // What the user has configured would make it another tour.
+        // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {
             command.env_remove(variable.name);
         }
@@ -134,7 +134,7 @@ impl Tour<'_> {
             .args(args)
             .current_dir(self.dir.join("project"))
             .env("RECOUP_HOME", self.dir.join("home"))
-            // A person is there, whoever has started us.
+            // Interactive, even if an agent has started the tour.
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             .stdin(Stdio::null())
             .output()
@@ -146,7 +146,7 @@ fn tell(text: &str) -> Result<(), Failure> {
     ui::line(format_args!("\n# {text}"))
 }
 
-/// As one would type it.
+/// Quotes arguments as one would type them.
 fn shell(args: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
     let quoted = |arg: &&str| {

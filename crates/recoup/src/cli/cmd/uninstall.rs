@@ -1,4 +1,4 @@
-//! `recoup uninstall`: takes out what `init` put in, and with `--purge` what is remembered.
+//! `recoup uninstall`: removes what `init` put in, and with `--purge` what is remembered.
 
 use std::path::Path;
 
@@ -46,13 +46,13 @@ pub(in crate::cli) struct UninstallArgs {
 
 #[derive(Serialize)]
 struct Report {
-    /// Whether it was carried out.
+    /// True if the changes were made.
     written: bool,
     files: Vec<FileReport>,
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<String>,
-    /// What was written where Claude Code reads it by itself.
+    /// Mirrored rules and skills that are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored: Option<mirror::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ struct Report {
 struct PurgeReport {
     deleted: Vec<String>,
     left: Vec<String>,
-    /// What is kept outside our own directory, which is left too.
+    /// Data outside our home, which is left, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elsewhere: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl UninstallArgs {
         let words = configuration_words();
         let ground = Ground { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::look(ground)).transpose()?;
-        // Afterwards nobody knows what the configuration said.
+        // Before the configuration is deleted.
         let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = report(&undo, purge.as_ref(), places);
@@ -98,7 +98,7 @@ impl UninstallArgs {
             purged.elsewhere = elsewhere;
         }
         if !self.json {
-            // Whoever said yes beforehand need not see it to the end.
+            // With --yes a closed stdout is no reason to stop.
             tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
         let any = undo.is_any() || report.withdraws() || deletes;
@@ -108,13 +108,13 @@ impl UninstallArgs {
             let seen = |undo: &Undo| files(undo, places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
             if self.is_about_mirrors() {
-                // Afterwards: both have lines in the same file of git's.
+                // Last: both have lines in the same file of git's.
                 report.mirrored = Some(withdraw(own, &found.cwd, false));
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
         } else if !any && undo.is_noted && !self.dry_run {
-            // Nothing is left in the files; what was noted about them goes too.
+            // The files are clean: only the record of the installation goes.
             Turn::wait_for(own, SystemClock.now())?.take_out(&undo)?;
         }
         if self.json {
@@ -129,8 +129,8 @@ impl UninstallArgs {
         Ok(if done && !is_left && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
     }
 
-    /// Takes out what was agreed to. Where somebody has changed something meanwhile, that is worked
-    /// out anew; a person who has seen something else is not taken at their word.
+    /// Removes what was agreed to. If a file has changed meanwhile, this is computed again; without
+    /// --yes it must then be among what was shown.
     fn take_out(
         &self,
         undo: Undo,
@@ -161,7 +161,7 @@ impl UninstallArgs {
         Ok(undo)
     }
 
-    /// Whether it is about what Claude Code reads by itself, too: nobody else does.
+    /// True if mirrored rules and skills are removed, too: only Claude Code reads them.
     fn is_about_mirrors(&self) -> bool {
         let is_reader =
             |name: &String| Client::parse(name).is_ok_and(|it| it == Client::ClaudeCode);
@@ -210,14 +210,14 @@ impl UninstallArgs {
     }
 }
 
-/// What there is to do, before anybody is asked.
+/// Feasibility of the removal, before the question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outlook {
-    /// Something, and it can be done.
+    /// There is something to do, and it can be done.
     Possible,
     /// A file that can't be read may hold hooks that need what would be deleted.
     Hindered,
-    /// Nothing but what was told, and stays.
+    /// Only notes and faults, which were printed.
     OnlyTold,
     Nothing,
 }
@@ -233,7 +233,7 @@ impl Outlook {
         }
     }
 
-    /// Why nothing was changed, unless somebody has just said so.
+    /// Prints why nothing was changed, unless the user has just declined.
     fn tell_unchanged(self) {
         match self {
             Self::Possible => {}
@@ -250,12 +250,12 @@ impl Outlook {
 }
 
 impl Report {
-    /// Whether something was written where Claude Code reads it by itself.
+    /// True if mirrored rules or skills are removed.
     fn withdraws(&self) -> bool {
         self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
     }
 
-    /// Whether something of that stays.
+    /// True if some mirrored files stay.
     fn leaves_some(&self) -> bool {
         self.mirrored.as_ref().is_some_and(mirror::Report::leaves_some)
     }
@@ -334,13 +334,13 @@ fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
     }
 }
 
-/// The words that a configuration of ours has at its top.
+/// Top-level keys of our configuration.
 fn configuration_words() -> Vec<&'static str> {
     let keys = config::show::keys().map(|key| key.name.split('.').next().unwrap_or(key.name));
     keys.chain(["prices"]).collect()
 }
 
-/// What the configuration keeps outside our own directory, as far as it can be told from here.
+/// Stores and sessions outside our home, as far as the configuration can be read.
 fn kept_elsewhere(own: &Path) -> Vec<String> {
     let settings = match Settings::load(&Overrides::default()) {
         Ok(settings) => settings,

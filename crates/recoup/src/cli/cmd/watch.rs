@@ -1,4 +1,4 @@
-//! `recoup watch`: what happens, as it happens, in all processes.
+//! `recoup watch`: cache events of all processes, as they happen.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::cli::ui::{padded, printable};
 use crate::cli::{Answer, Ended, human, ui};
 use crate::config::Overrides;
 
-/// Between two looks: nobody sees the difference, and it costs next to nothing.
+/// Polling interval: seems immediate, and costs next to nothing.
 const STEP: Duration = Duration::from_millis(150);
 
 const GREEN: Style = AnsiColor::Green.on_default();
@@ -32,7 +32,7 @@ pub(in crate::cli) struct WatchArgs {
     json: bool,
 }
 
-/// An event, as programs read it.
+/// An event in the `--json` output.
 #[derive(Serialize)]
 struct Line<'a> {
     at: String,
@@ -51,7 +51,7 @@ struct Line<'a> {
 }
 
 impl WatchArgs {
-    /// Ends when it is interrupted, or nobody reads what it says.
+    /// Runs until it is interrupted or its reader is gone.
     pub(in crate::cli) fn run(self) -> Ended {
         let app = App::load(&Overrides::default())?;
         if !app.settings.notes.ledger {
@@ -103,7 +103,7 @@ fn line(event: &Event) -> Line<'_> {
     }
 }
 
-/// What a hit saved, as far as it is known.
+/// Savings of a hit, as far as known.
 fn saved(event: &Event) -> Option<Saved> {
     let saved = Saved::by_hits(&event.detail.cost, event.count);
     (event.what == Happening::Hit && !saved.is_nothing()).then_some(saved)

@@ -1,4 +1,4 @@
-//! What checks go by. Much of it may be missing or wrong: that is what they are for.
+//! The context that all checks share. Parts of it may be missing or broken: checks report that.
 
 use std::path::{Path, PathBuf};
 
@@ -11,51 +11,51 @@ use crate::config::trust::Verdict;
 use crate::config::{ClientDirs, Gathered, Overrides, Places, Settings, find_project};
 use crate::install::{self, Installation, Noted, Slot};
 
-/// The surroundings of all checks.
+/// Everything that checks read: paths, project, configuration and installations.
 #[derive(Debug)]
 pub(in crate::cli) struct Around {
-    /// Where we were started.
+    /// Working directory at start.
     pub(super) cwd: PathBuf,
-    /// Our own directory.
+    /// Recoup's own directory.
     pub(super) home: PathBuf,
-    /// The user's, if there is one.
+    /// The user's home directory, if there is one.
     pub(super) user_home: Option<PathBuf>,
-    /// This program.
+    /// The running executable, if its path is known.
     pub(super) program: Option<PathBuf>,
-    /// The project that we were started in, if that can be told.
+    /// The project of the working directory, if it can be determined.
     pub(super) project: Option<Project>,
-    /// The repository around that, and what leads into it.
+    /// The repository around the project, and the variables that lead into it.
     pub(super) repository: Repository,
     pub(super) configuration: Configuration,
-    /// Where clients keep their files.
+    /// Paths of the clients' files.
     pub(super) places: install::Places,
     pub(super) installed: Vec<Installation>,
-    /// What was put in once, or why that can't be told.
+    /// Recorded installations, or why the record cannot be read.
     pub(super) noted: Result<Vec<Noted>, String>,
     dirs: ClientDirs,
 }
 
-/// What configuration there is.
+/// State of the configuration, readable or not.
 #[derive(Debug, Default)]
 pub(super) struct Configuration {
-    /// None where something is wrong with it.
+    /// None if the configuration has a problem.
     pub(super) settings: Option<Settings>,
-    /// Everything that is wrong, and keeps commands from their work.
+    /// Problems that stop commands.
     pub(super) problems: Vec<String>,
-    /// Everything that is wrong in files of the repository, which are ignored for it.
+    /// Problems in the repository's files, which are ignored as a result.
     pub(super) ignored: Vec<String>,
     /// Advice about a checkout that is kept separate from the project that it claims.
     pub(super) unconfirmed: Option<String>,
-    /// What the repository's files say and what needs trust.
+    /// Warnings about settings in the repository's files that need trust.
     pub(super) warnings: Vec<String>,
-    /// The keys that somebody has set, and where.
+    /// Keys that are set, each with its layer.
     pub(super) said: Vec<(&'static str, Layer)>,
-    /// How many files of the repository say what needs trust, and do not have it.
+    /// Number of repository files with settings that need trust and lack it.
     pub(super) untrusted: usize,
 }
 
 impl Around {
-    /// Looks around; an error where there is not even a place for our own files.
+    /// Collects the context; an error only if there is no directory for our own files.
     pub(in crate::cli) fn find() -> recoup_core::Result<Self> {
         let Places { cwd, home, user_home } = Places::find()?;
         let project = find_project(&home, &cwd).ok();
@@ -83,7 +83,7 @@ impl Around {
         })
     }
 
-    /// A path as people write it.
+    /// Formats a path for display, with `~` for the user's home.
     pub(super) fn shown(&self, path: &Path) -> String {
         match self.user_home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
             Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -92,20 +92,20 @@ impl Around {
         }
     }
 
-    /// Whether a client would run hooks of ours, as its settings stand together.
+    /// True if a client would run our hooks, all of its settings taken together.
     pub(super) fn has_our_hooks(&self, client: hooked::Client) -> bool {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
         hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
     }
 
-    /// Whether something of ours was once put into that file, for that client.
+    /// True if we once wrote to that file for that client.
     pub(super) fn was_put_in(&self, slot: &Slot) -> bool {
         let is_it =
             |it: &Noted| (it.client, it.level) == (slot.client, slot.level) && it.path == slot.path;
         self.noted.as_ref().is_ok_and(|noted| noted.iter().any(is_it))
     }
 
-    /// The settings, where they can be read.
+    /// The settings, if they can be read.
     pub(super) fn settings(&self) -> Option<&Settings> {
         self.configuration.settings.as_ref()
     }

@@ -1,6 +1,6 @@
-//! What goes along with a bug report: versions, states, sizes and counts. Nothing that
-//! anybody wrote is in it, and that is so by construction: it is made of facts, of words that
-//! stand in this program, and of what the system says about itself.
+//! The attachment of a bug report: versions, states, sizes and counts. It cannot contain anything
+//! that a person wrote: it is built from facts, from words of this program, and from what the
+//! system says about itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,13 +21,13 @@ use crate::config::show::Layer;
 use crate::install::Client;
 use crate::mcp::TOKEN_FILE;
 
-/// The version of this form.
+/// Version of the bundle's format.
 const FORMAT: u32 = 1;
 
-/// As much as `/etc/os-release` has.
+/// Upper limit for reading `/etc/os-release`.
 const LARGEST: u64 = 64 << 10;
 
-/// The parts of our directory whose names are ours; whatever else is there is `other`.
+/// Known names in our directory; everything else counts as `other`.
 const PARTS: [&str; 18] = [
     "cache.db",
     "memory.db",
@@ -49,7 +49,7 @@ const PARTS: [&str; 18] = [
     TOKEN_FILE,
 ];
 
-/// Everything.
+/// The bundle as it is serialized.
 #[derive(Debug, Serialize)]
 struct Bundle<'a> {
     format: u32,
@@ -59,12 +59,12 @@ struct Bundle<'a> {
     findings: Vec<Told<'a>>,
     repairs: Vec<Repaired>,
     clients: Vec<&'static str>,
-    /// The keys that are set, and in which layer.
+    /// Keys that are set, each with its layer.
     configuration: Vec<(&'static str, Layer)>,
-    /// The variables of ours that are set.
+    /// Names of our environment variables that are set.
     variables: Vec<&'static str>,
     bytes: BTreeMap<&'static str, u64>,
-    /// What went wrong in hooks during the last day, by kind.
+    /// Faults in hooks during the last day, by kind.
     log: BTreeMap<&'static str, u64>,
 }
 
@@ -98,7 +98,7 @@ struct Repaired {
     worked: bool,
 }
 
-/// The bundle as text. Without surroundings it has only what was found.
+/// Renders the bundle; without a context it has only the findings.
 pub(in crate::cli) fn bundle(
     found: &[Finding],
     repairs: &[Repair],
@@ -149,7 +149,7 @@ fn bytes_in(home: &Path) -> BTreeMap<&'static str, u64> {
 impl System {
     fn here() -> Self {
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-        // Behind the number stands what its builder likes.
+        // Kernel builders append text of their own to the number.
         let number: String =
             kernel.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
         let release = fsx::read_regular(Path::new("/etc/os-release"), LARGEST).ok().flatten();

@@ -1,4 +1,4 @@
-//! What a check found: for a person in words, for a bug report in facts that can't be private.
+//! Findings of checks: words for a person, and facts without private data for a bug report.
 
 use std::path::PathBuf;
 
@@ -7,55 +7,55 @@ use serde::{Serialize, Serializer};
 
 use crate::install::Client;
 
-/// How something is.
+/// Severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::cli) enum State {
     /// As it should be.
     Ok,
-    /// There is nothing to look at, or it could not be looked at.
+    /// Nothing to check, or it could not be checked.
     Skipped,
-    /// It works, and not as well as it could.
+    /// Works, but not as well as it could.
     Warn,
-    /// It does not work.
+    /// Does not work.
     Fail,
 }
 
-/// One thing that was looked at.
+/// One result of a check.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct Finding {
-    /// Which check it is of.
+    /// Name of the check.
     pub(in crate::cli) check: &'static str,
     pub(in crate::cli) state: State,
-    /// What was found, in one word that never changes.
+    /// Stable identifier of the result.
     pub(in crate::cli) code: &'static str,
-    /// The same in words.
+    /// Description for a person.
     pub(in crate::cli) what: String,
-    /// What to do about it.
+    /// Instruction for the user.
     pub(in crate::cli) remedy: Option<String>,
-    /// Whether `--fix` can do it.
+    /// The repair that `--fix` would do; serialized as a `bool`.
     #[serde(rename = "fixable", serialize_with = "is_there")]
     pub(in crate::cli) fix: Option<Fix>,
     #[serde(serialize_with = "as_object")]
     pub(in crate::cli) facts: Vec<(&'static str, Fact)>,
 }
 
-/// What `--fix` would do about it. Nothing here deletes a file, or touches one of a project.
+/// A repair that `--fix` can do. None deletes a file, or touches one of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Fix {
-    /// Close these to everybody else.
+    /// Close these to other users.
     MakePrivate(Vec<PathBuf>),
-    /// Do for a client what `recoup init` does, in the user's own files.
+    /// Run `recoup init` for a client, in the user's own files.
     Install(Client),
-    /// Start a worker for the project of that name, in its root.
+    /// Start a worker for a project, in its root.
     Work { project: String, root: PathBuf },
-    /// Mend the database of memories, or set it aside and take over what can be read.
+    /// Repair the memory database, or set it aside and recover what can be read.
     MendMemory,
-    /// Mend the cache in that file, or set it aside.
+    /// Repair that cache file, or set it aside.
     MendCache(PathBuf),
 }
 
-/// A fact that may be told to anybody: no fact is made of a text that somebody wrote.
+/// A fact that is safe to publish: none is made from text that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(in crate::cli) enum Fact {
@@ -66,7 +66,7 @@ pub(in crate::cli) enum Fact {
 }
 
 impl Fact {
-    /// A version, if it looks like one.
+    /// A version, if the text looks like one.
     pub(super) fn version(text: &str) -> Self {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
         let is_one = text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit());
@@ -132,7 +132,7 @@ impl Finding {
         self
     }
 
-    /// What is told may quote the files of others, and what is secret in them.
+    /// Redacts secrets: a finding may quote other programs' files.
     pub(super) fn redacted(mut self) -> Self {
         self.what = secrets::redact(&self.what).into_owned();
         self.remedy = self.remedy.map(|remedy| secrets::redact(&remedy).into_owned());

@@ -1,5 +1,5 @@
-//! What `--fix` does about what was found. Of files in a project it touches none: those are the
-//! team's, and `recoup init --project` shows what it changes, and asks.
+//! Repairs for `--fix`. Files in a project are never touched: they are the team's, and `recoup init
+//! --project` shows its changes and asks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::cli::failure::Faults;
 use crate::hooks::worker::{self, backlog};
 use crate::install::{self, Change, Client, Installation, Level, Plan, Wish};
 
-/// For the first of what was left behind.
+/// Time to wait for a started worker to empty its backlog.
 const TO_BEGIN: Duration = Duration::from_secs(3);
 
-/// What was tried, and how it ended.
+/// An attempted repair and its result.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct Repair {
     pub(in crate::cli) check: &'static str,
     pub(in crate::cli) what: String,
-    /// Why it did not work; none where it did.
+    /// The failure; none on success.
     pub(in crate::cli) error: Option<String>,
 }
 
-/// Does what can be done about these findings, each thing once.
+/// Carries out the repairs of these findings, each once.
 pub(in crate::cli) fn repair(found: &[Finding], around: &Around) -> Vec<Repair> {
     let mut done: Vec<&Fix> = Vec::new();
     let mut repairs = Vec::new();
@@ -45,7 +45,7 @@ pub(in crate::cli) fn repair(found: &[Finding], around: &Around) -> Vec<Repair> 
     repairs
 }
 
-/// What it is, as something to do.
+/// Describes a repair in the imperative.
 fn in_words(fix: &Fix, around: &Around) -> String {
     match fix {
         Fix::MakePrivate(paths) => match &paths[..] {
@@ -64,7 +64,7 @@ fn in_words(fix: &Fix, around: &Around) -> String {
 
 fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
     match fix {
-        // From the outside in: what is in a closed directory can't be reached before.
+        // Outermost first: a closed directory hides what is in it.
         Fix::MakePrivate(paths) => paths.iter().try_for_each(|path| fsx::make_private(path)),
         Fix::Install(client) => install(*client, around),
         Fix::Work { project, root } => work(project, root, around),
@@ -75,19 +75,19 @@ fn carry_out(fix: &Fix, around: &Around) -> Result<()> {
     }
 }
 
-/// Starts a worker, and waits a moment for it to begin, or to be done.
+/// Starts a worker and waits briefly for its backlog to empty.
 fn work(project: &str, root: &Path, around: &Around) -> Result<()> {
     backlog::retry_kept(&around.home, project)?;
     worker::start_in(project, root)?;
     let deadline = Deadline::after(TO_BEGIN);
-    // The lock is left alone: it is the worker's to take.
+    // The lock is not probed: the worker needs to take it.
     while backlog::jobs_of(&around.home, project) > 0 && !deadline.passed() {
         thread::sleep(Duration::from_millis(20));
     }
     Ok(())
 }
 
-/// What `recoup init` does for that client, with its copies of what was there.
+/// Does what `recoup init` does for that client, with backups.
 fn install(client: Client, around: &Around) -> Result<()> {
     let plan = planned(client, Level::User, around)?;
     if plan.changes.iter().any(|it| it.is_any() && around.repository.has(&it.path)) {
@@ -98,8 +98,8 @@ fn install(client: Client, around: &Around) -> Result<()> {
     install::put_in(&plan.changes, &around.places.own, SystemClock.now()).map(drop)
 }
 
-/// Offers that for a file in which something is wrong, if it can be done and would change that
-/// file; otherwise says what stands in the way. `does` is what would come of it.
+/// Offers `recoup init` as a repair if it would change the faulty file; otherwise says why not.
+/// `does` describes its effect.
 pub(super) fn offering(
     finding: Finding,
     of: &Installation,
@@ -119,7 +119,7 @@ pub(super) fn offering(
         let stays = change.done.notes.first().map_or(String::new(), |note| format!(": {note}"));
         return finding.remedy(format!("`{init}` would change nothing in {shown}{stays}"));
     }
-    // What is in a repository others get too: that is shown before it is written.
+    // Files in a repository are shared: changes are shown before they are written.
     let is_theirs = |change: &Change| change.is_any() && around.repository.has(&change.path);
     if of.level == Level::Project || plan.changes.iter().any(is_theirs) {
         return finding.remedy(format!("`{init}` {does}, and shows it first"));
@@ -129,18 +129,18 @@ pub(super) fn offering(
         .fix(Fix::Install(of.client))
 }
 
-/// The command that installs into a client.
+/// The `recoup init` command line for a client.
 pub(super) fn init_for(client: Client, level: Level) -> String {
     let project = if level == Level::Project { " --project" } else { "" };
     format!("recoup init{project} --client {}", client.as_str())
 }
 
-/// An error as something to do.
+/// Remedy for an error that blocks `recoup init`.
 pub(super) fn in_the_way(error: &Error) -> String {
     format!("mend this first: {error}")
 }
 
-/// What would change; an error where nothing can.
+/// Plans the changes of `recoup init`; an error if it cannot run.
 fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
     let running = around.program.as_ref().ok_or_else(unknown)?;
@@ -148,7 +148,7 @@ fn planned(client: Client, level: Level, around: &Around) -> Result<Plan> {
     with(&program, client, level, around)
 }
 
-/// What in the files of a client keeps `recoup init` from its work, whatever program does it.
+/// The error in a client's files that would stop `recoup init`, whatever its program's path.
 pub(super) fn obstacle(client: Client, around: &Around) -> Option<Error> {
     with("recoup", client, Level::User, around).err()
 }

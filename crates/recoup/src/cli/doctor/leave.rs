@@ -1,5 +1,5 @@
-//! Who is interrupted leaves nothing behind: no program that was started here, and no
-//! temporary directory.
+//! Cleanup on interruption: kills programs that were started here, and removes temporary
+//! directories.
 
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
@@ -19,11 +19,11 @@ use signal_hook::low_level::{emulate_default_handler, pipe};
 
 use crate::process::signals::Ignored;
 
-/// Longer than anybody takes who was killed.
+/// Longer than a killed process takes to disappear.
 const TO_REMOVE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(5);
 
-/// What there is at the moment.
+/// Process groups and directories that exist at the moment.
 #[derive(Debug)]
 struct Made {
     groups: Vec<Pid>,
@@ -33,11 +33,11 @@ struct Made {
 static MADE: Mutex<Made> = Mutex::new(Made { groups: Vec::new(), dirs: Vec::new() });
 
 fn made() -> MutexGuard<'static, Made> {
-    // Pushed and taken out as a whole; no panic leaves half of it.
+    // Elements are added and removed whole, so a panic leaves nothing inconsistent.
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same for one who does not wait for ever: a disk may hang while something is made.
+/// Locks the registry with a time limit: its holder may hang on a slow disk.
 fn made_within(time: Duration) -> Option<MutexGuard<'static, Made>> {
     let deadline = Deadline::after(time);
     loop {
@@ -50,7 +50,7 @@ fn made_within(time: Duration) -> Option<MutexGuard<'static, Made>> {
     }
 }
 
-/// Starts a process group. Whoever is interrupted meanwhile knows of it, or it is not started.
+/// Starts a process group and registers it under one lock, so that an interruption cannot miss it.
 pub(super) fn starting<E>(start: impl FnOnce() -> Result<Child, E>) -> Result<Child, E> {
     let mut made = made();
     let child = start()?;
@@ -58,19 +58,19 @@ pub(super) fn starting<E>(start: impl FnOnce() -> Result<Child, E>) -> Result<Ch
     Ok(child)
 }
 
-/// The group that a process leads has its number.
+/// The process group that a child leads: its ID is the child's PID.
 pub(super) fn group_of(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-/// It is over: whatever is left of it is ended.
+/// Unregisters a process group, and kills what is left of it.
 pub(super) fn end(group: Pid) {
     made().groups.retain(|other| *other != group);
     let _ = kill_process_group(group, Signal::KILL);
 }
 
-/// Makes a directory, with `fill` all that is in it at first. Whoever is interrupted meanwhile
-/// waits for that: what is made behind its back would stay.
+/// Creates, fills and registers a directory under one lock: an interruption waits for that, and
+/// then removes the directory.
 pub(super) fn making<T, E>(
     begin: impl FnOnce() -> Result<T, E>,
     dir: impl Fn(&T) -> &Path,
@@ -83,14 +83,14 @@ pub(super) fn making<T, E>(
     Ok(it)
 }
 
-/// Removes it again.
+/// Removes a registered directory.
 pub(super) fn unmaking(dir: &Path) {
     let mut made = made();
     remove(dir);
     made.dirs.retain(|other| other != dir);
 }
 
-/// Who was just killed may have written something meanwhile.
+/// Removes a directory, with retries: a process that was just killed may have written to it.
 fn remove(dir: &Path) {
     let deadline = Deadline::after(TO_REMOVE);
     while fsx::remove_tree(dir).is_err() && !deadline.passed() {
@@ -98,15 +98,15 @@ fn remove(dir: &Path) {
     }
 }
 
-/// From now on a signal that asks us to end does so once all is put away. Where that can't
-/// be arranged, it ends us as it always does.
+/// Makes termination signals clean up before they end the process. If that cannot be arranged, they
+/// end it at once.
 pub(super) fn when_interrupted() {
     let Ok((mut wake, write)) = UnixStream::pair() else { return };
     let (last, ignored) = (Arc::new(AtomicUsize::new(0)), Ignored::at_start());
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         let Ok(write) = write.try_clone() else { return };
         if ignored.lets_through(signal) {
-            // First the flag: whoever is woken must find it.
+            // The flag first: the woken thread must find it.
             let number = usize::try_from(signal).unwrap_or_default();
             let _ = flag::register_usize(signal, Arc::clone(&last), number);
             let _ = pipe::register(signal, write);

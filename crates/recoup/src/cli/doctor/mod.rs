@@ -1,9 +1,9 @@
-//! `recoup doctor`: looks at everything that must work together, and says what is wrong and
-//! what to do. Nothing is changed for it, and nothing is waited for without end.
+//! `recoup doctor`: checks everything that must work together, and reports what is wrong and what
+//! to do. Checks change nothing, and have time limits.
 //!
-//! Each check is a file in `check/` and returns what it found. What it found has words for the
-//! person who asked, and beside them facts from which a bug report is made (`bundle.rs`): no
-//! fact can be made of a text that somebody wrote.
+//! Each check is a file in `check/` and returns findings. A finding has text for the person who
+//! asked, and facts for a bug report (`bundle.rs`), which are never made from text that a person
+//! wrote.
 
 mod around;
 mod bundle;
@@ -28,13 +28,13 @@ pub(in crate::cli) use finding::{Finding, State};
 pub(in crate::cli) use fix::{Repair, repair};
 use within::{Lost, within};
 
-/// Where everything is found from.
+/// Time limit for collecting the context.
 const LOOKING_AROUND: Duration = Duration::from_secs(10);
 
-/// Done once, however often one looks around.
+/// Signal handlers are installed once, however often the context is collected.
 static WATCH: Once = Once::new();
 
-/// Looks around; where that is not possible, that is what was found.
+/// Collects the context; a failure is returned as a finding.
 pub(in crate::cli) fn look_around() -> Result<Arc<Around>, Box<Finding>> {
     const CHECK: &str = "home";
     WATCH.call_once(leave::when_interrupted);
@@ -48,7 +48,7 @@ pub(in crate::cli) fn look_around() -> Result<Arc<Around>, Box<Finding>> {
     }
 }
 
-/// What a check finds, within its time.
+/// Runs a check within its time limit.
 pub(in crate::cli) fn run(check: &Check, around: &Arc<Around>) -> Vec<Finding> {
     let (find, seen) = (check.find, Arc::clone(around));
     let found = within(check.limit, move || find(&seen))

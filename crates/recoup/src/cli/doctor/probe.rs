@@ -1,5 +1,4 @@
-//! Starts another program as a client would, gives it something to read and a deadline, and
-//! leaves nothing of it behind.
+//! Starts a program as a client would, with input and a deadline, and leaves nothing of it behind.
 
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -17,31 +16,31 @@ use super::Around;
 use super::leave;
 use super::sandbox::Sandbox;
 
-/// No sound answer is longer.
+/// Longer than any valid answer.
 const LONGEST: u64 = 1 << 20;
-/// Who has ended, has written all it had to.
+/// Poll interval, and base of the grace period for output after an exit.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How a program ended.
+/// Exit code, output and duration of a program.
 #[derive(Debug)]
 pub(super) struct Ran {
-    /// None for a signal.
+    /// None if a signal ended it.
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
     pub(super) took: Duration,
 }
 
-/// Why it did not.
+/// Failure to run a program to its end.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// It could not be started.
+    /// The program could not be started.
     NotStarted(io::Error),
-    /// The time was up, and it was ended.
+    /// The time was up, and the program was killed.
     TooLate,
 }
 
-/// The command that a client would start, in a place of its own: nothing of the user's is
-/// touched, no model asked, and nothing found that lies in the repository.
+/// The command that a client would start, isolated: it does not touch the user's data, ask a model,
+/// or find anything in the repository.
 pub(super) fn command(call: &Call, sandbox: &Sandbox, around: &Around) -> Command {
     let mut command = match &call.how {
         How::Line(line) => {
@@ -60,7 +59,7 @@ pub(super) fn command(call: &Call, sandbox: &Sandbox, around: &Around) -> Comman
     command
 }
 
-/// Runs it in that directory, without anything that leads into the repository.
+/// Sets the directory, and removes variables and PATH entries that lead into the repository.
 pub(super) fn take_away(command: &mut Command, dir: &Path, around: &Around) {
     for name in around.repository.leading() {
         command.env_remove(name);
@@ -68,7 +67,7 @@ pub(super) fn take_away(command: &mut Command, dir: &Path, around: &Around) {
     command.current_dir(dir).env("PWD", dir).env("PATH", around.repository.search());
 }
 
-/// Runs it to its end, or to the end of its time.
+/// Runs a command to its end, or until its time is up.
 pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result<Ran, Failed> {
     let deadline = Deadline::after(limit);
     let watch = Stopwatch::start();
@@ -80,7 +79,7 @@ pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result
         match process.has_ended() {
             Ok(true) => {
                 let took = watch.elapsed();
-                // One that it has left behind may keep the pipe open.
+                // A descendant may keep the pipe open.
                 let stdout =
                     answers.map_or_else(Vec::new, |it| all_of(&it, Deadline::after(STEP * 20)));
                 let status = process.end().map_err(Failed::NotStarted)?;
@@ -101,12 +100,11 @@ fn all_of(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
     all
 }
 
-/// A program that runs, with all that it starts. It ends with this.
+/// A running program with its process group, which is killed on drop.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// What it has started is in the same group, unless it did not want to be; none once that
-    /// has been ended.
+    /// Its process group, which its descendants share unless they leave it; none once killed.
     group: Option<Pid>,
     input: Option<mpsc::Sender<Vec<u8>>>,
     answers: Option<Receiver<Vec<u8>>>,
@@ -114,7 +112,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it in a process group of its own.
+    /// Starts the command in a process group of its own.
     pub(super) fn start(command: &mut Command) -> Result<Self, Failed> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.process_group(0);
@@ -122,7 +120,7 @@ impl Process {
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (answer, answers) = mpsc::channel();
         if let Some(mut pipe) = child.stdin.take() {
-            // One that does not read must not hold us up.
+            // A program that does not read must not block us.
             thread::spawn(move || {
                 while let Ok(bytes) = to_write.recv() {
                     if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
@@ -146,20 +144,20 @@ impl Process {
         Ok(Self { child, group, input, answers, rest: Vec::new() })
     }
 
-    /// Hands it something to read.
+    /// Queues bytes for its stdin.
     pub(super) fn write(&self, bytes: &[u8]) {
         if let Some(input) = &self.input {
-            // It may be gone; then it does not answer.
+            // It may have exited; then it does not answer.
             let _ = input.send(bytes.to_vec());
         }
     }
 
-    /// Nothing more will come.
+    /// Closes its stdin.
     pub(super) fn close(&mut self) {
         self.input = None;
     }
 
-    /// The next line that it writes, if it does so in time.
+    /// The next line of its output, if it arrives in time.
     pub(super) fn line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
@@ -171,7 +169,7 @@ impl Process {
         }
     }
 
-    /// Whether it ends by itself until then.
+    /// True if it exits by itself before the deadline.
     pub(super) fn ends(&mut self, deadline: Deadline) -> bool {
         while !deadline.passed() {
             if matches!(self.has_ended(), Ok(true)) {
@@ -182,15 +180,15 @@ impl Process {
         false
     }
 
-    /// Whether it has ended. It stays to be waited for, so that its number, which is also its
-    /// group's, is nobody else's yet.
+    /// True if it has exited. It is not reaped, so that its PID, which is also its group's ID, is
+    /// not reused.
     fn has_ended(&self) -> io::Result<bool> {
         let Some(process) = leave::group_of(&self.child) else { return Ok(true) };
         let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(process), looking)?.is_some())
     }
 
-    /// Ends it, with all that it has started and left in its group, and says how it ended.
+    /// Kills its process group, and returns its exit status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         if let Some(group) = self.group.take() {
             leave::end(group);

@@ -1,5 +1,5 @@
-//! The repository that we were started in, and what of the environment leads into it: what is
-//! tried must not get anything from there.
+//! The repository of the working directory, and the variables that lead into it: probed programs
+//! must not get anything from there.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,22 +9,22 @@ use memchr::memmem;
 
 use crate::config::env;
 
-/// Variables that say where somebody works, whatever else they are set to.
+/// Variables that name a working directory; removed whatever their value.
 const OF_PLACE: [&str; 3] = ["PWD", "OLDPWD", "CLAUDE_PROJECT_DIR"];
 
-/// What is around us, as far as programs are found and led by it.
+/// The enclosing repository, with what could lead a program into it.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// As it was named, and where that is; none for whoever starts us at home, or above.
+    /// Root as named and as resolved; none in the user's home or above it.
     roots: Option<[PathBuf; 2]>,
     /// Variables that lead into it.
     leading: Vec<OsString>,
-    /// The PATH without what is in it, or relative.
+    /// PATH without relative entries and those in the repository.
     search: OsString,
 }
 
 impl Repository {
-    /// The one around a project's root: a repository may well have a project in a directory.
+    /// Finds the outermost repository around a project's root, which may be a subdirectory of it.
     pub(super) fn around(root: &Path, home: &Path) -> Self {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let home = real(home);
@@ -47,14 +47,14 @@ impl Repository {
         this
     }
 
-    /// Whether a path lies in it.
+    /// True if a path is in the repository.
     pub(super) fn has(&self, path: &Path) -> bool {
         let Some([named, real]) = &self.roots else { return false };
         let is_there = |path: &Path| path.starts_with(named) || path.starts_with(real);
         is_there(path) || path.canonicalize().is_ok_and(|path| is_there(&path))
     }
 
-    /// Whether its path is in a text.
+    /// True if a text contains the repository's path.
     pub(super) fn is_mentioned(&self, text: &[u8]) -> bool {
         let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         let is_in = |root: &PathBuf| {
@@ -65,19 +65,19 @@ impl Repository {
         self.roots.iter().flatten().any(is_in)
     }
 
-    /// Whether a shell would take it from a variable that leads there.
+    /// True if a word uses a variable that leads into the repository.
     pub(super) fn is_led_to(&self, word: &str) -> bool {
         let names = self.leading.iter().filter_map(|name| name.to_str());
         let mut forms = names.flat_map(|name| [format!("${name}"), format!("${{{name}")]);
         forms.any(|form| word.contains(&form))
     }
 
-    /// The variables that a program does not get.
+    /// Variables to be removed from a program's environment.
     pub(super) fn leading(&self) -> impl Iterator<Item = &OsStr> {
         self.leading.iter().map(OsString::as_os_str)
     }
 
-    /// Where programs are looked for outside.
+    /// PATH without the repository.
     pub(super) fn search(&self) -> &OsStr {
         &self.search
     }

@@ -1,5 +1,5 @@
-//! A home and a project that are there for one probe: whatever a hook writes goes there. In
-//! its memory there is one rule, by which it is seen whether rules arrive.
+//! A temporary home and project that receive whatever a probed hook writes. Their memory has one
+//! rule, to see whether rules arrive.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ use super::Around;
 use super::leave;
 use crate::cli::app::memory_in;
 
-/// What nobody would say by chance.
+/// Text that no user would write by chance.
 pub(super) const RULE: &str = "use the lantern of the recoup doctor";
 
 const HOME: &str = "home";
 const PROJECT: &str = "project";
 
-/// A place of its own; gone when this is.
+/// A temporary home and project, removed on drop.
 #[derive(Debug)]
 pub(super) struct Sandbox {
     pub(super) home: PathBuf,
@@ -38,7 +38,7 @@ impl Sandbox {
     }
 }
 
-/// Where temporary things are, and nothing in the directories above is the repository's.
+/// A directory for temporary files outside the repository.
 fn outside(around: &Around) -> PathBuf {
     let usual = std::env::temp_dir();
     let others = ["/tmp", "/var/tmp"].map(PathBuf::from).into_iter();
@@ -50,7 +50,7 @@ fn outside(around: &Around) -> PathBuf {
 fn fill(dir: &Path) -> Result<()> {
     let (home, project) = (dir.join(HOME), dir.join(PROJECT));
     fsx::ensure_private_dir(&home)?;
-    // With a root of its own, so that no directory above it is taken for one.
+    // With a root marker of its own, so that no directory above is taken for the project.
     fsx::ensure_private_dir(&project)?;
     fsx::write_whole(&project.join("recoup.toml"), b"")?;
     let rule =

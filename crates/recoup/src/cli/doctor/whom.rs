@@ -1,4 +1,4 @@
-//! Which program a client would start, and whether we may start it too.
+//! Finds the program that a client would start, and decides whether we may start it too.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use super::probe;
 use super::withheld::{Withheld, why_not};
 use crate::install::{Installation, Level, is_program};
 
-/// A program says its version at once.
+/// Time limit for `--version`.
 const FOR_VERSION: Duration = Duration::from_secs(3);
 
 /// The version of this program.
 pub(super) const OURS: &str = env!("CARGO_PKG_VERSION");
 
-/// What a client would start.
+/// The program that a client would start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Program {
     Here(PathBuf),
-    /// There is no such file.
+    /// No such file.
     Missing,
-    /// There is one, and it can't be run.
+    /// A file that is not executable.
     NotExecutable,
-    /// A shell, the client or the repository makes something else of that name.
+    /// Unknown: the name depends on a shell, the client or the repository.
     Untold,
 }
 
-/// The program that a client starts for a call, as the system would find it: ours, or the one
-/// that starts it. What `npx` runs is nowhere before it does.
+/// Finds the program that a client starts for a call, as the system would: ours, or the one that
+/// starts it. Packages that `npx` would run are not resolved.
 pub(super) fn program(call: &Call, around: &Around) -> Program {
     let named = match &call.how {
         How::Line(_) => with_home(call.started(), around),
@@ -52,21 +52,21 @@ pub(super) fn program(call: &Call, around: &Around) -> Program {
     }
 }
 
-/// A word as a shell reads it, as far as that is about the user's home.
+/// Expands the user's home at the start of a word, as a shell does.
 pub(super) fn with_home(word: &str, around: &Around) -> String {
     let begins = ["~/", "$HOME/", "${HOME}/"];
     let rest = begins.iter().find_map(|begin| word.strip_prefix(begin));
     rest.map_or_else(|| word.to_owned(), |rest| around.places.home.join(rest).display().to_string())
 }
 
-/// Whether a name stands for another: `$X/recoup`, `~me/recoup`, `${workspaceFolder}/recoup`.
+/// True if the name is expanded: `$X/recoup`, `~me/recoup`, `${workspaceFolder}/recoup`.
 pub(super) fn is_expanded(name: &str) -> bool {
     name.starts_with('~') || name.contains(['$', '`'])
 }
 
-/// The call as we may make it. What a repository's files say is run only if it is a program
-/// that this user runs anyway, told what we would tell it, and never through a shell: a client
-/// asks before it trusts a repository, and nobody has asked here.
+/// Returns the call as we may make it. A call from a repository's files must start a program that
+/// this user runs anyway, with the arguments that `init` writes, and never through a shell: clients
+/// ask before they trust a repository, and we have not asked.
 pub(super) fn callable(call: &Call, of: &Installation, around: &Around) -> Result<Call, Withheld> {
     if let Some(why) = why_not(call, around) {
         return Err(why);
@@ -82,14 +82,14 @@ pub(super) fn callable(call: &Call, of: &Installation, around: &Around) -> Resul
         .ok_or(Withheld::OfRepository)
 }
 
-/// Whether settings are the user's own. A variable may have moved them into the repository
-/// (`CODEX_HOME`): then they are what its authors wrote.
+/// True if settings are the user's own. A variable such as `CODEX_HOME` may have moved them into
+/// the repository: then its authors wrote them.
 fn is_of_user(of: &Installation, around: &Around) -> bool {
     of.level == Level::User && !around.repository.has(&of.path)
 }
 
-/// Whether a program of ours is told just what `init` writes. With more it may listen to the
-/// network, or write where somebody else says.
+/// True if the arguments are exactly those that `init` writes. Others could open a port, or write
+/// elsewhere.
 fn is_as_installed(args: &[String]) -> bool {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
@@ -99,8 +99,8 @@ fn is_as_installed(args: &[String]) -> bool {
     }
 }
 
-/// Whether a name leads into the repository: a client that is started there finds it so.
-/// Unlike us it also looks where the PATH says something relative.
+/// True if the PATH leads a name into the repository. A client, unlike us, also searches relative
+/// PATH entries.
 pub(super) fn is_misled(name: &str, around: &Around) -> bool {
     let search = around.places.search.as_deref().unwrap_or(OsStr::new(""));
     let mut all = std::env::split_paths(search).map(|dir| around.cwd.join(dir).join(name));
@@ -108,8 +108,8 @@ pub(super) fn is_misled(name: &str, around: &Around) -> bool {
     first.is_some_and(|path| around.repository.has(&path))
 }
 
-/// The programs that this user runs anyway: this one, the one on the PATH outside the
-/// project, and those in the user's own settings.
+/// Programs that this user runs anyway: this one, the one on the PATH outside the project, and
+/// those in the user's own settings.
 fn known(around: &Around) -> Vec<PathBuf> {
     let on_path = around.places.program("recoup").filter(|path| !around.repository.has(path));
     let of_user = around.installed.iter().filter(|it| is_of_user(it, around));
@@ -126,14 +126,14 @@ fn known(around: &Around) -> Vec<PathBuf> {
     all.filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// The version that a program says it has; none where it says none.
+/// Asks a program for its version; none if it does not tell.
 pub(super) fn version_of(program: &Path, around: &Around) -> Option<String> {
     let same = |ours: &PathBuf| ours.canonicalize().ok() == program.canonicalize().ok();
     if around.program.as_ref().is_some_and(same) {
         return Some(OURS.to_owned());
     }
     let mut command = Command::new(program);
-    // It may be one that chooses another by the directory: there is nothing to choose there.
+    // A version manager's shim chooses by directory: in `/` there is nothing to choose.
     probe::take_away(&mut command, Path::new("/"), around);
     command.arg("--version");
     let ran = probe::run(command, b"", FOR_VERSION).ok().filter(|ran| ran.code == Some(0))?;

@@ -1,5 +1,5 @@
-//! Why a command is not tried. A user's own settings may start us through another program, and
-//! what that one takes must not come from the repository that we happen to be in.
+//! Reasons for not trying a command. A user's settings may start us through another program, which
+//! must not be influenced by the repository that we happen to be in.
 
 use std::path::Path;
 
@@ -8,32 +8,32 @@ use recoup_core::memory::hooked::{self, Call, How};
 use super::Around;
 use super::whom::{is_expanded, is_misled, with_home};
 
-/// Programs that start something else from one directory to the next, or fetch it first.
+/// Programs that start different things in different directories, or download them first.
 const CHOOSE: [&str; 21] = [
     "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "mise", "asdf", "volta",
     "direnv", "nix", "devbox", "uv", "uvx", "pipx", "poetry", "make", "cargo",
 ];
 
-/// Words by which a command goes to another directory.
+/// Words by which a command changes its directory.
 const GO: [&str; 5] = ["cd", "pushd", "popd", "-C", "--chdir"];
 
-/// Lines within lines that are looked into: `sh -c "env A=1 sh -c '…'"`.
+/// Maximum depth of nested command lines: `sh -c "env A=1 sh -c '…'"`.
 const DEPTH: usize = 4;
 
-/// Why a command is not tried.
+/// Reason for not trying a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Withheld {
-    /// It, or something in it, comes with the repository.
+    /// The command, or a part of it, comes with the repository.
     OfRepository,
-    /// It would write into a memory of the user's.
+    /// The command would write to the user's own memory.
     HasHome,
-    /// What that program starts depends on the directory.
+    /// The named program starts different things in different directories.
     Chooses(String),
-    /// It goes to another directory first.
+    /// The command changes its directory first.
     Goes,
-    /// As another user.
+    /// The command runs as another user.
     AsAnother(String),
-    /// Only the client knows what the name in it stands for.
+    /// Only the client knows what the program's name stands for.
     Untold,
 }
 
@@ -52,8 +52,8 @@ impl Withheld {
     }
 }
 
-/// Why a call of the user's own settings is not made; none where it may be. The program that
-/// such settings name by its full path is the user's choice, wherever it is.
+/// Returns why a call from the user's settings must not be tried, if so. A program that they name
+/// by its full path is the user's choice, wherever it is.
 pub(super) fn why_not(call: &Call, around: &Around) -> Option<Withheld> {
     let words = words(call);
     let has = |word: &str| words.iter().any(|it| it == word);
@@ -87,16 +87,16 @@ pub(super) fn why_not(call: &Call, around: &Around) -> Option<Withheld> {
     words.iter().any(leads).then_some(Withheld::OfRepository)
 }
 
-/// What a word stands for.
+/// Role of a word in a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// The one program that is called.
+    /// The program that is called.
     Program,
-    /// That is not known.
+    /// Unknown.
     Anything,
 }
 
-/// Whether a word leads into the repository.
+/// True if a word leads into the repository.
 fn leads_there(word: &str, around: &Around, names: Names) -> bool {
     if around.repository.is_led_to(word) {
         return true;
@@ -116,7 +116,7 @@ fn leads_there(word: &str, around: &Around, names: Names) -> bool {
     }
 }
 
-/// Everything that the call says, with what is in lines within.
+/// All words of a call, including those of nested command lines.
 fn words(call: &Call) -> Vec<String> {
     let mut all = Vec::new();
     match &call.how {

@@ -1,27 +1,27 @@
-//! Nothing here is waited for without end: what takes too long goes on without us, on a thread
-//! that ends with the process.
+//! Runs work with a time limit. Work that takes longer goes on, on a thread that ends with the
+//! process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Why there is no answer.
+/// Reason for a missing result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lost {
     /// The time was up.
     TooLate,
-    /// It panicked, or there is no thread for it.
+    /// The work panicked, or its thread could not be started.
     Failed,
 }
 
-/// What `act` returns, if it does so in time.
+/// Runs `act` on a thread, and returns its result if it comes in time.
 pub(super) fn within<T: Send + 'static>(
     limit: Duration,
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Lost> {
     let (answer, arrived) = mpsc::sync_channel(1);
     let work = move || {
-        // Nobody may be waiting any more.
+        // The receiver may have given up.
         let _ = answer.send(act());
     };
     thread::Builder::new().spawn(work).map_err(|_| Lost::Failed)?;

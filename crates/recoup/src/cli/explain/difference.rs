@@ -1,4 +1,4 @@
-//! How a question differs from what is kept, in words.
+//! Describes how a request differs from a stored entry.
 
 use recoup_core::base::text::shortened;
 use recoup_core::cache::{Difference, Differs, RuleChanges, Side, WordPlace, Wording};
@@ -6,13 +6,13 @@ use recoup_core::key::Rule;
 
 use super::{Names, Said};
 
-/// How much of a value is quoted to people.
+/// Maximum length of a quoted value.
 const QUOTED: usize = 60;
 
-/// The codes of what is said about one rule.
+/// Codes of findings about one rule.
 pub(super) const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
 
-/// A part that is not the same: one thing to be known, and of rules one for each.
+/// Findings about a part that differs; for rules one each.
 pub(super) fn differing(difference: &Difference, names: Names<'_>) -> Vec<Said> {
     match &difference.how {
         Differs::Rules(changes) => rules(&difference.part, changes, names),
@@ -21,7 +21,7 @@ pub(super) fn differing(difference: &Difference, names: Names<'_>) -> Vec<Said> 
 }
 
 fn one(part: &str, how: &Differs) -> Said {
-    // The quotes of a shell around the words that differ are not what differs.
+    // Shell quotes around the words are not part of the difference.
     let quoted = |text: &str| quoted(text.trim_matches('\''));
     let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
     let (code, (now, was), what) = match how {
@@ -78,7 +78,7 @@ fn quoted(text: &str) -> String {
     format!("\u{201c}{}\u{201d}", shortened(text, QUOTED))
 }
 
-/// What is to be known of all rules, and then each that can be told.
+/// Findings about the rules as a whole, then about each one that is known.
 fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
     let RuleChanges { added, gone, reworded, more, only } = changes;
     let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
@@ -95,7 +95,7 @@ fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
     let mut tell = |rules: &[Rule], code: &'static str, what: &str| {
         all.extend(rules.iter().map(|rule| Said {
             rule: Some(rule.id.clone()),
-            // What it said before is not known any more.
+            // The previous text is not known any more.
             now: if code == no_longer { None } else { names(&rule.id) },
             was: if code == no_longer { names(&rule.id) } else { None },
             ..of(part, code, &format!("{} {what}", shown(rule)))

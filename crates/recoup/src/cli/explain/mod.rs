@@ -1,4 +1,4 @@
-//! An explanation in words: for people, and with the same words for programs.
+//! An explanation in words, the same for people and programs.
 
 mod difference;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::human;
 use difference::differing;
 
-/// How many sources are named, and how many rules; of the others only their number.
+/// Maximum number of sources, and of rules, that are listed.
 const NAMED: usize = 10;
 
 const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
@@ -19,13 +19,13 @@ const STREAMS_MERGED: &str =
     "stdout and stderr were recorded as one stream, and go to different places now";
 const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
 
-/// How much of what happened before is told to people.
+/// Maximum number of past events that are shown to people.
 const PAST: usize = 3;
 
-/// What the rule of an id says, where that is known.
+/// Looks up the text of a rule by its id.
 type Names<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Why a look-up ends as it does.
+/// Explanation of a look-up.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     key: String,
@@ -38,7 +38,7 @@ pub(super) struct Report {
     nearest: Option<Near>,
 }
 
-/// One thing that is to be known.
+/// One cause or difference.
 #[derive(Debug, Serialize)]
 struct Said {
     code: &'static str,
@@ -54,7 +54,7 @@ struct Said {
     now: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     was: Option<String>,
-    /// Empty where the heading has said it.
+    /// Empty if the heading says it.
     #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
 }
@@ -69,7 +69,7 @@ struct Past {
     text: String,
 }
 
-/// The entry that is most like it.
+/// The most similar entry.
 #[derive(Debug, Serialize)]
 struct Near {
     key: String,
@@ -83,7 +83,7 @@ impl Report {
         Self::naming(explanation, &|_| None)
     }
 
-    /// The same where rules may differ, which have `names`.
+    /// Like [`Self::new`], with `names` for the rules that differ.
     pub(super) fn naming(explanation: &Explanation, names: Names<'_>) -> Self {
         let Explanation { id, kind, verdict, causes, past, nearest } = explanation;
         let now = SystemClock.now();
@@ -104,14 +104,14 @@ impl Report {
         self.status == status(Verdict::Miss)
     }
 
-    /// As people read it: what matters first, a line each.
+    /// Lines for people, the most important first.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.text.clone()];
         let (sources, others): (Vec<&Said>, Vec<&Said>) =
             self.causes.iter().partition(|said| said.path.is_some());
         lines.extend(some("sources", &sources));
         lines.extend(differences(&others));
-        // Why there is nothing: what happened last comes first.
+        // The latest events explain why there is no entry.
         if self.causes.first().is_some_and(|cause| cause.code == "absent") {
             lines.extend(self.past.iter().take(PAST).map(|past| format!("  {}", past.text)));
         }
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-/// A line each, and of rules only some.
+/// A line for each finding; of rules only the first ones.
 fn differences(all: &[&Said]) -> Vec<String> {
     let is_rule = |said: &&&Said| difference::RULE_CODES.contains(&said.code);
     let (rules, others): (Vec<&Said>, Vec<&Said>) = all.iter().partition(is_rule);
@@ -131,7 +131,7 @@ fn differences(all: &[&Said]) -> Vec<String> {
     told.chain(some("rules", &rules)).collect()
 }
 
-/// The first of them, and how many more there are.
+/// Lines for the first findings, and the number of the others.
 fn some(part: &str, all: &[&Said]) -> Vec<String> {
     let more = all.len().saturating_sub(NAMED);
     let mut lines: Vec<String> = all.iter().take(NAMED).map(|said| indented(said)).collect();
@@ -180,7 +180,7 @@ impl Said {
     }
 }
 
-/// What the heading has said is not said again.
+/// Findings about a cause, without text if the heading says it.
 fn said(cause: &Cause, now: Timestamp, names: Names<'_>) -> Vec<Said> {
     let ago = |at: Timestamp| human::long(now.millis_since(at));
     let one = match cause {
@@ -228,7 +228,7 @@ fn said(cause: &Cause, now: Timestamp, names: Names<'_>) -> Vec<Said> {
     vec![one]
 }
 
-/// Hits and misses say nothing about why there is nothing.
+/// Describes an event; hits and misses don't explain why an entry is absent.
 fn told(event: &Event, now: Timestamp) -> Option<Past> {
     if let Happening::Hit | Happening::Absent | Happening::Unavailable = event.what {
         return None;

@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer};
 use super::visit::Tree;
 use super::{Broken, Node, Position};
 
-/// Reads a whole document.
+/// Parses a whole document.
 pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
     serde_json::from_str::<Plain>(text).map(Node::from).map_err(|error| Broken {
         position: Some(Position { line: error.line() as u64, column: error.column() as u64 }),
@@ -13,12 +13,12 @@ pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
     })
 }
 
-/// The parser's messages end with the position, which we say first.
+/// Removes the position at the end of the parser's message, since ours comes first.
 fn without_position(message: &str) -> &str {
     message.rsplit_once(" at line ").map_or(message, |(message, _)| message)
 }
 
-/// A value that does not know its line.
+/// A node without a line number.
 struct Plain(Node);
 
 impl<'de> Deserialize<'de> for Plain {

@@ -1,6 +1,5 @@
-//! A configuration file as a tree, the same for TOML, YAML and JSON, so that
-//! strictness is written once. One file for each format; a parser is touched
-//! only when its file exists.
+//! A configuration file as a tree, the same for TOML, YAML and JSON, so that strictness is written
+//! once. One file for each format; a parser runs only when its file exists.
 
 pub(super) mod json;
 pub(super) mod toml;
@@ -15,37 +14,37 @@ use serde_json::Number;
 /// The most of a given value that a message repeats, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// A value and where it stands.
+/// A value and its line.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// From 1; none where the format's parser does not say.
+    /// From 1; none if the parser does not report it.
     pub(super) line: Option<u64>,
     pub(super) value: Value,
 }
 
-/// What any of the formats can hold, as far as configuration cares.
+/// A value of any of the formats, as far as configuration needs it.
 #[derive(Debug)]
 pub(super) enum Value {
     Null,
     Bool(bool),
     Number(Number),
     Text(String),
-    /// No key of ours takes one, so what is in it is not kept.
+    /// No key takes a list, so its items are dropped.
     List,
-    /// In the file's order. A name may come twice where the format lets it.
+    /// In the file's order. A name may occur twice if the format permits it.
     Table(Vec<(String, Node)>),
     /// Dates, infinities and the like, as they were written.
     Other(String),
 }
 
-/// Why a file is no document at all.
+/// Reason for which a file cannot be parsed.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) position: Option<Position>,
     pub(super) message: String,
 }
 
-/// Both from 1.
+/// Line and column, both from 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Position {
     pub(super) line: u64,
@@ -53,8 +52,8 @@ pub(super) struct Position {
 }
 
 impl Node {
-    /// What lies at `path`, if tables lead there. Where a name comes twice, the
-    /// last one counts, as it does for the programs that these files belong to.
+    /// The node at `path`, if tables lead there. Of duplicate names the last counts, as it does for
+    /// the programs that these files belong to.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         let Value::Table(entries) = &self.value else { return None };
@@ -62,7 +61,7 @@ impl Node {
     }
 }
 
-/// As a message repeats it.
+/// Formats the value for a message.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,14 +1,14 @@
-//! TOML, by the parser's own tree, which knows where everything stands.
+//! TOML, from the parser's own tree, which has positions.
 
 use serde_json::Number;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 use super::{Broken, Node, Position, Value};
 
-/// Our keys have two levels. What lies deeper is an error already.
+/// Our keys have two levels. Deeper tables are an error already.
 const MAX_DEPTH: usize = 8;
 
-/// Reads a whole document.
+/// Parses a whole document.
 pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| Broken {
@@ -26,7 +26,7 @@ fn entries(table: &DeTable<'_>, lines: &Lines, depth: usize) -> Value {
         let value = converted(value.get_ref(), lines, depth);
         entries.push((name.get_ref().to_string(), Node { line, value }));
     }
-    // The parser has them by name; people read from the top.
+    // The parser sorts by name; people read from the top.
     entries.sort_by_key(|(_, node)| node.line);
     Value::Table(entries)
 }
@@ -53,8 +53,7 @@ fn float(number: &DeFloat<'_>) -> Value {
     value.map_or_else(|| Value::Other(number.to_string()), Value::Number)
 }
 
-/// Where lines begin: found once, so that a file of a thousand keys is not
-/// counted through a thousand times.
+/// Start offsets of the lines, computed once, so that positions in a long file are cheap.
 struct Lines(Vec<usize>);
 
 impl Lines {

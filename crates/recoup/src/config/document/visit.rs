@@ -1,5 +1,5 @@
-//! Builds the tree from anything that serde can walk. Generic over the node, as
-//! YAML knows where a value stands and JSON does not.
+//! Builds the tree from a serde deserializer. Generic over the node, as YAML has positions and JSON
+//! has none.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use serde_json::Number;
 
 use super::{Node, Value};
 
-/// Visits one value whose children are `N`s.
+/// Visitor of one value whose children are `N`s.
 pub(super) struct Tree<N>(PhantomData<N>);
 
 impl<N> Tree<N> {
@@ -75,7 +75,7 @@ impl<'de, N: Deserialize<'de> + Into<Node>> Visitor<'de> for Tree<N> {
     }
 }
 
-/// The name of an entry. YAML has names that are no text: those never are ours.
+/// The name of an entry. YAML permits names that are not text: none of our keys is one.
 struct Name(String);
 
 impl<'de> Deserialize<'de> for Name {
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// What is inside a name that is itself a table: nobody asks.
+/// Placeholder for the content of a name that is itself a table, which is ignored.
 struct NoName;
 
 impl<'de> Deserialize<'de> for NoName {

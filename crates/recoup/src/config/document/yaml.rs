@@ -1,5 +1,5 @@
-//! YAML. The parser's own budget stops documents that grow when they are read:
-//! anchors upon anchors, deep nesting, merges without end.
+//! YAML. The parser's own budget stops documents that expand when they are read: nested anchors,
+//! deep nesting, endless merges.
 
 use serde::de::{Deserialize, Deserializer};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
@@ -8,11 +8,11 @@ use serde_saphyr::{Location, Spanned};
 use super::visit::Tree;
 use super::{Broken, Node, Position, Value};
 
-/// Reads a whole document; an empty one is null.
+/// Parses a whole document; an empty one is null.
 pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
     let options = serde_saphyr::options! {
-        // The file is another program's: what it repeats, and which numbers it
-        // has elsewhere, is its own affair.
+        // The file is another program's: duplicates and odd numbers elsewhere in it are not our
+        // concern.
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
@@ -25,8 +25,8 @@ pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
 fn broken(error: &serde_saphyr::Error) -> Broken {
     let position = error.location().filter(|at| *at != Location::UNKNOWN);
     let message = error.without_snippet().to_string();
-    // Its messages end with the position, which we say first, or with advice
-    // for whoever calls the parser.
+    // Messages end with the position, which ours begin with, or with advice for callers of the
+    // parser.
     let end = [" at line ", "; use "].iter().filter_map(|end| message.find(end)).min();
     let message = message[..end.unwrap_or(message.len())].trim().to_owned();
     Broken {
@@ -35,10 +35,10 @@ fn broken(error: &serde_saphyr::Error) -> Broken {
     }
 }
 
-/// A value that knows its line.
+/// A node with a line number.
 struct Located(Node);
 
-/// The same without it: what a `Spanned` is put around.
+/// A value without a line number, which `Spanned` wraps.
 struct Bare(Value);
 
 impl<'de> Deserialize<'de> for Located {

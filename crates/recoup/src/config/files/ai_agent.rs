@@ -1,4 +1,4 @@
-//! `.ai-agent.json`: its block `cache`, and nothing else of it.
+//! `.ai-agent.json`: only its block `cache`.
 
 use super::section::Reader;
 use crate::config::document::{Node, Value};
@@ -43,7 +43,7 @@ fn backend_is_redis(entries: &[Entry<'_>], reader: &mut Reader) -> bool {
     }
 }
 
-/// The path counts only where SQLite is what is asked for; it is checked either way.
+/// The path counts only if SQLite is the backend; it is checked either way.
 fn sqlite(block: &str, node: &Node, reader: &mut Reader, counts: bool) {
     for (_, full, node) in reader.table(block, node, &["path"]) {
         match &node.value {
@@ -57,7 +57,7 @@ fn sqlite(block: &str, node: &Node, reader: &mut Reader, counts: bool) {
     }
 }
 
-/// Messages name the key and never the value: one of them is a password.
+/// Messages name the key and never the value, which may be a password.
 fn redis(block: &str, node: &Node, reader: &mut Reader) -> RedisBlock {
     let known = &["url", "username", "password", "database", "keyPrefix"];
     let mut server = RedisBlock::default();
@@ -81,7 +81,7 @@ fn redis(block: &str, node: &Node, reader: &mut Reader) -> RedisBlock {
     server
 }
 
-/// The number as text, which may name a variable.
+/// The number as text, which may contain a variable.
 fn whole(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => number.as_u64().map(|number| number.to_string()),

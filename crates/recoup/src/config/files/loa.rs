@@ -1,4 +1,4 @@
-//! `.loa.config.yaml`: the block `recursive_jit.cache`, and nothing else of it.
+//! `.loa.config.yaml`: only its block `recursive_jit.cache`.
 
 use super::section::Reader;
 use crate::config::document::{Node, Value};

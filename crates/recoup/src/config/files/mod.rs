@@ -1,5 +1,5 @@
-//! The files, one module for each shape. A file that is not there costs one
-//! failed open; one that is there is read once.
+//! The configuration files, one module for each shape. A missing file costs one failed open; an
+//! existing one is read once.
 
 mod ai_agent;
 mod loa;
@@ -17,10 +17,10 @@ use super::prices::Price;
 use super::problem::Problem;
 use section::Reader;
 
-/// More than anyone configures.
+/// Larger than any real configuration.
 const MAX_LEN: u64 = 1 << 20;
 
-/// What a file says, and what is wrong with it.
+/// Values of a file, and its problems.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) text: String,
@@ -29,7 +29,7 @@ pub(super) struct Contents {
     pub(super) prices: Vec<(String, Price)>,
 }
 
-/// Reads `file` at `path`, which people know as `shown`; none where there is no file.
+/// Reads `file` at `path`, which messages call `shown`; none if there is no file.
 pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
     let bytes = match fsx::read_regular(path, MAX_LEN) {
         Ok(found) => found?,
@@ -41,7 +41,7 @@ pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
     Some(of_text(file, text, shown))
 }
 
-/// The same of a text that is, or would be, in the file.
+/// Reads a text that is, or would be, in the file.
 pub(super) fn of_text(file: File, text: String, shown: &str) -> Contents {
     match parsed(file, &text) {
         Ok(document) => {

@@ -1,5 +1,4 @@
-//! Our own files, `config.toml` and `recoup.toml`: the names of the table of
-//! keys, and no others.
+//! Our own files, `config.toml` and `recoup.toml`: only names in the table of keys.
 
 use super::section::Reader;
 use crate::config::document::{Node, Value};
@@ -22,8 +21,8 @@ fn entries(above: &str, node: &Node, reader: &mut Reader) {
     }
 }
 
-/// `[prices."MODEL"]`. What work cost is the user's to say: with a repository's prices
-/// one project's entries would look dearer than another's.
+/// Reads `[prices."MODEL"]`, from the user's file only: with a repository's prices, costs of
+/// projects would not be comparable.
 fn models(node: &Node, reader: &mut Reader) {
     if !reader.is_users() {
         let message = "prices belong into your own configuration file (`recoup config path`)";
@@ -55,7 +54,7 @@ fn entry(full: &str, node: &Node, reader: &mut Reader) {
     }
 }
 
-/// Whether a repository's file may say this at all, with trust or without.
+/// True if a repository's file may set this value at all, with trust or without.
 fn may_say(key: &Info, value: &Value) -> bool {
     match key.repository {
         Repository::May | Repository::MayForItself | Repository::AfterTrust => true,
@@ -70,7 +69,7 @@ fn is_table(full: &str) -> bool {
 }
 
 fn joined(above: &str, name: &str) -> String {
-    // `"cache.ttl"` is one name with a dot in it, and none of ours has that.
+    // `"cache.ttl"` is one name with a dot in it, and no key has one.
     let name = if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
     if above.is_empty() { name } else { format!("{above}.{name}") }
 }

@@ -1,5 +1,5 @@
-//! What the shapes of files have in common: tables whose names are all known,
-//! each said once, with values of the right kind.
+//! Reading rules that all files share: tables with known names, each given once, with values of the
+//! right type.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::config::origin::{File, Origin};
 use crate::config::prices::Price;
 use crate::config::problem::Problem;
 
-/// Collects what a file says.
+/// Collects the values and problems of a file.
 #[derive(Debug)]
 pub(super) struct Reader {
     file: File,
@@ -31,7 +31,7 @@ impl Reader {
         }
     }
 
-    /// A value of `key`, which this file calls `name`.
+    /// Adds a value of `key`, which this file calls `name`.
     pub(super) fn give(&mut self, key: &'static Info, name: &str, node: &Node) {
         match Raw::from_file(&node.value) {
             Some(raw) => self.give_raw(key, name, node, raw),
@@ -44,7 +44,7 @@ impl Reader {
         self.givens.push(Given { key, raw, origin, standing: Standing::Counts });
     }
 
-    /// A value that is not what `expected` says.
+    /// Adds a problem: the value is not what `expected` says.
     pub(super) fn refuse(&mut self, name: &str, node: &Node, expected: &str) {
         let message = format!("expected {expected} (got {})", node.value);
         self.problem(name, node, message);
@@ -63,8 +63,7 @@ impl Reader {
         self.problems.push(Problem::unknown(&self.origin(name, node), name, known));
     }
 
-    /// The entries of the table `name`, all of which are in `known`. No table,
-    /// and null, which is as good as nothing said, have none.
+    /// The entries of the table `name`, all of which are in `known`. Null counts as an empty table.
     pub(super) fn table<'n>(
         &mut self,
         name: &str,
@@ -96,7 +95,7 @@ impl Reader {
         found
     }
 
-    /// Whether it is the user's own, and not a repository's.
+    /// True if the file is the user's own, not a repository's.
     pub(super) fn is_users(&self) -> bool {
         self.file == File::User
     }

@@ -1,5 +1,5 @@
-//! The keys about the model that memory asks. What leaves the machine, to whom and at
-//! whose expense is the user's alone to say: a repository may only say no.
+//! Keys of the judge. Only the user decides what leaves the machine, to whom and at whose expense:
+//! a repository may only switch it off.
 
 use std::time::Duration;
 

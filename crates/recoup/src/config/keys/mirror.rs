@@ -1,5 +1,5 @@
-//! The keys about what is put where Claude Code reads it. What was said in private is the
-//! user's alone to spread: a repository may only say no.
+//! Keys of the mirror. Only the user decides where private statements go: a repository may only
+//! switch it off.
 
 use super::{Info, Key, Repository};
 use crate::config::{env, value};

@@ -1,4 +1,4 @@
-//! The key about other programs that remember. Which of them stay is the user's to say.
+//! Key for other memory programs. Only the user decides which of them stay.
 
 use super::{Info, Key, Repository};
 use crate::config::{env, value};

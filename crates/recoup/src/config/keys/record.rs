@@ -1,5 +1,5 @@
-//! The keys about clients without hooks whose agents record rules for the user. Who speaks for the
-//! user is the user's alone to say.
+//! Keys for clients without hooks whose agents record rules for the user. Only the user decides who
+//! may.
 
 use super::{Info, Key, Repository};
 use crate::config::{env, value};

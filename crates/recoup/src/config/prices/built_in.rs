@@ -1,12 +1,12 @@
-//! List prices of model families, in dollars for a million tokens, without
-//! discounts for batches or cached input. Names are beginnings: the longest counts.
+//! List prices of model families, in dollars for a million tokens, without discounts for batches or
+//! cached input. Names are prefixes: the longest match counts.
 
 use super::Price;
 
-/// When they were looked up.
+/// Month in which they were looked up.
 pub(crate) const DATE: &str = "2025-11";
 
-/// In cents, because a constant can't round.
+/// A price in cents, because a constant cannot round.
 const fn price(name: &'static str, input: u64, output: u64) -> (&'static str, Price) {
     (name, Price { input: input * 10_000, output: output * 10_000 })
 }

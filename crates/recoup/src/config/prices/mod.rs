@@ -1,5 +1,5 @@
-//! What tokens cost: the user's own table, and a built-in one that says its date.
-//! A model is found by the longest beginning of its name; the user's table wins.
+//! Prices of tokens: the user's own table, and a built-in one with a date. The longest matching
+//! prefix of a model's name counts; the user's table takes precedence.
 
 mod built_in;
 
@@ -9,14 +9,14 @@ use super::document::{Node, Value};
 
 pub(crate) use built_in::DATE;
 
-/// Millionths of a dollar for a million tokens: so a token costs millionths of that.
+/// Price in millionths of a dollar for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Price {
     pub(crate) input: u64,
     pub(crate) output: u64,
 }
 
-/// The user's prices; the built-in ones stand behind them.
+/// The user's prices, backed by the built-in ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
     own: Vec<(String, Price)>,
@@ -27,12 +27,12 @@ impl Prices {
         Self { own }
     }
 
-    /// How many the user has given.
+    /// Number of the user's prices.
     pub(crate) fn own(&self) -> usize {
         self.own.len()
     }
 
-    /// What they are, for people.
+    /// Description of the tables in use, for display.
     pub(crate) fn described(&self) -> String {
         match self.own.len() {
             0 => format!("built-in, of {DATE}"),
@@ -41,9 +41,9 @@ impl Prices {
         }
     }
 
-    /// The price of a model, if one is known.
+    /// The price of a model, if known.
     pub(crate) fn of(&self, model: &str) -> Option<Price> {
-        // `anthropic/claude-…`, as some routers have it.
+        // Some routers write `anthropic/claude-…`.
         let bare = model.rsplit('/').next().unwrap_or(model);
         let own = self.own.iter().map(|(name, price)| (name.as_str(), *price));
         best(own.clone(), model)
@@ -53,7 +53,7 @@ impl Prices {
 }
 
 impl Price {
-    /// In millionths of a dollar, to the nearest.
+    /// Cost in millionths of a dollar, rounded.
     pub(crate) fn cost(self, input_tokens: u64, output_tokens: u64) -> u64 {
         let input = u128::from(self.input) * u128::from(input_tokens);
         let output = u128::from(self.output) * u128::from(output_tokens);
@@ -62,7 +62,7 @@ impl Price {
 }
 
 fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Option<Price> {
-    // `o3` is neither `o30` nor `o3mini`; `us.anthropic.claude-…` is one of theirs.
+    // `o3` matches neither `o30` nor `o3mini`; `us.anthropic.claude-…` is a Claude model.
     let model = model.to_lowercase();
     let model = model.rsplit('/').next().unwrap_or(&model);
     let model = model.split_once("anthropic.").map_or(model, |(_, model)| model);
@@ -74,7 +74,7 @@ fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Opti
     matching.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
 }
 
-/// One model's prices, from `[prices."MODEL"]`; or which entry is wrong, and why.
+/// Reads a model's prices from `[prices."MODEL"]`; an error has the faulty entry and the reason.
 pub(super) fn read(node: &Node) -> Result<Price, (String, String)> {
     let Value::Table(entries) = &node.value else {
         return Err((String::new(), format!("expected {EXPECTED} (got {})", node.value)));

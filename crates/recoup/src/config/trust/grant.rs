@@ -1,4 +1,4 @@
-//! Granting trust and taking it back. Under a lock: two at once both count.
+//! Grants and revokes trust, under a lock, so that concurrent changes both count.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use super::{Files, Grant, Ledger, copies, copy_path, ledger_path};
 /// Long enough for any other `recoup trust` to finish its write.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A file with just this text.
+/// A file with exactly this text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Granted<'a> {
     pub(crate) name: &'a str,
     pub(crate) text: &'a [u8],
-    /// The project for all of whose worktrees and clones it speaks, if it does.
+    /// The project, if the grant is for all of its worktrees and clones.
     pub(crate) project: Option<&'a ProjectId>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn grant(home: &Path, root: &Path, files: &[Granted<'_>], now: Timest
     })
 }
 
-/// Takes back all trust in the project at `root`; says in which files.
+/// Revokes all trust in a project, and returns the names of its files.
 pub(crate) fn revoke(home: &Path, project: &Project) -> Result<Vec<String>> {
     let root = project.root().to_str().unwrap_or_default();
     let concerns = |(at, files): (&String, &Files)| {
@@ -63,7 +63,7 @@ pub(crate) fn revoke(home: &Path, project: &Project) -> Result<Vec<String>> {
     })
 }
 
-/// Takes back the trust in the file of that name, in all worktrees and clones.
+/// Revokes the trust in the file of that name, in all worktrees and clones.
 pub(crate) fn withdraw(home: &Path, project: &ProjectId, name: &str) -> Result<()> {
     changed(home, |ledger| {
         drop_from(ledger, project, Some(name));
@@ -71,7 +71,7 @@ pub(crate) fn withdraw(home: &Path, project: &ProjectId, name: &str) -> Result<(
     })
 }
 
-/// Drops what speaks for a whole project, of that name if one is said; says which.
+/// Drops grants for a whole project, optionally only of that file name, and returns their names.
 fn drop_from(ledger: &mut Ledger, project: &ProjectId, name: Option<&str>) -> Vec<String> {
     let mut dropped = Vec::new();
     for files in ledger.projects.values_mut() {
@@ -87,8 +87,8 @@ fn drop_from(ledger: &mut Ledger, project: &ProjectId, name: Option<&str>) -> Ve
     dropped
 }
 
-/// Changes the ledger as one step, and drops the copies that nothing refers to
-/// any more: last, so that whatever is referred to is there at all times.
+/// Changes the trust store in one step, then deletes copies without a reference: last, so that
+/// every reference is valid at all times.
 fn changed<T>(home: &Path, change: impl FnOnce(&mut Ledger) -> Result<T>) -> Result<T> {
     fsx::ensure_private_dir(home)?;
     fsx::ensure_private_dir(&copies(home))?;

@@ -1,10 +1,9 @@
-//! What the user has trusted: files of repositories, bound to their content.
+//! Trusted files of repositories, bound to their content.
 //!
-//! `trust.json` in our own directory holds a SHA-256 for each file of each
-//! project's root; `trusted/SHA256` beside it holds the text, so that a later
-//! change can be shown as one. It is read only where there is something to trust.
-//! The team's rules belong to a project and not to one root of it, because the notes
-//! that they become do: a grant for them says which project it is.
+//! `trust.json` in our own directory has a SHA-256 for each file of each project's root;
+//! `trusted/SHA256` has the text, so that a later change can be shown as a diff. They are read only
+//! if there is something to trust. The team's rules belong to a project, not to one root of it,
+//! because the notes made from them do: a grant for them names the project.
 
 mod grant;
 mod team;
@@ -26,24 +25,24 @@ pub(crate) use team::{accepted_text, team_state};
 
 const VERSION: u32 = 1;
 
-/// A hundred bytes for each file: room for a hundred thousand of them.
+/// Room for a hundred thousand files.
 const MAX_LEN: u64 = 10 << 20;
 
-/// A copy is as long as the file it was made from may be.
+/// Upper limit of a configuration file, which is also that of its copy.
 const MAX_COPY: u64 = 1 << 20;
 
-/// What the user has said about a file.
+/// The user's decision about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Trusted as it is.
     Trusted,
-    /// Trusted as it was; this is the digest of that.
+    /// Trusted with other content, which has this digest.
     Changed(Digest),
-    /// Nothing.
+    /// No decision.
     Unknown,
 }
 
-/// Everything that is trusted: root, file, grant.
+/// All grants, by root and file name.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     version: u32,
@@ -53,19 +52,19 @@ pub(crate) struct Ledger {
 /// The trusted files of one root, by name.
 type Files = BTreeMap<String, Grant>;
 
-/// One file, as it was trusted.
+/// The grant for one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) sha256: Digest,
     /// When, in milliseconds since 1970.
     pub(crate) at: Timestamp,
-    /// For a file that speaks for all worktrees and clones of a project: which one.
+    /// The project, if the grant is for all of its worktrees and clones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
 }
 
 impl Ledger {
-    /// What is on disk; empty where there is nothing.
+    /// Reads the trust store; empty if there is no file.
     pub(crate) fn read(home: &Path) -> Result<Self> {
         let path = ledger_path(home);
         let Some(bytes) = fsx::read_regular(&path, MAX_LEN)? else {
@@ -85,8 +84,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// What the user has said about `file` of the project at `root`, which now
-    /// has this digest.
+    /// The decision about `file` of the project at `root`, whose digest is now `now`.
     pub(super) fn verdict(&self, root: &Path, file: File, now: Digest) -> Verdict {
         let files = root.to_str().and_then(|root| self.projects.get(root));
         match files.and_then(|files| files.get(file.name())) {
@@ -96,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// What was trusted of the file of that name in any worktree or clone of a project.
+    /// Digest of the file of that name that was trusted in any worktree or clone of a project.
     pub(crate) fn of_project(&self, project: &ProjectId, name: &str) -> Option<Digest> {
         let grants = self.projects.values().filter_map(|files| files.get(name));
         grants.filter(|grant| grant.is_for(project)).map(|grant| grant.sha256).next()
@@ -109,7 +107,7 @@ impl Grant {
     }
 }
 
-/// The text that was trusted; none if the copy is gone, or is not that text.
+/// The trusted text; none if the copy is missing or damaged.
 pub(crate) fn trusted_text(home: &Path, digest: Digest) -> Option<String> {
     let copy = fsx::read_regular(&copy_path(home, digest), MAX_COPY).ok().flatten()?;
     if Digest::of(&copy) == digest { String::from_utf8(copy).ok() } else { None }

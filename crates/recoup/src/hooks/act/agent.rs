@@ -11,9 +11,9 @@ use super::Here;
 use crate::hooks::reply::Reply;
 use crate::hooks::worker::job::Why;
 
-/// A sub-agent sees nothing of what its parent was given.
+/// A sub-agent started. It sees nothing that was delivered to its parent, so it gets all rules.
 pub(super) fn began(here: &Here<'_>) -> Reply {
-    // One without a name is always another, and the session's own context is not its.
+    // Without a name there is no context to record deliveries for.
     let is_named = here.event.agent.is_some();
     let known = if is_named { here.known() } else { Given::default() };
     let block = here.rules(&known, Budget::default());
@@ -27,7 +27,7 @@ pub(super) fn began(here: &Here<'_>) -> Reply {
     reply
 }
 
-/// A sub-agent has given its answer. What happened in it is in a transcript of its own.
+/// A sub-agent ended. Its own transcript is queued for reading.
 pub(super) fn done(
     here: &Here<'_>,
     sort: &str,
@@ -47,7 +47,7 @@ pub(super) fn done(
     Reply::default()
 }
 
-/// Completed, failed or killed.
+/// A background task completed, failed or was killed.
 pub(super) fn task(here: &Here<'_>, task: &Notification) -> Reply {
     let call = once(&task.id, &task.status);
     here.take_in(|turn| {
@@ -57,7 +57,7 @@ pub(super) fn task(here: &Here<'_>, task: &Notification) -> Reply {
     Reply::default()
 }
 
-/// One end of a task is told once, by whatever event.
+/// Key of a task's end, so that it counts once, whichever event reports it.
 fn once(task: &str, status: &str) -> String {
     format!("{task}/{status}")
 }

@@ -1,7 +1,7 @@
-//! What is done when something happens, a file for each group of events.
+//! Event handlers, one file per group of events.
 //!
-//! A hook must never be in the way: what can't be read is not there, and what can't be
-//! written is not kept. Both are lines in the log.
+//! A hook must never be in the way: what can't be read counts as absent, and what can't be written
+//! is dropped. Both are logged.
 
 mod agent;
 mod prompt;
@@ -36,14 +36,14 @@ use super::worker::job::{self, Job, Origin, Why};
 use super::worker::queue::Queue;
 use super::{Surroundings, claude_code, pi};
 
-/// What the user said is worth waiting for.
+/// Time to wait for a write of the user's statements.
 const FOR_WORDS: Duration = Duration::from_millis(2_500);
-/// The rest is not: the client waits for us.
+/// Time to wait for other writes: the client waits for us.
 const FOR_THE_REST: Duration = Duration::from_secs(1);
-/// Readers wait only while the database is made or moved.
+/// Time to wait for a read, needed only while the database is created or moved.
 const TO_READ: Duration = Duration::from_millis(150);
 
-/// Does what is to be done, and says what there is to say.
+/// Handles an event.
 pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
     let here = match Here::of(event, around) {
         Ok(here) => here,
@@ -73,21 +73,21 @@ pub(super) fn on(event: &Event, around: &Surroundings<'_>) -> Reply {
     }
 }
 
-/// Where something happens, and what is known there.
+/// Context of one event: project, memory, session.
 struct Here<'a> {
     event: &'a Event,
     around: &'a Surroundings<'a>,
     memory: &'static Memory,
     project: Project,
-    /// Where the client is.
+    /// The client's working directory.
     cwd: PathBuf,
     occasion: Occasion,
-    /// Whether a person is there: looked for once, and before anything is written.
+    /// True if a person is present; determined once, before anything is written.
     has_person: OnceCell<bool>,
 }
 
-/// The project that the client works in. A directory may be gone by now (a worktree that was
-/// removed): then it is the session's project, and what is left of its path is its place.
+/// Finds the project that the client works in. Its directory may be gone (a removed worktree): then
+/// it is the session's project, at what is left of the path.
 fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<Project> {
     let cwd = around.cwd.join(&event.cwd);
     let find = |dir: &Path| Project::find(dir).map(|found| settled(found, around, memory));
@@ -95,7 +95,7 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
         Err(error) => error,
         Ok(found) => return Ok(of_session(event, found, around, memory)),
     };
-    // The top of the file system is nobody's project.
+    // The root directory is no project.
     let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
     let above = above.chain([around.cwd.as_path()]).find_map(|dir| find(dir).ok());
     let above = above.ok_or(gone)?;
@@ -107,8 +107,8 @@ fn project(event: &Event, around: &Surroundings<'_>, memory: &Memory) -> Result<
     })
 }
 
-/// The session's own project, where an agent has gone into a repository inside of it: what is
-/// said is said about what the person has before them.
+/// Returns the session's own project if the agent has gone into a repository inside of it: the user
+/// speaks about the outer one.
 fn of_session(
     event: &Event,
     found: Project,
@@ -125,18 +125,18 @@ fn of_session(
     }
 }
 
-/// The project with the id that counts for it.
+/// Resolves the project's id as recorded.
 fn settled(found: Project, around: &Surroundings<'_>, memory: &Memory) -> Project {
     memory.settle_project(&ProjectRegistry::below(&around.home), found)
 }
 
-/// What became of something that was to be written down.
+/// Result of a write to memory.
 enum Taken<T> {
-    /// It is.
+    /// Written.
     Done(T),
-    /// The user does not want that now.
+    /// Skipped: memory is paused.
     Silent,
-    /// It could not be.
+    /// Failed.
     Failed(Error),
 }
 
@@ -181,7 +181,7 @@ impl<'a> Here<'a> {
         &self.occasion.scope
     }
 
-    /// What was read; where that failed, as if there were nothing.
+    /// Unwraps a read; a failure is logged and counts as nothing found.
     fn read<T: Default>(&self, doing: &str, read: Result<T>) -> T {
         read.unwrap_or_else(|error| {
             self.fault(doing, &error);
@@ -193,7 +193,7 @@ impl<'a> Here<'a> {
         self.around.log.fault(self.event.client, &format!("{}: {doing}", self.event.name), error);
     }
 
-    /// Writes down all of what `act` does, or nothing.
+    /// Runs `act` in one transaction.
     fn take_in<T>(&self, act: impl FnMut(&Turn<'_>) -> Result<T>) -> Taken<T> {
         let done = fsx::ensure_private_dir(&self.around.home)
             .and_then(|()| self.memory.turn(&self.occasion, act));
@@ -210,7 +210,7 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Notes that this checkout belongs to its project, where that is news.
+    /// Registers this checkout with its project, if that is new.
     fn record_project(&self) {
         if let ProjectStanding::First | ProjectStanding::Proven = self.project.standing()
             && let Err(error) = ProjectRegistry::below(&self.around.home).record(&self.project)
@@ -238,7 +238,7 @@ impl<'a> Here<'a> {
         self.known_to(&self.occasion.context)
     }
 
-    /// What a fork has of the session that it comes from; its own, where that is not known.
+    /// Notes that a fork has from its parent session; its own if the parent is unknown.
     fn known_to_fork(&self) -> Given {
         let parent = match &self.event.parent {
             Some(parent) => pi::session_file::session_id(parent),
@@ -254,8 +254,8 @@ impl<'a> Here<'a> {
         self.read("what was given", self.memory.given(context))
     }
 
-    /// The rules that a context does not have: all of them, or those that are new since it
-    /// was last given all. What there was no room for then is not new.
+    /// Rules that a context does not have: all of them, or those added since it was last given all.
+    /// Rules left out for lack of room then do not count as new.
     fn rules(&self, known: &Given, budget: Budget) -> Option<Block> {
         let found = match known.last_whole {
             None => self.memory.rules(self.scope(), budget),
@@ -269,16 +269,16 @@ impl<'a> Here<'a> {
         Context { project: Some(self.project.id()), given, budget }
     }
 
-    /// Writes down what came of a call.
+    /// Records the outcome of a call.
     fn learn(&self, turn: &Turn<'_>, call: &Call, outcome: &Outcome) -> Result<Option<Learned>> {
         outcome::learn(turn, call, outcome, self.place())
     }
 
-    /// Leaves something slow to the worker; false where it could not be left.
+    /// Queues a job for the worker; returns false if that failed.
     fn later(&self, what: job::JobKind) -> bool {
         let from = Origin::of(&self.occasion, self.project.root(), self.cwd.clone());
         let queue = Queue::of(&self.around.home, self.project.id());
-        // Also where the queue is full: then a worker is what it needs.
+        // Also start a worker if the queue is full.
         let left = queue.put(&Job::new(from, what), &SystemClock);
         let is_left = left.is_ok();
         if is_left {
@@ -292,7 +292,7 @@ impl<'a> Here<'a> {
         is_left
     }
 
-    /// What an earlier worker has left is done.
+    /// Starts a worker if jobs are waiting.
     fn catch_up(&self) {
         let queue = Queue::of(&self.around.home, self.project.id());
         if queue.is_empty().is_ok_and(|empty| !empty)
@@ -302,33 +302,33 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Whether a person is there, whatever the client shows of this event. That may be a file
-    /// to read, which nobody should wait for who wants to write.
+    /// True if a person is present, whether or not this event is shown to them. May read a file, so
+    /// call it before any transaction.
     fn has_person(&self) -> bool {
         *self.has_person.get_or_init(|| !nobody_is_there(self.event, &self.around.entry))
     }
 
-    /// True if the agent can't be told anything before a call, and is told with its result.
+    /// True if context can reach the agent only with a call's result, not before the call.
     fn is_told_after_calls(&self) -> bool {
         self.event.client == Client::Pi || self.event.format == WireFormat::Cursor
     }
 
-    /// Whether a person is there to be told something, now.
+    /// True if a person will see a notice in this reply.
     fn has_reader(&self) -> bool {
         self.event.heard && self.has_person()
     }
 
-    /// The session's transcript is to be read on, if there is one.
+    /// Queues reading of the session's transcript, if there is one.
     fn read_on(&self, why: Why) {
         if let Some(transcript) = &self.event.transcript {
             self.read_on_in(transcript, why);
         }
     }
 
-    /// A transcript is to be read on.
+    /// Queues reading of a transcript.
     fn read_on_in(&self, transcript: &Path, why: Why) {
         let transcript = self.around.cwd.join(transcript);
-        // An agent says what a sub-agent is told.
+        // A sub-agent's prompts come from an agent.
         let by_person = why != Why::SubAgent && !prompt::is_tentative(self);
         self.later(job::JobKind::Sweep { transcript, why, by_person });
     }

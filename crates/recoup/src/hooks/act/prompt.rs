@@ -1,5 +1,5 @@
-//! The user typed something: what is worth keeping is kept, that something is still not
-//! right is noted, and what is remembered about the matter is added.
+//! Handles a prompt: records its statements, notes a repeated request, and delivers notes about the
+//! matter.
 
 use std::collections::HashSet;
 
@@ -19,31 +19,31 @@ use crate::hooks::said::{self, Said};
 use crate::hooks::wire;
 use crate::hooks::worker::job::{Asked, JobKind};
 
-/// A prompt, as far as it is understood without memory.
+/// A prompt as classified, before memory is read.
 struct Heard {
-    /// Without its private parts.
+    /// Text without its private parts.
     text: String,
     reading: Reading,
     said: Vec<Said>,
-    /// It takes back what was remembered before it.
+    /// Request to retract what was just remembered.
     retraction: Option<Retraction>,
-    /// Stands for the prompt, which counts once.
+    /// Digest of the prompt and its turn, so that it counts once.
     once: Option<String>,
-    /// Stands for its words, by which it is known in the transcript.
+    /// Digest of the prompt's words, to recognise it in the transcript.
     print: String,
-    /// Whether a person said it.
+    /// True if a person said it.
     has_person: bool,
 }
 
-/// What came of a prompt.
+/// Result of recording a prompt.
 #[derive(Default)]
 struct Came {
-    /// What was done in the background, for the person.
+    /// Queued notices of the worker, for the person.
     told: Vec<String>,
     recorded: Vec<Recorded>,
-    /// Notes that are no longer remembered, because the user said so.
+    /// Notes that the user has retracted.
     retracted: Vec<Note>,
-    /// It would have been kept, but for a secret in it.
+    /// True if a statement was refused because of a secret.
     has_secret: bool,
     block: Option<Block>,
 }
@@ -53,7 +53,8 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
     let found = fitting(here, &heard.text);
     match here.take_in(|turn| take_in(here, turn, &heard, &found)) {
         Taken::Done(Some(came)) => {
-            // A person is told that it will be remembered; waiting for the disk would take long.
+            // The user is told that it will be remembered, but waiting for the disk would take
+            // long.
             if !came.recorded.is_empty() {
                 here.later(JobKind::Sync);
             }
@@ -67,14 +68,14 @@ pub(super) fn prompted(here: &Here<'_>, prompt: &Prompt) -> Reply {
 
 fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
     let text = spoken_openly(&prompt.text).into_owned();
-    // A script takes nothing back that a person said.
+    // A script can't retract what a person said.
     let retraction = retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
     let reading = match retraction {
         Some(_) => Reading::default(),
         None => classify::classify(&text),
     };
     let said = sayings(here, &reading.sayings);
-    // Known by what it is, which must not be readable.
+    // Recognised by a digest, which is not readable.
     let session = &here.occasion.session;
     let print = |turn| wire::print(&format!("{session}\n{turn}\n{}", prompt.text));
     let once = prompt.turn.as_ref().map(print);
@@ -82,7 +83,7 @@ fn hear(here: &Here<'_>, prompt: &Prompt) -> Heard {
     Heard { text, reading, said, retraction, once, print, has_person: here.has_person() }
 }
 
-/// None where another event has told of the same prompt.
+/// Records a prompt; none if another event has reported it.
 fn take_in(
     here: &Here<'_>,
     turn: &Turn<'_>,
@@ -128,8 +129,8 @@ impl Came {
     }
 }
 
-/// Memory can't be written at the moment: the worker does that as soon as it can be. The
-/// person is told, also where even that can't be noted down.
+/// Memory can't be written now: leaves the statements to the worker. The user is told, also if that
+/// fails.
 fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
     let mut reply = Reply::default();
     let Heard { said, once, print, retraction, .. } = heard;
@@ -139,9 +140,9 @@ fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
     if said.is_empty() {
         return reply;
     }
-    // What only waits for evidence is not worth a line.
+    // A candidate is not worth a notice.
     let text = said.iter().find(|said| said.lasting).map(|said| said.text.clone());
-    // Whether it is silent now may be known all the same.
+    // Reading whether memory is paused may work all the same.
     if here.memory.silence(here.scope()).is_ok_and(|silence| silence.is_some()) {
         return reply;
     }
@@ -155,8 +156,8 @@ fn keep_for_later(here: &Here<'_>, heard: Heard, why: &Error) -> Reply {
     reply
 }
 
-/// Where the user has agreed to that, a model is asked about each sentence that may be a
-/// statement, by itself. Its "none" is final.
+/// Queues each possible statement for the model, if the user has agreed to that. Its verdict "no
+/// statement" is final.
 fn ask_model(here: &Here<'_>, reading: &Reading, recorded: &[Recorded]) {
     let kept = recorded.iter().filter_map(|it| match it {
         Recorded::Stored { note, .. } => Some(Asked::kept(note)),
@@ -178,7 +179,7 @@ pub(super) fn is_tentative(here: &Here<'_>) -> bool {
     !here.has_person() && !(here.around.keeps_headless)()
 }
 
-/// What was said, as it would be kept. Where nobody was there to say it, it only waits.
+/// Converts sayings to statements; tentative ones if no person is present.
 fn sayings(here: &Here<'_>, found: &[Saying]) -> Vec<Said> {
     if found.is_empty() {
         return Vec::new();
@@ -187,13 +188,13 @@ fn sayings(here: &Here<'_>, found: &[Saying]) -> Vec<Said> {
     found.iter().map(|saying| Said::new(saying, tentative)).collect()
 }
 
-/// Notes about the same thing as a text, with what they need no lock for.
+/// Finds notes about the matter of a text, without a lock.
 pub(super) fn fitting(here: &Here<'_>, text: &str) -> Vec<Candidate> {
     here.read("what fits", here.memory.fitting(text, here.scope()))
 }
 
-/// What concerns a prompt and this context does not have, as it is now: what gave way to
-/// the prompt itself is out.
+/// Delivers the notes about a prompt that this context does not have, without those that the prompt
+/// superseded.
 fn still_fitting(
     here: &Here<'_>,
     turn: &Turn<'_>,
@@ -212,7 +213,7 @@ fn still_fitting(
     Ok(block)
 }
 
-/// At most three of what was found, in a block.
+/// Makes a block of at most three candidates.
 pub(super) fn concerning(
     here: &Here<'_>,
     found: &[Candidate],

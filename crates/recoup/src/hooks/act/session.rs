@@ -1,4 +1,4 @@
-//! A session begins, goes on, or has lost what it was given.
+//! Handles sessions that begin, are resumed, or have lost their context.
 
 use recoup_core::Result;
 use recoup_core::memory::inject::{Block, Budget};
@@ -10,11 +10,11 @@ use crate::hooks::notice;
 use crate::hooks::pi::session_file;
 use crate::hooks::reply::Reply;
 
-/// Rules go into the context: all of them, or what is new since it was last given any. A
-/// fork has what the session has that it comes from, as far as that is known.
+/// A session began: delivers all rules, or those that are new since the last delivery. A fork has
+/// what its parent session has, as far as that is known.
 pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
-    // Cursor tells once of a new conversation, but to every hook that it finds, at the same time:
-    // what one of them has given is not lost.
+    // Cursor reports a new conversation once, but to every hook that it finds, at the same time:
+    // what one of them has delivered is not lost.
     let is_told_twice = here.event.format == WireFormat::Cursor;
     let known = match how {
         _ if how.is_empty() && !is_told_twice => Given::default(),
@@ -24,7 +24,7 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     let stands = how.is_empty().then(|| standing::text(here)).flatten();
     let block = here.rules(&known, standing::beside(stands.as_deref()));
     let has_reader = here.has_reader();
-    // The agent is told, whether that can be written down or not.
+    // The agent gets the rules even if the delivery can't be recorded.
     let told = here.take_in(|turn| {
         if how.is_empty() {
             turn.give_checkpoint()?;
@@ -58,7 +58,7 @@ pub(super) fn began(here: &Here<'_>, how: How) -> Reply {
     reply
 }
 
-/// Notes the beginning. A fork has what it comes from.
+/// Records the beginning. A fork has the notes of its parent.
 fn begin(turn: &Turn<'_>, how: How, known: &Given) -> Result<()> {
     turn.begin(how.as_str())?;
     if how == How::Fork {
@@ -75,7 +75,7 @@ fn tell_rules(reply: &mut Reply, how: How, block: Option<&Block>) {
     }
 }
 
-/// A session begins, and nothing can be said yet.
+/// A session began, but nothing can be delivered yet.
 pub(super) fn opened(here: &Here<'_>, how: How) -> Reply {
     let how = how_by_file(here, how);
     let known = if how == How::Fork { here.known_to_fork() } else { Given::default() };
@@ -88,13 +88,13 @@ pub(super) fn opened(here: &Here<'_>, how: How) -> Reply {
     Reply::default()
 }
 
-/// Pi says `startup` also where it goes on with a session or a fork of one (`--continue`,
-/// `--session`, `--fork`). Its file tells: it is written with the first answer.
+/// Corrects how a Pi session began. Pi says `startup` also for `--continue`, `--session` and
+/// `--fork`; but its session file exists only after the first answer.
 fn how_by_file(here: &Here<'_>, how: How) -> How {
     let is_written = || here.event.transcript.as_deref().is_some_and(session_file::is_written);
     match how {
         How::Startup | How::Fork if !is_written() => How::Startup,
-        // A fork that was told of before has what it was given itself.
+        // A fork that was reported before has its own deliveries.
         How::Startup | How::Fork if here.known().last_whole.is_some() => How::Resume,
         How::Startup if here.event.parent.is_some() => How::Fork,
         How::Startup => How::Resume,
@@ -102,7 +102,7 @@ fn how_by_file(here: &Here<'_>, how: How) -> How {
     }
 }
 
-/// An answer begins: the rules that this context does not have, and what concerns the prompt.
+/// An answer begins: delivers missing rules, and notes about the prompt.
 pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
     let mut known = here.known();
     let is_new = known.last_whole.is_none();
@@ -122,7 +122,7 @@ pub(super) fn starting(here: &Here<'_>, text: &str) -> Reply {
         turn.give_all(rules.as_ref())?;
         some.as_ref().map_or(Ok(0), |some| turn.give(some))
     });
-    // What can't be written down would come again with every prompt.
+    // A delivery that can't be recorded would be repeated with every prompt.
     if is_new || matches!(taken, Taken::Done(_)) {
         rules.iter().chain(&some).for_each(|block| reply.tell(block.text()));
         if let Some(stands) = stands {

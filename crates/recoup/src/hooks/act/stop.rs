@@ -1,4 +1,4 @@
-//! An answer, a context or a session comes to its end.
+//! Handles the end of an answer, a context or a session.
 
 use recoup_core::memory::hooked::Client;
 use recoup_core::memory::inject::Budget;
@@ -11,10 +11,10 @@ use crate::hooks::notice;
 use crate::hooks::reply::Reply;
 use crate::hooks::worker::job::Why;
 
-/// The rules that an answer cites are counted. Nothing is said to the agent: it would go on.
+/// An answer ended: counts the rules that it cites. Says nothing to the agent, which would go on.
 pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
-    // Each only if no event has told of it. What there is to say about them is noted there:
-    // nobody would hear it now.
+    // Each only if no event has reported it. Notices about them are queued: nobody reads this
+    // reply.
     for it in &stop.prompts {
         prompt::prompted(here, it);
     }
@@ -29,15 +29,15 @@ pub(super) fn stopped(here: &Here<'_>, stop: &Stop) -> Reply {
     Reply::default()
 }
 
-/// Before a context is compacted.
+/// A context is about to be compacted.
 pub(super) fn compacting(here: &Here<'_>) -> Reply {
     here.take_in(|turn| turn.happened(Happened::Compacted, About::default()));
     here.read_on(Why::Compaction);
     Reply::default()
 }
 
-/// A context was compacted: what it was given is gone. In Pi it has its rules again with the next
-/// thing that the agent is told, and no other event says so.
+/// A context was compacted, and has lost all deliveries. In Pi the next event delivers the rules
+/// again, and no other event could announce that.
 pub(super) fn compacted(here: &Here<'_>) -> Reply {
     let taken = here.take_in(|turn| {
         turn.lose()?;

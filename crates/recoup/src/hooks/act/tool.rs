@@ -1,4 +1,4 @@
-//! Tool calls: before one the few rules that concern it, after it what came of it.
+//! Handles tool calls: delivers rules that concern a call before it, records its outcome after it.
 
 use recoup_core::base::text::shortened;
 use recoup_core::memory::Given;
@@ -13,13 +13,13 @@ use crate::hooks::notice;
 use crate::hooks::outcome::{edited, files};
 use crate::hooks::reply::Reply;
 
-/// As much of a call as is looked at for what it is about.
+/// Length of a call that is searched for its matter, in characters.
 const LOOKED_AT: usize = 2_000;
 
-/// How well a lesson fits the failure that it explains: better than what only shares words.
+/// Score of a lesson that explains a failure: above what only shares words.
 const LESSON: f64 = 0.9;
 
-/// What is about to be called is compared with the rules.
+/// A call is about to start: delivers the rules that concern it.
 pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
     let mut reply = Reply::default();
     let touched = touched(here, call);
@@ -27,12 +27,12 @@ pub(super) fn calling(here: &Here<'_>, call: &Call) -> Reply {
     reply
 }
 
-/// The files that a call is about, from the project's root.
+/// Files that a call names, relative to the project.
 fn touched(here: &Here<'_>, call: &Call) -> Vec<String> {
     files(call).iter().map(|path| here.place().name_of(path)).collect()
 }
 
-/// Tells the few rules that really concern a call, if this context does not have them.
+/// Delivers the few candidates that concern a call, unless this context has them.
 fn tell(here: &Here<'_>, found: &[Candidate], touched: &[String], reply: &mut Reply) {
     if found.is_empty() {
         return;
@@ -44,7 +44,7 @@ fn tell(here: &Here<'_>, found: &[Candidate], touched: &[String], reply: &mut Re
     let moment = Moment { touches: &touched };
     let block = inject::concerning(found, moment, &context, |note| stale.of(note));
     let Some(block) = block else { return };
-    // Of two calls at the same time one is told.
+    // Of two simultaneous calls only one gets it.
     if here.take_in(|turn| turn.give(&block)).done().is_some_and(|new| new > 0) {
         reply.tell(block.text());
     }
@@ -56,7 +56,7 @@ fn candidates(here: &Here<'_>, call: &Call, touched: &[String]) -> Vec<Candidate
     let about = match &call.action {
         Action::Shell(line) => shortened(line, LOOKED_AT).into_owned(),
         Action::Edit(_) | Action::Write(_) => touched.join(" "),
-        // A tool of a server says by its name what it does.
+        // An MCP tool's name says what it does.
         Action::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
         _ => return found,
     };
@@ -71,7 +71,7 @@ fn candidates(here: &Here<'_>, call: &Call, touched: &[String]) -> Vec<Candidate
     found
 }
 
-/// What a call does, by the names that rules have for it.
+/// Names of what a call does, as rules use them.
 fn deeds(call: &Call) -> Vec<&'static str> {
     match &call.action {
         Action::Shell(line) => {
@@ -83,8 +83,8 @@ fn deeds(call: &Call) -> Vec<&'static str> {
     }
 }
 
-/// What came of a call. A failure comes with the lesson that explains it; where a client lets
-/// nothing be said before a call, rules that concern it come with its result.
+/// A call ended: records its outcome, and delivers the lesson that explains a failure. Clients that
+/// take no context before a call get the rules that concern it now.
 pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     let mut reply = Reply::default();
     let learned = here.take_in(|turn| here.learn(turn, call, outcome)).done().flatten();
@@ -105,7 +105,7 @@ pub(super) fn called(here: &Here<'_>, call: &Call, outcome: &Outcome) -> Reply {
     reply
 }
 
-/// The lesson that explains why a call fails with that error, if there is one.
+/// Finds the lesson that explains why a call failed with that error.
 fn lesson(here: &Here<'_>, call: &Call, error: Option<String>) -> Vec<Candidate> {
     let kind = call.command().and_then(|line| Kind::of(line)).map(|kind| kind.to_string());
     let (Some(error), Some(kind), Some(command)) = (error, kind, call.command()) else {
@@ -116,18 +116,18 @@ fn lesson(here: &Here<'_>, call: &Call, error: Option<String>) -> Vec<Candidate>
     found.map(|note| Candidate { note, score: LESSON }).into_iter().collect()
 }
 
-/// All rules: a context may be compacted in the middle of an answer, and Pi and Cursor can be told
-/// then with the result of a call only.
+/// Delivers all rules: a context may be compacted in the middle of an answer, and then Pi and
+/// Cursor take context only with a call's result.
 fn tell_all(here: &Here<'_>, known: &Given, reply: &mut Reply) {
     let Some(rules) = here.rules(known, Budget::default()) else { return };
-    // What can't be written down would come again with every call.
+    // A delivery that can't be recorded would be repeated with every call.
     if here.take_in(|turn| turn.give_all(Some(&rules))).done().is_some_and(|is_new| is_new) {
         reply.tell(rules.text());
     }
 }
 
-/// How it ended is not known; that files were changed is. An output with the very error that a
-/// lesson is about brings that lesson.
+/// A call ended with unknown outcome: records the files that it changed. An output with the error
+/// that a lesson is about delivers that lesson.
 pub(super) fn called_somehow(here: &Here<'_>, call: &Call, output: &str) -> Reply {
     let mut reply = Reply::default();
     if call.edits() {
@@ -139,8 +139,8 @@ pub(super) fn called_somehow(here: &Here<'_>, call: &Call, output: &str) -> Repl
     reply
 }
 
-/// Calls that were turned down, if they have had no event of their own: one that ran can
-/// answer whatever it likes.
+/// A batch ended: records refused calls that had no event of their own. One that ran could have
+/// printed the text of a refusal itself.
 pub(super) fn batch(here: &Here<'_>, calls: &[(Call, Outcome)]) -> Reply {
     if !calls.is_empty() {
         here.take_in(|turn| {

@@ -1,5 +1,5 @@
-//! What a person, the agent and the client say in a line. Only what a person typed is a
-//! prompt: the client writes much else as `user`.
+//! Entries of a transcript line: of a person, the agent or the client. Only what a person typed is
+//! a prompt: the client writes much else as `user`.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ fn message<'a>(line: &Line<'a>) -> Option<Message<'a>> {
     serde_json::from_str(line.message?.get()).ok()
 }
 
-/// A line in the user's place.
+/// Entries of a line in the user's role.
 pub(super) fn user(line: &Line<'_>) -> Vec<EntryKind> {
     let Some(content) = message(line).and_then(|message| message.content) else {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn user(line: &Line<'_>) -> Vec<EntryKind> {
     let blocks = wire::blocks(content);
     let outcomes: Vec<EntryKind> =
         blocks.iter().filter_map(|block| outcome::of(block, line)).collect();
-    // What stands beside a tool's result was not typed.
+    // Text beside a tool's result was not typed.
     if !outcomes.is_empty() {
         return outcomes;
     }
@@ -45,7 +45,7 @@ pub(super) fn user(line: &Line<'_>) -> Vec<EntryKind> {
     said(content, line.origin, line.agent().is_some()).into_iter().collect()
 }
 
-/// Classifies a message in the user's place: a notification, an interruption or a prompt.
+/// Classifies a message in the user's role: a notification, an interruption or a prompt.
 fn said(content: &RawValue, origin: Option<&RawValue>, in_sub_agent: bool) -> Option<EntryKind> {
     let text = wire::text_of(content);
     let text = text.trim();
@@ -62,7 +62,8 @@ fn said(content: &RawValue, origin: Option<&RawValue>, in_sub_agent: bool) -> Op
     if in_sub_agent { EntryKind::sub_agent(&typed) } else { EntryKind::prompt(&typed) }
 }
 
-/// A prompt without an origin is a person's, or a script's that stands for one.
+/// True for a person's prompt; one without an origin is a person's, or that of a script in their
+/// place.
 fn is_human(origin: Option<&RawValue>) -> bool {
     match origin {
         None => true,
@@ -74,7 +75,7 @@ fn notification(text: &str) -> Option<EntryKind> {
     task(text).map(EntryKind::Notification)
 }
 
-/// The task that a notification is about.
+/// Parses a notification about a background task.
 pub(super) fn task(text: &str) -> Option<Notification> {
     let inner = tagged(text, "task-notification").unwrap_or(text);
     let part = |name| tagged(inner, name).unwrap_or("");
@@ -82,7 +83,7 @@ pub(super) fn task(text: &str) -> Option<Notification> {
     Some(Notification::new(id, part("status"), part("summary")))
 }
 
-/// What was said while the agent was at work, or news of a task.
+/// Entries of a queued prompt or task notification.
 pub(super) fn attachment(line: &Line<'_>) -> Vec<EntryKind> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -111,10 +112,10 @@ pub(super) fn attachment(line: &Line<'_>) -> Vec<EntryKind> {
     what.filter(|what| typed || matches!(what, EntryKind::Notification(_))).into_iter().collect()
 }
 
-/// What the agent said and called.
+/// Messages and calls of the agent.
 pub(super) fn assistant(line: &Line<'_>) -> Vec<EntryKind> {
     let Some(message) = message(line) else { return Vec::new() };
-    // The client's own words in the agent's place.
+    // The client's own text in the agent's role.
     if line.is_api_error_message || message.model.as_deref() == Some("<synthetic>") {
         return Vec::new();
     }
@@ -142,14 +143,14 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     known.unwrap_or(Action::Other)
 }
 
-/// What became of a task; other changes to it are nobody's progress.
+/// Change of a task's status; other changes are no progress.
 fn marked(input: &RawValue) -> Option<Action> {
     let (id, status) = (wire::field(input, "taskId")?, wire::field(input, "status")?);
     let done = (status != "deleted").then_some(status == "completed");
     Some(Action::Plan(Plan::Mark { id, done }))
 }
 
-/// The list that an older version of the client has.
+/// Task list of older versions of the client.
 #[derive(Deserialize)]
 struct Todos {
     #[serde(default)]

@@ -1,7 +1,6 @@
-//! Which session a fork comes from. Its event does not say; a conversation that was branched
-//! (`/branch`) begins with copies that do: `"forkedFrom":{"sessionId":…}`. One that was begun
-//! with `--fork-session` has no transcript yet when its first event comes, and its lines never
-//! name the other.
+//! Finds the session that a fork comes from. Its event does not say. A branched conversation
+//! (`/branch`) begins with copied lines that do: `"forkedFrom":{"sessionId":…}`. One begun with
+//! `--fork-session` has no transcript yet at its first event, and never names the other.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,7 +9,7 @@ use recoup_core::base::fsx::{self, Found};
 use recoup_core::memory::transcript::named;
 use serde::Deserialize;
 
-/// So much of a transcript is looked at, from its beginning.
+/// Bytes read from the start of a transcript.
 const HEAD: usize = 256 << 10;
 
 #[derive(Deserialize)]
@@ -25,11 +24,11 @@ struct Source<'a> {
     session: Cow<'a, str>,
 }
 
-/// The session that the transcript at `path` was copied from, where it says so.
+/// Id of the session that the transcript at `path` was copied from, if it says so.
 pub(in crate::hooks) fn parent(path: &Path) -> Option<String> {
     let Ok(Found::Regular(file)) = fsx::look_at(path) else { return None };
     let head = file.read_start(HEAD).ok()?;
-    // The last line may have been cut, and is then no JSON.
+    // The last line may be cut; then it does not parse.
     let lines = head.split(|byte| *byte == b'\n');
     let source = |line: &[u8]| {
         memchr::memmem::find(line, b"\"forkedFrom\"")?;

@@ -1,6 +1,6 @@
-//! What came of a call, as Claude Code writes it: a `tool_result`, and beside it what the
-//! client itself knows. A tool can write anything into its result; so whether a person
-//! said no is believed only where the client's own part does not say otherwise.
+//! Outcome of a call in Claude Code's transcript: a `tool_result`, and the client's own data beside
+//! it. A tool can print anything into its result, so a denial by the user is believed only if the
+//! client's data does not contradict it.
 
 use recoup_core::memory::transcript::{Ended, EntryKind, Outcome};
 use serde_json::value::RawValue;
@@ -9,14 +9,14 @@ use super::transcript::Line;
 use crate::hooks::wire::{self, Block, Text, tagged};
 
 pub(super) const DENIED: &str = "The user doesn't want to proceed with this tool use";
-/// How the client begins where it did not let a call begin.
+/// Beginning of a result if the client refused the call.
 pub(super) const REFUSED: &str = "<tool_use_error>";
 const NOT_NOW: &str = "The user doesn't want to take this action right now";
 const REJECTED: &str = "User rejected tool use";
-/// What the client writes where a person stopped the agent.
+/// Beginning of a message after a person interrupted the agent.
 pub(super) const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// The outcome in a block.
+/// Parses the outcome in a block.
 pub(super) fn of(block: &Block<'_>, line: &Line<'_>) -> Option<EntryKind> {
     if block.kind != "tool_result" {
         return None;
@@ -54,7 +54,7 @@ enum Decision {
     Rule,
 }
 
-/// Who said no before the call began.
+/// Returns who denied the call before it began: a person or a rule.
 fn decision(line: &Line<'_>) -> Option<Decision> {
     let decision = line.permission_decision?;
     let says_no =
@@ -90,7 +90,7 @@ fn is_interrupted(line: &Line<'_>) -> bool {
     line.tool_use_result.is_some_and(flag)
 }
 
-/// `Exit code 2` on the first line.
+/// Parses `Exit code 2` on the first line.
 pub(super) fn exit_code(text: &str) -> Option<i32> {
     let first = text.lines().next()?;
     first.strip_prefix("Exit code ")?.trim().parse().ok()

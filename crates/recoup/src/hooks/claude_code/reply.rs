@@ -1,17 +1,17 @@
-//! What Claude Code reads from a hook: one JSON object, of a size that it takes whole.
+//! Renders replies for Claude Code: one JSON object, within the size that it accepts.
 
 use recoup_core::base::text::shortened;
 use serde::Serialize;
 
 use crate::hooks::reply::{Reply, units};
 
-/// One more, and the model gets the path of a file instead.
+/// Beyond this the model gets the path of a file instead.
 const MOST_UNITS: usize = 10_000;
-/// Less of a notice says nothing.
+/// Shortest useful notice, in characters.
 const FEWEST: usize = 20;
 
-/// The events at which text for the agent arrives, and does no more than that: at `Stop`
-/// and `SubagentStop` the agent would go on.
+/// Events whose reply may have context for the agent. At `Stop` and `SubagentStop` it would make
+/// the agent go on.
 const TOLD: [&str; 7] = [
     "SessionStart",
     "UserPromptSubmit",
@@ -38,9 +38,9 @@ struct Specific<'a> {
     additional_context: &'a str,
 }
 
-/// A reply to the event of that name; none where there is nothing to say. What the agent
-/// needs goes before what the person would like to know, of which as much is said as
-/// there is room for: it is told once. What could not be said is named to `lost`.
+/// Renders the reply to an event; none if there is nothing to say. Context for the agent takes
+/// precedence; the notice, which is shown only once, is cut to the remaining room. Dropped parts
+/// are named to `lost`.
 pub(in crate::hooks) fn render(
     event: &str,
     reply: &Reply,
@@ -59,14 +59,14 @@ pub(in crate::hooks) fn render(
     told.or_else(|| Some(json(event, Some(context?), None)))
 }
 
-/// Both, with the beginning of the notice where there is no room for all of it.
+/// Renders context and notice, with the notice cut to the remaining room.
 fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
     let whole = json(event, context, Some(notice));
     let over = units(&whole).saturating_sub(MOST_UNITS);
     if over == 0 {
         return Some(whole);
     }
-    // A character is one unit at least, and the ellipsis is one more.
+    // A character is at least one unit, and the ellipsis one more.
     let chars = notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= FEWEST)?;
     Some(json(event, context, Some(&shortened(notice, chars))))
 }

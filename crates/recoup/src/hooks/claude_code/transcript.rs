@@ -1,6 +1,5 @@
-//! A line of Claude Code's transcript: JSON with a `type`. Most lines are about the
-//! client itself; those that hold whole requests are the largest, and their contents
-//! are not even parsed.
+//! Parses lines of Claude Code's transcript: JSON with a `type`. Most lines are about the client
+//! itself; the largest hold whole requests, whose contents are not even parsed.
 
 use std::borrow::Cow;
 
@@ -50,18 +49,18 @@ impl Line<'_> {
         wire::time(self.timestamp.as_deref())
     }
 
-    /// The sub-agent whose line it is.
+    /// Id of the sub-agent that the line belongs to.
     pub(super) fn agent(&self) -> Option<String> {
         self.is_sidechain.then(|| named(self.agent_id.as_deref().unwrap_or("sub-agent")))
     }
 }
 
-/// Every line that says something has one of these words in it, as a value. In a text
-/// their quotes would be escaped, so that a request is dismissed without being parsed.
+/// Each line of interest contains one of these words as a value. Inside a text their quotes would
+/// be escaped, so a request is skipped without being parsed.
 const WORDS: [&[u8]; 4] =
     [b"\"user\"", b"\"assistant\"", b"\"attachment\"", b"\"compact_boundary\""];
 
-/// What a line says.
+/// Parses a line into entries.
 pub fn entries(line: &[u8]) -> Vec<Entry> {
     if !WORDS.iter().any(|word| memmem::find(line, word).is_some()) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What Claude Code sends to a hook. Everything but the event's name may be missing, or
-//! be of another type in the next version: then only what depends on it is not done.
+//! Parses the payloads of Claude Code's hooks. Any field but the event's name may be missing, or
+//! have another type in the next version: then only what depends on it is skipped.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
 use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient, tagged};
 
-/// What a hook is given on its stdin.
+/// Payload on a hook's stdin.
 #[derive(Debug, Deserialize)]
 pub(in crate::hooks) struct Payload<'a> {
     #[serde(default, deserialize_with = "lenient")]
@@ -60,7 +60,7 @@ pub(in crate::hooks) struct Payload<'a> {
     last_assistant_message: Option<String>,
 }
 
-/// One of the calls of a batch.
+/// One call of a batch.
 #[derive(Deserialize)]
 struct Batched<'a> {
     #[serde(default, deserialize_with = "lenient", rename = "tool_name")]
@@ -73,7 +73,7 @@ struct Batched<'a> {
     response: Option<&'a RawValue>,
 }
 
-/// The event that a payload tells of; none for those that mean nothing to us.
+/// Parses a payload; none for events that do not concern us.
 pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
@@ -83,7 +83,7 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     Some(payload.event(Client::ClaudeCode, name, what))
 }
 
-/// What all who have this layout send alike.
+/// Parses events that all clients with this layout have in common.
 pub(in crate::hooks) fn common(
     client: Client,
     name: &str,
@@ -97,7 +97,7 @@ pub(in crate::hooks) fn common(
         "PostToolBatch" => EventKind::Batch(batch(payload.tool_calls?)),
         "SubagentStart" => EventKind::AgentBegan,
         "SubagentStop" => EventKind::AgentDone {
-            // At each compaction one without a type ends; nobody had started it.
+            // At each compaction an agent without a type ends that nobody started.
             sort: payload.agent_type.clone().filter(|sort| !sort.is_empty())?,
             answer: payload.last_assistant_message.clone(),
             transcript: payload.agent_transcript_path.clone().filter(|path| path.is_absolute()),
@@ -114,7 +114,7 @@ pub(in crate::hooks) fn common(
     })
 }
 
-/// In doubt it goes on: then all that it was never given is new.
+/// Parses how a session began; if unknown, as resumed: then everything undelivered is new.
 fn how(source: Option<&str>) -> How {
     match source {
         Some("startup") => How::Startup,
@@ -125,13 +125,13 @@ fn how(source: Option<&str>) -> How {
     }
 }
 
-/// What a machine wrote in the user's place is never a prompt, whatever stands behind it.
+/// Parses a prompt. Text that the client wrote in the user's role is never one.
 fn prompt(client: Client, payload: &Payload<'_>) -> Option<EventKind> {
     let text = payload.prompt.clone()?;
     if text.trim_start().starts_with(entries::NOTIFICATION) {
         return entries::task(&text).map(EventKind::Task);
     }
-    // A sub-agent's task was given by an agent.
+    // A sub-agent's prompt comes from an agent.
     if payload.agent_id.is_some() {
         return None;
     }
@@ -140,7 +140,7 @@ fn prompt(client: Client, payload: &Payload<'_>) -> Option<EventKind> {
     Some(EventKind::Prompt(Prompt { text, turn }))
 }
 
-/// What a tool answered. One that runs on in the background has not come to its end.
+/// Response of a tool. A call that runs on in the background has not ended.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Response {
@@ -174,7 +174,7 @@ fn called(payload: &Payload<'_>) -> Option<EventKind> {
 fn failed(payload: &Payload<'_>) -> Option<EventKind> {
     let call = payload.call(action)?;
     let error = payload.error.as_deref().unwrap_or_default();
-    // Whether a person or a tool says so is known in the transcript alone.
+    // Only the transcript tells whether a person or a tool wrote this.
     if error.starts_with(DENIED) {
         return None;
     }
@@ -190,9 +190,9 @@ fn failed(payload: &Payload<'_>) -> Option<EventKind> {
     Some(EventKind::Called(call, outcome))
 }
 
-/// What may have been turned down: whether a call ran, and wrote that itself, is known from
-/// the events that it has had. That a person said no is not believed here: beside the text
-/// there is no field of the client's own, as the transcript has it.
+/// Calls of a batch that look refused. Whether one ran, and printed that itself, is known from its
+/// own events. Denials by a person are not believed here: the payload has none of the client's own
+/// data beside the text.
 fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
     let calls: Vec<&RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
     let read = |call: &&RawValue| {
@@ -210,7 +210,7 @@ fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
 }
 
 impl Payload<'_> {
-    /// The call that it is about. One without an id is known by what it says.
+    /// Call that the payload is about. One without an id is identified by its input.
     pub(in crate::hooks) fn call(
         &self,
         action: impl Fn(&str, &RawValue) -> Action,
@@ -220,7 +220,7 @@ impl Payload<'_> {
         Some(Call::new(&id, tool, action(tool, input), input.get().as_bytes()))
     }
 
-    /// The whole event.
+    /// Builds the event with the common fields.
     pub(in crate::hooks) fn event(&self, client: Client, name: String, what: EventKind) -> Event {
         let path = self.transcript_path.as_deref();
         let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());

@@ -1,5 +1,5 @@
-//! What came of a call, as Codex writes it: text for the model, with the exit code in a
-//! heading. There is no other word on whether it succeeded.
+//! Outcome of a call in Codex's transcript: text for the model, with the exit code in a heading.
+//! Nothing else says whether it succeeded.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::hooks::wire::{self, Text};
 
-/// A person said no; these are the whole text, up to what is said about why.
+/// Whole texts of calls that a person denied.
 const DENIED: [&str; 4] = [
     "rejected by user",
     "exec command rejected by user",
@@ -17,7 +17,7 @@ const DENIED: [&str; 4] = [
     "command rejected by user",
 ];
 
-/// It never began.
+/// Beginnings of texts of calls that never began.
 const REFUSED: [&str; 5] = [
     "apply_patch verification failed",
     "failed to parse function arguments",
@@ -26,7 +26,7 @@ const REFUSED: [&str; 5] = [
     "invalid patch:",
 ];
 
-/// An output is a text, a list of texts, or an object with one of these.
+/// Older form of an output, which else is a text or a list of texts.
 #[derive(Deserialize)]
 struct Older<'a> {
     #[serde(borrow, default)]
@@ -35,7 +35,7 @@ struct Older<'a> {
     success: Option<bool>,
 }
 
-/// The outcome of `call`.
+/// Parses the outcome of `call`.
 pub(super) fn of(call: &str, output: &RawValue) -> EntryKind {
     let older =
         output.get().starts_with('{').then(|| serde_json::from_str::<Older<'_>>(output.get()));
@@ -72,7 +72,7 @@ fn with(exit: i32) -> Ended {
     if exit == 0 { Ended::Succeeded } else { Ended::Failed { exit: Some(exit) } }
 }
 
-/// `{"output": …, "metadata": {"exit_code": …}}`, in older versions.
+/// Parses `{"output": …, "metadata": {"exit_code": …}}` of older versions.
 fn in_json(text: &str) -> Option<(i32, String)> {
     #[derive(Deserialize)]
     struct Json<'a> {
@@ -88,14 +88,14 @@ fn in_json(text: &str) -> Option<(i32, String)> {
     Some((json.metadata.exit_code, json.output.0.into_owned()))
 }
 
-/// `Exit code: 1` or `Process exited with code 1` among the lines in front of `Output:`.
-/// What the command wrote comes behind that, and can't pass for it.
+/// Parses `Exit code: 1` or `Process exited with code 1` among the lines before `Output:`. The
+/// command's own output comes after that, and can't imitate it.
 fn headed(text: &str) -> Option<(i32, &str)> {
     let (heading, output) = match text.strip_prefix("Output:\n") {
         Some(_) => return None,
         None => text.split_once("\nOutput:").unwrap_or((text, "")),
     };
-    // All headings have a few short lines; an output without one has any.
+    // A heading has only these lines; other output is not a heading.
     let known = |line: &str| {
         [
             "Exit code: ",

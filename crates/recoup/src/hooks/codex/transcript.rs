@@ -1,6 +1,6 @@
-//! A line of a Codex rollout: `{timestamp, type, payload}`. What the agent said and did is
-//! in `response_item`; what a person typed in `event_msg`, because the user's messages
-//! among the items also hold instructions and the environment.
+//! Parses lines of a Codex rollout: `{timestamp, type, payload}`. The agent's messages and calls
+//! are in `response_item`, the user's prompts in `event_msg`: user messages among the items also
+//! hold instructions and the environment.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ struct Line<'a> {
     payload: Option<&'a RawValue>,
 }
 
-/// An item or event. Which of these are there depends on `kind`.
+/// An item or event. `kind` decides which fields are present.
 #[derive(Deserialize)]
 struct Payload<'a> {
     #[serde(rename = "type", borrow, default)]
@@ -32,17 +32,17 @@ struct Payload<'a> {
     role: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
-    /// What a person typed.
+    /// Prompt that a person typed.
     #[serde(borrow, default)]
     message: Option<&'a RawValue>,
     #[serde(borrow, default)]
     call_id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     name: Option<Cow<'a, str>>,
-    /// Of a function: JSON in a string.
+    /// Arguments of a function call: JSON in a string.
     #[serde(borrow, default)]
     arguments: Option<Cow<'a, str>>,
-    /// Of a tool that takes text.
+    /// Input of a tool that takes text.
     #[serde(borrow, default)]
     input: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -55,7 +55,7 @@ struct Payload<'a> {
     activity: Option<&'a RawValue>,
 }
 
-/// What a line says.
+/// Parses a line into entries.
 pub fn entries(line: &[u8]) -> Vec<Entry> {
     wire::reading(line, |text| {
         let line: Line<'_> = serde_json::from_str(text)?;
@@ -124,7 +124,7 @@ fn called(payload: &Payload<'_>, tool: &str, action: Action, input: &str) -> Opt
     Some(EntryKind::Call(Call::new(id, tool, action, input.as_bytes())))
 }
 
-/// The arguments that say what a function does.
+/// Arguments that tell what a function does.
 #[derive(Deserialize, Default)]
 struct Arguments {
     #[serde(default, alias = "cmd")]
@@ -151,7 +151,7 @@ impl Arguments {
         Action::Plan(Plan::Whole(tasks.collect()))
     }
 
-    /// The line for a shell; an older form has a list of arguments.
+    /// Shell line; an older form has a list of arguments.
     fn line(&self) -> Option<String> {
         match &self.command {
             serde_json::Value::String(line) => Some(line.clone()),
@@ -165,7 +165,7 @@ impl Arguments {
     }
 }
 
-/// `bash -lc LINE` is that line; anything else is put together as one would type it.
+/// Returns LINE of `bash -lc LINE`; other words are joined as one would type them.
 fn joined(words: &[&str]) -> Option<String> {
     if let [program, "-lc" | "-c", line] = words
         && is_shell(program)
@@ -181,7 +181,7 @@ fn joined(words: &[&str]) -> Option<String> {
     (!words.is_empty()).then(|| quoted.collect::<Vec<_>>().join(" "))
 }
 
-/// By the name of its file: `publish` is none.
+/// True for a shell, by file name: `publish` is none.
 fn is_shell(program: &str) -> bool {
     let name = program.rsplit('/').next();
     name.is_some_and(|name| ["bash", "sh", "zsh"].contains(&name))
@@ -203,7 +203,7 @@ fn function(name: &str, arguments: &str) -> Action {
     known.unwrap_or(Action::Other)
 }
 
-/// The files that a patch touches.
+/// Files that a patch touches.
 pub(super) fn patch(text: &str) -> Action {
     const MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
     let path =

@@ -1,5 +1,5 @@
-//! What Codex sends: to a hook the same layout as Claude Code, and to `notify` one object
-//! in an argument.
+//! Parses Codex's payloads: hooks have the same layout as Claude Code's; `notify` gets one object
+//! as an argument.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ use crate::hooks::event::{Event, EventKind, Prompt, Stop, WireFormat};
 use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient};
 
-/// The event that a payload tells of; none for those that mean nothing to us.
+/// Parses a payload; none for events that do not concern us.
 pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         "PreToolUse" => EventKind::Calling(payload.call(action)?),
-        // How a command ended is not said; the transcript knows.
+        // The payload lacks the exit code; the transcript has it.
         "PostToolUse" => {
             let output = payload.tool_response.map(wire::text_of).unwrap_or_default();
             EventKind::CalledSomehow(payload.call(action)?, output)
@@ -41,7 +41,7 @@ fn action(tool: &str, input: &RawValue) -> Action {
     known.unwrap_or(Action::Other)
 }
 
-/// What `notify` is given.
+/// Argument of `notify`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::hooks) struct Notice {
@@ -61,13 +61,13 @@ pub(in crate::hooks) struct Notice {
     last_assistant_message: Option<String>,
 }
 
-/// The name that we give to it.
+/// Our name for the event.
 const NAME: &str = "notify";
 
-/// The end of a turn; none for other notices.
+/// Parses the end of a turn; none for other notifications.
 pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
     let turn = notice.turn_id;
-    // As a hook hears it: else the same prompt would be another.
+    // Cleaned as in a hook, so that it is recognised as the same prompt.
     let prompt = |text: &String| {
         let text = typed(Client::Codex, text)?;
         Some(Prompt { text, turn: turn.clone() })
@@ -86,7 +86,7 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
         parent: None,
         format: WireFormat::Native,
         person: notice.client.map(|client| client != "codex_exec"),
-        // What we print is nobody's input.
+        // Nobody reads our output.
         heard: false,
         what: EventKind::Stopped(Stop {
             answer: notice.last_assistant_message,

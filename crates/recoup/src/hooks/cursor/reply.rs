@@ -1,22 +1,22 @@
-//! The reply that Cursor reads from a hook: one flat JSON object. Nothing here ever allows, denies
-//! or stops anything: `permission` would approve a call in the user's place.
+//! Renders replies for Cursor: one flat JSON object. Nothing here ever allows, denies or stops
+//! anything: `permission` would approve a call in the user's place.
 
 use serde::Serialize;
 
 use crate::hooks::reply::{Reply, units};
 
-/// A longer text is dropped by Cursor.
+/// Cursor drops a longer text.
 const MOST_UNITS: usize = 10_000;
 
-/// The events at which text for the agent arrives.
+/// Events whose reply may have context for the agent.
 const TOLD: [&str; 4] = ["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"];
 
-/// The events at which there is a field for the person.
+/// Events whose reply may have a notice for the person.
 const SHOWN: [&str; 3] = ["sessionStart", "beforeSubmitPrompt", "preCompact"];
 
 #[derive(Serialize)]
 struct CursorOutput<'a> {
-    /// A prompt goes on: the one field that its answer has in every version.
+    /// Lets a prompt pass: the one field that its reply has in every version.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     goes_on: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ struct CursorOutput<'a> {
     user_message: Option<&'a str>,
 }
 
-/// A reply to the event of that name; none where there is nothing to say.
+/// Renders the reply to an event; none if there is nothing to say.
 pub(in crate::hooks) fn render(
     event: &str,
     reply: &Reply,

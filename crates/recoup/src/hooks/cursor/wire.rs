@@ -1,5 +1,5 @@
-//! The payload that Cursor sends to a hook of Claude Code: events and tools have names of their
-//! own, the directory may be empty beside a list of workspace roots, and results are JSON in a
+//! Parses the payloads that Cursor sends to Claude Code's hooks: events and tools have their own
+//! names, the directory may be empty beside a list of workspace roots, and results are JSON in a
 //! string.
 //!
 //! ```text
@@ -18,7 +18,7 @@ use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
 use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient};
 
-/// The payload on a hook's stdin. Which of these are there depends on the event.
+/// Payload on a hook's stdin. The event decides which fields are present.
 #[derive(Debug, Deserialize)]
 pub(in crate::hooks) struct CursorPayload<'a> {
     #[serde(default, deserialize_with = "lenient")]
@@ -27,7 +27,7 @@ pub(in crate::hooks) struct CursorPayload<'a> {
     conversation_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     session_id: Option<String>,
-    /// The turn.
+    /// Id of the turn.
     #[serde(default, deserialize_with = "lenient")]
     generation_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -68,18 +68,17 @@ struct ToolOutput {
     exit_code: Option<i32>,
 }
 
-/// The event that a payload tells of; none for those that mean nothing to us, and where nobody
-/// says which project it is about.
+/// Parses a payload; none for events that do not concern us, or whose project is unknown.
 pub(in crate::hooks) fn event(payload: &CursorPayload<'_>) -> Option<Event> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
-        // A conversation is told of once, when it is new.
+        // A conversation is reported once, when it is new.
         "sessionStart" => EventKind::Began(How::Startup),
         "beforeSubmitPrompt" => EventKind::Prompt(Prompt {
             text: typed(Client::ClaudeCode, payload.prompt.as_deref()?)?,
             turn: payload.generation_id.clone(),
         }),
-        // Before a call nothing can be said to the agent: it is told with the result.
+        // Context can't reach the agent before a call, only with the result.
         "postToolUse" => called(payload)?,
         "postToolUseFailure" => failed(payload)?,
         // No event follows a compaction.
@@ -136,7 +135,7 @@ fn called(payload: &CursorPayload<'_>) -> Option<EventKind> {
     Some(EventKind::Called(call, outcome))
 }
 
-/// A call that failed. One that was not allowed says nothing about itself.
+/// Parses a failed call. One that was not permitted says nothing about itself.
 fn failed(payload: &CursorPayload<'_>) -> Option<EventKind> {
     let call = payload.call()?;
     if payload.failure_type.as_deref() == Some("permission_denied") {
@@ -154,7 +153,7 @@ fn failed(payload: &CursorPayload<'_>) -> Option<EventKind> {
 }
 
 impl CursorPayload<'_> {
-    /// The call that it is about. One without an id is known by what it says.
+    /// Call that the payload is about. One without an id is identified by its input.
     fn call(&self) -> Option<Call> {
         let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
         let id = self.tool_use_id.clone().unwrap_or_else(|| wire::print(input.get()));

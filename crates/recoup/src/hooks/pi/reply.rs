@@ -1,4 +1,4 @@
-//! What our extension for Pi reads: `{"context": …, "notice": …}`, each only where there is one.
+//! Renders replies for our Pi extension: `{"context": …, "notice": …}`, both optional.
 
 use serde::Serialize;
 
@@ -12,10 +12,10 @@ struct Output<'a> {
     notice: Option<&'a str>,
 }
 
-/// The events at which the extension can hand text to the agent.
+/// Events at which the extension can pass context to the agent.
 const TOLD: [&str; 2] = ["before_agent_start", "tool_result"];
 
-/// A reply to the event of that name; none where there is nothing to say.
+/// Renders the reply to an event; none if there is nothing to say.
 pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
     let context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
     let output = Output { context, notice: reply.notice.as_deref() };

@@ -1,5 +1,5 @@
-//! Pi's session files: the first line is a header with the session's id. Pi writes the file with the
-//! first answer, so a session without one has an empty context.
+//! Reads Pi's session files: the first line is a header with the session's id. Pi writes the file
+//! with the first answer, so a session without one has an empty context.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use recoup_core::base::fsx::{self, Found};
 use recoup_core::memory::transcript::named;
 use serde::Deserialize;
 
-/// No header is longer.
+/// Length limit of a header.
 const HEAD: usize = 16 << 10;
 
 #[derive(Deserialize)]
@@ -17,12 +17,12 @@ struct SessionHeader<'a> {
     id: Cow<'a, str>,
 }
 
-/// True if the session has been written down: it goes on.
+/// True if the session has a file, so that it is being resumed.
 pub(in crate::hooks) fn is_written(file: &Path) -> bool {
     matches!(fsx::look_at(file), Ok(Found::Regular(_)))
 }
 
-/// The id of the session in a file; none if that is no session of Pi.
+/// Id of the session in a file; none if that is no session of Pi.
 pub(in crate::hooks) fn session_id(file: &Path) -> Option<String> {
     let Ok(Found::Regular(file)) = fsx::look_at(file) else { return None };
     let head = file.read_start(HEAD).ok()?;

@@ -1,6 +1,5 @@
-//! A line of a Pi session: JSON with a `type`; most are messages with a `role`. What an
-//! extension says (`custom`, `custom_message`) is not a person's, and neither are the
-//! summaries that Pi makes.
+//! Parses lines of a Pi session: JSON with a `type`; most are messages with a `role`. Texts of
+//! extensions (`custom`, `custom_message`) and Pi's own summaries are not a person's.
 
 use std::borrow::Cow;
 
@@ -25,7 +24,7 @@ struct Line<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// A message. Which of these are there depends on `role`.
+/// A message. `role` decides which fields are present.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message<'a> {
@@ -37,7 +36,7 @@ struct Message<'a> {
     tool_call_id: Option<Cow<'a, str>>,
     #[serde(default)]
     is_error: bool,
-    /// Of what a person ran in Pi's own shell.
+    /// Command that a person ran in Pi's own shell.
     #[serde(borrow, default)]
     command: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -48,7 +47,7 @@ struct Message<'a> {
     cancelled: bool,
 }
 
-/// What a line says.
+/// Parses a line into entries.
 pub fn entries(line: &[u8]) -> Vec<Entry> {
     wire::reading(line, |text| {
         let line: Line<'_> = serde_json::from_str(text)?;
@@ -65,7 +64,7 @@ pub fn entries(line: &[u8]) -> Vec<Entry> {
     })
 }
 
-/// ISO 8601, or milliseconds.
+/// Parses ISO 8601 or milliseconds.
 fn time(timestamp: &RawValue) -> Option<Timestamp> {
     match serde_json::from_str::<i64>(timestamp.get()) {
         Ok(millis) => Some(Timestamp::from_millis(millis)),
@@ -109,7 +108,7 @@ pub(super) fn action(tool: &str, input: &RawValue) -> Action {
     known.unwrap_or(Action::Other)
 }
 
-/// A command that a person ran, and what came of it.
+/// A command that a person ran, and its outcome.
 fn by_hand(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
     let Some(command) = message.command.as_deref() else { return Vec::new() };
     let call = Call::new(id, "bash", Action::shell(command), command.as_bytes());
@@ -124,7 +123,7 @@ fn by_hand(message: &Message<'_>, id: &str) -> Vec<EntryKind> {
 
 const EXITED: &str = "Command exited with code ";
 
-/// What came of a call. The exit code is in the text, as the last that Pi wrote; an
+/// Parses the outcome of a call. The exit code is in the last matching line of the text; an
 /// extension may have added more below.
 pub(super) fn outcome(call: &str, text: &str, is_error: bool) -> Outcome {
     let last = |mark: &str| text.rmatch_indices(mark).map(|(at, _)| at).next();

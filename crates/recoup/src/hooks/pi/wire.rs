@@ -1,5 +1,4 @@
-//! What our extension for Pi sends: Pi's own event, and around it what an event does not
-//! say.
+//! Parses the payloads of our Pi extension: Pi's own event, and the fields that it lacks.
 //!
 //! ```text
 //! {"event": {"type": …}, "session": ID, "file": PATH, "parent": PATH, "cwd": PATH, "ui": BOOL}
@@ -17,7 +16,7 @@ use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
 use crate::hooks::typed::typed;
 use crate::hooks::wire::{self, lenient};
 
-/// What a hook is given on its stdin.
+/// Payload on a hook's stdin.
 #[derive(Debug, Deserialize)]
 pub(in crate::hooks) struct Payload<'a> {
     #[serde(borrow, default)]
@@ -34,7 +33,7 @@ pub(in crate::hooks) struct Payload<'a> {
     ui: Option<bool>,
 }
 
-/// One of Pi's events. Which of these are there depends on `kind`.
+/// One of Pi's events. `kind` decides which fields are present.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Inner<'a> {
@@ -72,7 +71,7 @@ struct Structured {
     exit_code: Option<i32>,
 }
 
-/// The event that a payload tells of; none for those that mean nothing to us.
+/// Parses a payload; none for events that do not concern us.
 pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     let inner: Inner<'_> = serde_json::from_str(payload.event?.get()).ok()?;
     let name = inner.kind.clone()?;
@@ -100,7 +99,7 @@ fn what(name: &str, inner: Inner<'_>) -> Option<EventKind> {
             Some("fork") => How::Fork,
             _ => How::Resume,
         }),
-        // What another extension puts into the user's mouth is not the user's.
+        // Input from another extension is not the user's.
         "input" if inner.source.as_deref() != Some("extension") => {
             EventKind::Prompt(Prompt { text: typed(Client::Pi, &inner.text?)?, turn: None })
         }
@@ -114,7 +113,7 @@ fn what(name: &str, inner: Inner<'_>) -> Option<EventKind> {
     })
 }
 
-/// The exit code is in what the tool says for programs; else in its text.
+/// Parses a tool's result. The exit code is in its structured content, else in its text.
 fn called(inner: &Inner<'_>) -> Option<EventKind> {
     let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
     let id = inner.tool_call_id.clone().unwrap_or_else(|| wire::print(input.get()));

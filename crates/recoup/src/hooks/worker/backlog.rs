@@ -1,5 +1,5 @@
-//! What waits for workers, seen from outside: no job is taken. Whether somebody works can only be
-//! told by sharing the lock for a moment, so that is asked once, and only for a person.
+//! The worker's backlog, seen from outside: no job is taken. Only sharing the lock for a moment
+//! tells whether a worker runs, so that is done once, and only when a person asks.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
@@ -12,28 +12,28 @@ use rustix::fs::{Mode, OFlags};
 use super::job::{Job, Unread};
 use super::queue::{Queue, TRIES, parts};
 
-/// What waits in one project.
+/// Backlog of one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Backlog {
-    /// The project, as its directory is called.
+    /// Id of the project, which names its directory.
     pub(crate) project: String,
-    /// Its root, as a job has it.
+    /// Root of the project, if a job has it.
     pub(crate) root: Option<PathBuf>,
-    /// How many jobs there are.
+    /// Number of jobs.
     pub(crate) jobs: usize,
-    /// Those that are given up at the next look.
+    /// Number of jobs that the next worker will give up.
     pub(crate) lost: usize,
-    /// Statements that could not be stored, and are kept.
+    /// Number of statements that could not be stored, and are kept.
     pub(crate) kept: usize,
-    /// When the oldest was left.
+    /// Time when the oldest job was queued.
     pub(crate) oldest: Option<Timestamp>,
-    /// When one was begun last, of those that were not finished.
+    /// Time of the latest attempt at a job that is not finished.
     pub(crate) begun: Option<Timestamp>,
-    /// Somebody works on them.
+    /// True if a worker runs.
     pub(crate) is_worked_on: bool,
 }
 
-/// The projects in which something waits, or somebody works.
+/// Lists the projects that have a backlog or a running worker.
 pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
     let dirs = match fs::read_dir(home.join("queue")) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -44,13 +44,13 @@ pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
     Ok(backlogs.filter(|it| it.jobs > 0 || it.kept > 0 || it.is_worked_on).collect())
 }
 
-/// How many jobs wait in a project. Nobody's lock is touched: that may be asked all the time.
+/// Counts the waiting jobs of a project. Does not touch the lock, so it may be called often.
 pub(crate) fn jobs_of(home: &Path, project: &str) -> usize {
     let dir = home.join("queue").join(project);
     Queue::at(&dir).waiting().map_or(0, |jobs| jobs.len())
 }
 
-/// Lets the next worker of a project try again to store what was set aside.
+/// Lets the next worker of a project retry the statements that were set aside.
 pub(crate) fn retry_kept(home: &Path, project: &str) -> Result<()> {
     Queue::at(&home.join("queue").join(project)).retry_kept()
 }
@@ -64,7 +64,7 @@ fn of(dir: &Path) -> Backlog {
         matches!(job, Err(Unread::NoJob(_))) || (is_hopeless && !is_statement)
     };
     let left = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.mtime());
-    // Whoever begins one renames it, and a rename is a change.
+    // Starting a job renames its file, which updates ctime.
     let begun = |file: &PathBuf| {
         let found = fs::symlink_metadata(file).ok()?;
         parts(file).is_some_and(|(_, tries)| tries > 0).then_some(found.ctime())
@@ -83,8 +83,8 @@ fn of(dir: &Path) -> Backlog {
     }
 }
 
-/// Whether somebody has the lock. For a moment we share it: a worker that comes just then
-/// leaves, as if another were at work, and the next hook starts one.
+/// True if a worker holds the lock. Sharing it for a moment may turn away a worker that starts just
+/// then; the next hook starts another.
 fn is_held(lock: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let Ok(file) = rustix::fs::open(lock, flags, Mode::empty()) else { return false };

@@ -1,4 +1,4 @@
-//! What the end of a session has taught, as a model sees it.
+//! Asks a model for lessons at the end of a session.
 
 use recoup_core::Result;
 use recoup_core::memory::judge::{FEWEST_TURNS, Learning, MOST_TURNS, Speaker, Tail};
@@ -10,8 +10,7 @@ use super::sweep::News;
 use crate::hooks::notice;
 
 impl Worker<'_> {
-    /// Asks a model what the end of a session has taught, when enough is new since it was
-    /// asked last.
+    /// Asks a model for lessons, if enough entries are new since the last time.
     pub(super) fn extract(&self, occasion: &Occasion, news: &News) -> Result<()> {
         let Some(judge) = self.judge else { return Ok(()) };
         let unseen = self.extract_later(news)?;
@@ -32,7 +31,7 @@ impl Worker<'_> {
             .map(drop)
     }
 
-    /// Notes how much a model has not seen, where there is one.
+    /// Updates and returns the number of entries that the model has not seen; 0 without a model.
     pub(super) fn extract_later(&self, news: &News) -> Result<usize> {
         let (Some(_), name) = (self.judge, unseen_of(news)) else { return Ok(0) };
         let earlier = if news.afresh { None } else { self.memory.swept(&name)? };
@@ -47,7 +46,7 @@ fn unseen_of(news: &News) -> String {
     format!("{} for a model", news.name)
 }
 
-/// What a model learned is a candidate, like all that was only inferred.
+/// Records a model's lesson as a candidate, like everything that was only inferred.
 fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
     let scope = turn.scope_for(false);
     let statement = Statement::new(learning.kind, learning.text.clone(), learning.source, scope);
@@ -57,7 +56,7 @@ fn keep(turn: &Turn<'_>, learning: &Learning) -> Result<()> {
     }
 }
 
-/// One entry as a model is told it.
+/// Converts an entry into a turn for the model.
 fn said(entry: &Entry) -> Option<(Speaker, String)> {
     match &entry.what {
         EntryKind::Prompt(text) => Some((Speaker::User, text.clone())),

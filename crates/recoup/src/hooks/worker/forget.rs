@@ -1,4 +1,4 @@
-//! What waits for a worker is forgotten by its words, in all projects.
+//! Removes queued jobs that contain given texts, in all projects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use recoup_core::base::fsx::{self, FileLock};
 
 use super::queue::{LARGEST, Queue, parts};
 
-/// So long we wait for workers who have the words in their hands.
+/// How long to wait for workers that may be writing one of the texts.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Removes every job that holds one of these texts. Says what may still have one: what can't be
-/// read or removed, and the queues of workers who did not come to an end.
+/// Removes every job that contains one of the texts. Returns the paths that may still contain one:
+/// files that can't be read or removed, and queues whose worker did not end in time.
 pub(crate) fn forget(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
     let dir = home.join("queue");
     let texts: Vec<String> = texts.iter().map(|text| in_json(text)).collect();
@@ -43,7 +43,7 @@ pub(crate) fn forget(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
     unreached
 }
 
-/// A text as it stands in a job.
+/// Text as it is escaped in a job.
 fn in_json(text: &str) -> String {
     let text = serde_json::to_string(text).expect("text always serializes");
     text[1..text.len() - 1].to_owned()
@@ -57,7 +57,7 @@ fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBu
     if !seen.in_hand {
         return seen.unread;
     }
-    // Whoever has the lock may be about to write the words down; who died has none.
+    // The lock's holder may be about to write the texts; a dead worker holds none.
     let lock = FileLock::acquire(&queue.lock_file(), deadline);
     let seen = Seen::removing(&queue, words, Which::All);
     let mut unreached = seen.map_or_else(|_| vec![dir.to_owned()], |seen| seen.unread);
@@ -67,20 +67,20 @@ fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBu
     unreached
 }
 
-/// Which jobs are removed.
+/// Jobs to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
-    /// Those that nobody has begun.
+    /// Only jobs that no worker has started.
     Untouched,
     All,
 }
 
-/// What was seen in a queue.
+/// Result of removing jobs from a queue.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Somebody may have one with the words in hand.
+    /// True if a worker may have started a job with one of the texts.
     in_hand: bool,
-    /// What could not be read, or not be removed.
+    /// Files that could not be read or removed.
     unread: Vec<PathBuf>,
 }
 
@@ -91,7 +91,7 @@ impl Seen {
             let begun = parts(&file).is_some_and(|(_, tries)| tries > 0);
             match fsx::read_regular(&file, LARGEST) {
                 Err(_) => seen.unread.push(file),
-                // It was begun, or done, since we looked.
+                // Started or finished since it was listed.
                 Ok(None) => seen.in_hand = true,
                 Ok(Some(json)) if !words.iter().any(|it| it.find(&json).is_some()) => {}
                 Ok(Some(_)) if begun && which == Which::Untouched => seen.in_hand = true,

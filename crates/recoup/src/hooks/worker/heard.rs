@@ -1,5 +1,5 @@
-//! What the user said: what could not be written down at once, and a model's word on it,
-//! whose "none" is final.
+//! Records statements that the hook could not write, and asks a model about sentences. Its verdict
+//! "no statement" is final.
 
 use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
@@ -12,7 +12,7 @@ use crate::hooks::notice;
 use crate::hooks::said::{self, Said};
 
 impl Worker<'_> {
-    /// Writes down what was said then. What was said in a pause is not.
+    /// Records statements with the time when they were made, unless memory was paused then.
     pub(super) fn remember(
         &self,
         occasion: &Occasion,
@@ -35,7 +35,7 @@ impl Worker<'_> {
         done.map(drop)
     }
 
-    /// Asks about sentences. A verdict concerns its own sentence, and no other.
+    /// Asks the model about sentences. A verdict concerns its own sentence only.
     pub(super) fn hear(&self, occasion: &Occasion, asked: &[Asked]) -> Result<()> {
         let Some(judge) = self.judge else { return Ok(()) };
         if self.memory.silence(&occasion.scope)?.is_some() {
@@ -57,7 +57,7 @@ impl Worker<'_> {
     }
 }
 
-/// What was decided without a model stands, unless it says otherwise.
+/// Applies a verdict. Without a clear one, the decision of the classifier stands.
 fn heed(turn: &Turn<'_>, asked: &Asked, verdict: &Verdict) -> Result<()> {
     match (verdict, asked) {
         (Verdict::Nothing, Asked::Kept { note, .. }) => take_back(turn, &NoteId::parse(note)?),
@@ -68,16 +68,15 @@ fn heed(turn: &Turn<'_>, asked: &Asked, verdict: &Verdict) -> Result<()> {
     }
 }
 
-/// What was kept of something that is no statement counts no longer; the user can bring
-/// it back.
+/// Retires a note that the model did not recognise as a statement; the user can restore it.
 fn take_back(turn: &Turn<'_>, id: &NoteId) -> Result<()> {
     tell(turn, turn.take_back(id)?.as_ref().map(notice::taken_back))
 }
 
-/// What nobody was sure about is a statement, in the model's form of the user's words.
+/// Records a doubtful sentence that the model recognised, in the model's wording.
 fn remember(turn: &Turn<'_>, finding: &Finding, said: &Said) -> Result<()> {
     let text = finding.statement.clone();
-    // The model was asked for what is to last.
+    // The model is asked for lasting statements only.
     let said = Said { kind: finding.kind, text, topic: None, lasting: true, ..said.clone() };
     let statement = said.statement(turn);
     match turn.try_record(&statement)? {

@@ -1,4 +1,4 @@
-//! What is left for later.
+//! Jobs that hooks leave to the worker, as they are stored.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +13,18 @@ use super::queue::LARGEST;
 use crate::hooks::place::Place;
 use crate::hooks::said::Said;
 
-/// The form of jobs that this program writes. It reads older ones, and leaves newer ones alone.
+/// Version of the stored form. Older ones are read, newer ones left alone.
 const VERSION: u32 = 1;
 
-/// Something slow that a hook does not wait for.
+/// Slow work that a hook does not wait for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The form in which it is written; the first where it does not say.
+    /// Version of the stored form; 1 if missing.
     #[serde(default = "first")]
     version: u32,
-    /// Where it comes from.
+    /// Session and project that it comes from.
     pub from: Origin,
-    /// What is to be done.
+    /// Work to do.
     pub what: JobKind,
 }
 
@@ -32,39 +32,39 @@ fn first() -> u32 {
     1
 }
 
-/// Why a file is not read as a job.
+/// Reason why a file could not be read as a job.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// It is none, and never will be.
+    /// Not a job.
     NoJob(String),
-    /// Not now, or not by us: the disk fails, or a newer version has left it.
+    /// Perhaps a job: the disk failed, or a newer version wrote it.
     Now(String),
 }
 
 impl Job {
-    /// Something to be done.
+    /// Makes a job in the current version.
     pub fn new(from: Origin, what: JobKind) -> Self {
         Self { version: VERSION, from, what }
     }
 
-    /// True if it holds what the user said, which nobody else has.
+    /// True if it holds the user's statements, of which there is no other copy.
     pub(super) fn is_statement(&self) -> bool {
         matches!(self.what, JobKind::Remember { .. })
     }
 
-    /// The job in a file; none where nothing is there.
+    /// Reads a job; none if the file is gone.
     pub(super) fn read(file: &Path) -> Result<Option<Self>, Unread> {
         let json = match fsx::read_regular(file, LARGEST) {
             Ok(Some(json)) => json,
             Ok(None) => return Ok(None),
-            // It is too large, or no file.
+            // Too large, or not a regular file.
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 return Err(Unread::NoJob(error.to_string()));
             }
             Err(error) => return Err(Unread::Now(error.to_string())),
         };
         let no_job = |error: serde_json::Error| {
-            // Its words are what somebody typed.
+            // The error's own text may quote the user.
             let (line, column) = (error.line(), error.column());
             Unread::NoJob(format!("{:?} error at {line}:{column}", error.classify()))
         };
@@ -76,83 +76,81 @@ impl Job {
     }
 }
 
-/// What is the same in jobs of all versions.
+/// Version field, common to jobs of all versions.
 #[derive(Deserialize)]
 struct Form {
     #[serde(default = "first")]
     version: u32,
 }
 
-/// Where a job comes from.
+/// Session and project that a job comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The client's word.
+    /// Name of the client.
     pub client: String,
-    /// The conversation.
+    /// Id of the conversation.
     pub session: String,
-    /// The project, as notes have it.
+    /// Scope of the project's notes.
     pub scope: String,
     /// The project's root.
     pub root: PathBuf,
-    /// Where the client was, which paths may start from; the root where that is not known.
+    /// The client's working directory, base of relative paths; the root if missing.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
 }
 
-/// What is to be done.
+/// Kind of a job, with its data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobKind {
-    /// Read what is new in a transcript.
+    /// Read the new entries of a transcript.
     Sweep {
-        /// The file.
+        /// Path of the transcript.
         transcript: PathBuf,
-        /// Why now.
+        /// Reason for reading it now.
         why: Why,
-        /// Whether what stands there as typed was said by a person. Nobody where a job of an
-        /// older version does not say.
+        /// True if its prompts were typed by a person. False in jobs of older versions.
         #[serde(default)]
         by_person: bool,
     },
-    /// Remember what the user said while memory could not be written.
+    /// Record statements that could not be written when they were made.
     Remember {
-        /// When it was said.
+        /// Time of the statements.
         at: Timestamp,
-        /// Stands for the prompt, which counts once.
+        /// Digest of the prompt and its turn, so that it counts once.
         once: Option<String>,
-        /// Stands for its words, by which it is known in the transcript.
+        /// Digest of the prompt's words, to recognise it in the transcript.
         #[serde(default)]
         print: Option<String>,
-        /// What was said.
+        /// Statements to record.
         said: Vec<Said>,
     },
-    /// See to it that the disk has what the user said.
+    /// Sync memory to disk.
     Sync,
-    /// Ask a model about what the user said. Nobody was sure, or it was kept.
+    /// Ask a model about sentences that were doubtful, or were recorded.
     Judge {
-        /// Each sentence by itself.
+        /// Sentences, judged one by one.
         asked: Vec<Asked>,
     },
 }
 
-/// A sentence of the user's that a model is asked about, without secrets and private parts.
+/// A sentence for the model to judge, without secrets and private parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asked {
-    /// It was kept.
+    /// Recorded as a note.
     Kept {
         /// The user's own words.
         quote: String,
-        /// The note that was made of them.
+        /// Id of the note.
         note: String,
     },
-    /// Nobody was sure about it.
+    /// Not recorded, because the classifier was unsure.
     Doubtful(Said),
 }
 
 impl JobKind {
-    /// Whether it is done another time, after that went wrong. What else is left would come
-    /// again and again.
+    /// True if it is retried after this error. Other jobs would fail again and again.
     pub(in crate::hooks) fn waits(&self, error: &Error) -> bool {
         use ErrorKind::{Full, Io, Locked, ReadOnly};
         matches!(self, Self::Remember { .. })
@@ -160,39 +158,39 @@ impl JobKind {
     }
 }
 
-/// Why a transcript is read.
+/// Reason to read a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// The context is about to be compacted.
     Compaction,
-    /// The agent came to the end of an answer.
+    /// The agent finished an answer.
     Stop,
     /// The session ended.
     End,
-    /// A sub-agent came to its end: it is its transcript.
+    /// A sub-agent ended, and this is its transcript.
     SubAgent,
 }
 
 impl Origin {
-    /// Of what happened.
+    /// Makes the origin of an occasion.
     pub fn of(occasion: &Occasion, root: &Path, cwd: PathBuf) -> Self {
         Self {
             client: occasion.client.as_str().to_owned(),
             session: occasion.session.clone(),
             scope: occasion.scope.to_string(),
             root: root.to_owned(),
-            // A job is JSON, which has no room for other names.
+            // JSON can't hold paths that are not UTF-8.
             cwd: Some(cwd).filter(|cwd| cwd.to_str().is_some()),
         }
     }
 
-    /// Where its paths are.
+    /// Directories that its paths refer to.
     pub fn place(&self) -> Place<'_> {
         Place { root: &self.root, cwd: self.cwd.as_deref().unwrap_or(&self.root) }
     }
 
-    /// What happened, as memory takes it in.
+    /// Occasion under which memory records it.
     pub fn occasion(&self) -> Result<Occasion> {
         Ok(Occasion {
             client: Client::parse(&self.client)?,
@@ -204,7 +202,7 @@ impl Origin {
 }
 
 impl Asked {
-    /// Whether that is worth keeping, which it is so far.
+    /// Asks whether a recorded note was a statement.
     pub fn kept(note: &Note) -> Self {
         let quote = note.quote.as_ref().unwrap_or(&note.text);
         Self::Kept { quote: quote.clone(), note: note.id.to_string() }

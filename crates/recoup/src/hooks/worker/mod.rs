@@ -1,6 +1,5 @@
-//! Whatever is slow happens here: in a process of its own that nobody waits for, one at a
-//! time for each project. It reads transcripts, asks a model where the user has agreed to
-//! that, and brings memory up to date.
+//! Background worker for everything slow: a detached process, one per project. It reads
+//! transcripts, asks a model if the user has agreed to that, and updates memory.
 
 pub(crate) mod backlog;
 mod extract;
@@ -31,41 +30,40 @@ use job::{Job, JobKind, Why};
 use queue::{Left, Queue};
 use sweep::Reason;
 
-/// A worker that is not done by then ends, and what it was doing is begun again.
+/// Time limit of a worker; its unfinished job is started again later.
 pub(crate) const LONGEST: Duration = Duration::from_mins(3);
 
-/// The flag that makes a hook the worker.
+/// Flag that turns `recoup hook` into the worker.
 pub const FLAG: &str = "--work";
 
-/// Starts a worker for a project, unless one is at work.
+/// Starts a worker for a project, unless one runs.
 pub(crate) fn start(queue: &Queue, project: &Project) -> Result<()> {
-    // Whoever holds the lock looks once more after letting it go.
+    // The lock's holder checks the queue again after releasing it.
     if queue.lock()?.is_none() {
         return Ok(());
     }
     start_in(&project.id().to_string(), project.root())
 }
 
-/// Starts a worker for the project of that id, in its root; if one is at work, it leaves.
+/// Starts a worker for the project with that id, in its root; it exits if another one runs.
 pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
     let args = ["hook", FLAG, project].map(Into::into);
     detached::start(args, Stdio::null(), Some(root), "learns from what happened")
 }
 
-/// The projects in which an answer or a session has ended, by their roots.
+/// Projects in which an answer or a session has ended, by root.
 type Ended = BTreeMap<PathBuf, job::Origin>;
 
-/// What a worker works with.
+/// The worker, with everything it needs.
 pub(crate) struct Worker<'a> {
     pub(crate) memory: &'a Memory,
-    /// Who is asked, where the user has agreed to that.
+    /// Model to ask, if the user has agreed to that.
     pub(crate) judge: Option<&'a dyn Judge>,
-    /// What must not be shown to anybody.
+    /// Credentials to redact.
     pub(crate) hidden: &'a Values,
-    /// Brings in step what a client reads by itself, for the project at that root; says in
-    /// a line what has changed.
+    /// Syncs the mirror files of the project at that root; returns a notice if anything changed.
     pub(crate) mirror: &'a dyn Fn(&Path) -> Result<Option<String>>,
-    /// Told what went wrong.
+    /// Receives failures.
     pub(crate) log: &'a dyn Fn(&str),
 }
 
@@ -76,7 +74,7 @@ impl fmt::Debug for Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// Works until nothing is left, or another works already.
+    /// Runs until the queue is empty or another worker runs.
     pub(crate) fn work(&self, queue: &Queue) -> Result<()> {
         end_in_time();
         let mut left = Left::default();
@@ -86,18 +84,18 @@ impl Worker<'_> {
             let worked = self
                 .tell_of_unstored(queue)
                 .and_then(|()| self.work_off(queue, &mut left, &mut ended));
-            // Whatever went wrong: nobody comes back to jobs that are done.
+            // Even after an error: finished jobs do not come back.
             self.round_off(&ended);
             worked?;
             drop(lock);
-            // Somebody may have left a job between our last look and now.
+            // A hook may have queued a job since the last look.
             if queue.has_only(&left)? {
                 return Ok(());
             }
         }
     }
 
-    /// Sets aside what could not be stored, and has the user told.
+    /// Sets aside statements that could not be stored, and tells the user.
     fn tell_of_unstored(&self, queue: &Queue) -> Result<()> {
         for job in queue.keep_unstored(self.log)? {
             let JobKind::Remember { said, .. } = &job.what else { continue };
@@ -109,7 +107,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Does one job after the other, and notes where an answer or a session has ended.
+    /// Runs all jobs, and collects the projects in which an answer or a session has ended.
     fn work_off(&self, queue: &Queue, left: &mut Left, ended: &mut Ended) -> Result<()> {
         while let Some(taken) = queue.take(left, self.log)? {
             match self.carry_out(&taken.job) {
@@ -134,7 +132,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// What is done once for all jobs.
+    /// Runs maintenance and syncs mirrors, once for all jobs.
     fn round_off(&self, ended: &Ended) {
         if let Err(error) = self.memory.run_maintenance() {
             (self.log)(&format!("memory was not brought up to date: {error}"));
@@ -146,7 +144,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Once for all that has come to its end.
+    /// Syncs one project's mirror, and queues its notice.
     fn mirror(&self, root: &Path, from: &job::Origin) -> Result<()> {
         let Some(line) = (self.mirror)(root)? else { return Ok(()) };
         self.memory.turn(&from.occasion()?, |turn| turn.tell(&line)).map(drop)
@@ -169,7 +167,7 @@ impl Worker<'_> {
     }
 }
 
-/// No process is left behind, whatever it waits for.
+/// Ends the process at its time limit, whatever it waits for.
 fn end_in_time() {
     thread::spawn(|| {
         thread::sleep(LONGEST);

@@ -1,4 +1,4 @@
-//! Where work stands, if the agent has a list of what is to be done.
+//! Saves a checkpoint from the agent's task list.
 
 use recoup_core::Result;
 use recoup_core::memory::NoteScope;
@@ -8,7 +8,8 @@ use super::Worker;
 use super::sweep::News;
 
 impl Worker<'_> {
-    /// The list is kept beside the mark: what is new only changes it.
+    /// Updates the checkpoint. The task list is stored beside the transcript's mark, so that new
+    /// entries only change it.
     pub(super) fn save_progress(&self, scope: &NoteScope, news: &News) -> Result<()> {
         if self.memory.silence(scope)?.is_some() {
             return Ok(());

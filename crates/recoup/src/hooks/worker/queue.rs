@@ -1,10 +1,10 @@
-//! Work that a hook leaves for later: one file for each job, gone when the job is done.
-//! Whoever dies in between leaves its file for the next.
+//! Queue of jobs: one file per job, removed when the job is done. If a worker dies, its job's file
+//! is left for the next one.
 //!
 //! ```text
 //! ~/.recoup/queue/PROJECT/TIME-RANDOM.TRIES.json
 //! ~/.recoup/queue/PROJECT/TIME-RANDOM.kept        a statement that could not be stored
-//! ~/.recoup/queue/PROJECT/lock                    held by the one who works
+//! ~/.recoup/queue/PROJECT/lock                    held by the running worker
 //! ```
 
 use std::collections::BTreeSet;
@@ -20,46 +20,46 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::job::{Job, JobKind, Unread};
 
-/// A job that ended its worker so often is given up.
+/// Attempts after which a job is given up.
 pub(super) const TRIES: u32 = 3;
-/// The name of a statement that could not be stored ends with this. It is the user's word: it
-/// stays until it is stored, forgotten or purged.
+/// Extension of a statement that could not be stored. It holds the user's words, so it stays until
+/// it is stored, forgotten or purged.
 const KEPT: &str = "kept";
-/// More than these wait for nobody: something is wrong with the worker.
+/// Limit of waiting jobs: beyond it something is wrong with the worker.
 const MOST: usize = 200;
-/// No job is larger.
+/// Size limit of a job.
 pub(super) const LARGEST: u64 = 256 * 1024;
 
-/// The jobs of one project.
+/// Queue of one project.
 #[derive(Debug)]
 pub struct Queue {
     dir: PathBuf,
 }
 
-/// A job that is being done.
+/// A job that was started.
 #[derive(Debug)]
 pub struct Taken {
     file: PathBuf,
-    /// What is to be done.
+    /// The job itself.
     pub job: Job,
 }
 
-/// Jobs that one worker passes over, and leaves to another.
+/// Jobs that this worker skips and leaves to another.
 #[derive(Debug, Default)]
 pub struct Left(BTreeSet<PathBuf>);
 
 impl Queue {
-    /// The queue of a project in our home.
+    /// Queue of a project below `home`.
     pub fn of(home: &Path, project: &ProjectId) -> Self {
         Self { dir: home.join("queue").join(project.to_string()) }
     }
 
-    /// The queue in that directory.
+    /// Queue in that directory.
     pub(super) fn at(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
 
-    /// Leaves a job.
+    /// Adds a job.
     pub fn put(&self, job: &Job, clock: &dyn Clock) -> Result<()> {
         fsx::ensure_private_dir(&self.dir)?;
         if self.waiting()?.len() >= MOST {
@@ -77,16 +77,16 @@ impl Queue {
         }
         let file = self.dir.join(format!("{}.0.json", ids::fresh(clock)));
         match job.what {
-            // A person was told that it will be remembered.
+            // The user was told that it will be remembered, so it is synced to disk.
             JobKind::Remember { .. } => fsx::write_atomic(&file, &json),
-            // A client waits for us, and the disk may take its time.
+            // The client waits for this hook: no sync.
             JobKind::Sweep { .. } | JobKind::Sync | JobKind::Judge { .. } => {
                 fsx::write_whole(&file, &json)
             }
         }
     }
 
-    /// Sets aside the statements that could not be stored after three tries, and returns them.
+    /// Sets aside and returns the statements that could not be stored after `TRIES` attempts.
     pub(super) fn keep_unstored(&self, mut log: impl FnMut(&str)) -> Result<Vec<Job>> {
         let mut kept = Vec::new();
         for file in self.waiting()? {
@@ -104,7 +104,7 @@ impl Queue {
         Ok(kept)
     }
 
-    /// Lets the next worker try again to store what was set aside.
+    /// Lets the next worker retry the statements that were set aside.
     pub(crate) fn retry_kept(&self) -> Result<()> {
         for file in self.kept()? {
             rename_if_there(&file, &file.with_extension("0.json"))?;
@@ -112,9 +112,9 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes the oldest job that is not in `left`. One that is no job, or that ended its worker
-    /// too often, is given up; one that can't be read now, or that a newer version has left,
-    /// joins `left`. Either is named to `log`.
+    /// Takes the oldest job that is not in `left`. A file that is no job, or one that was tried too
+    /// often, is given up; one that is unreadable now, or of a newer version, joins `left`. Both
+    /// are logged.
     pub fn take(&self, left: &mut Left, mut log: impl FnMut(&str)) -> Result<Option<Taken>> {
         for file in self.waiting()? {
             let Some((name, tries)) = parts(&file).filter(|_| !left.0.contains(&file)) else {
@@ -152,17 +152,17 @@ impl Queue {
         Ok(None)
     }
 
-    /// Whether nothing waits.
+    /// True if no job waits.
     pub fn is_empty(&self) -> Result<bool> {
         self.has_only(&Left::default())
     }
 
-    /// Whether nothing waits but these.
+    /// True if no jobs wait except these.
     pub(super) fn has_only(&self, left: &Left) -> Result<bool> {
         Ok(self.waiting()?.iter().all(|file| left.0.contains(file)))
     }
 
-    /// The right to work, which one has at a time. The system takes it back when its
+    /// Acquires the worker's lock; none if another worker holds it. The system releases it when its
     /// owner dies.
     pub fn lock(&self) -> Result<Option<FileLock>> {
         fsx::ensure_private_dir(&self.dir)?;
@@ -173,12 +173,12 @@ impl Queue {
         self.dir.join("lock")
     }
 
-    /// The files of jobs, the oldest first.
+    /// Files of waiting jobs, oldest first.
     pub(super) fn waiting(&self) -> Result<Vec<PathBuf>> {
         self.files(|file| parts(file).is_some())
     }
 
-    /// The files of statements that could not be stored, the oldest first.
+    /// Files of statements that could not be stored, oldest first.
     pub(super) fn kept(&self) -> Result<Vec<PathBuf>> {
         self.files(|file| file.extension().is_some_and(|it| it == KEPT))
     }
@@ -198,25 +198,25 @@ impl Queue {
 }
 
 impl Taken {
-    /// It was begun, and could not be done: as if it had not been.
+    /// Puts it back, as if it had not been tried.
     pub fn leave(self) -> Result<()> {
         let Some((name, _)) = parts(&self.file) else { return Ok(()) };
         let untried = self.file.with_file_name(format!("{name}.0.json"));
         rename_if_there(&self.file, &untried).map(drop)
     }
 
-    /// It was begun and failed: another worker tries again, a few times at most.
+    /// Leaves it to another worker; the attempt counts.
     pub(super) fn fail(self, left: &mut Left) {
         left.0.insert(self.file);
     }
 
-    /// It is done, and gone.
+    /// Removes it: it is done.
     pub fn done(self) -> Result<()> {
         fsx::remove(&self.file).map(drop)
     }
 }
 
-/// False where it is not there: it was forgotten meanwhile.
+/// Renames a file; returns false if it is gone, because it was forgotten meanwhile.
 fn rename_if_there(from: &Path, to: &Path) -> Result<bool> {
     match fsx::rename_unsynced(from, to) {
         Err(_) if is_gone(from) => Ok(false),
@@ -228,7 +228,7 @@ fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// What can't even be removed is in nobody's way.
+/// Removes a job; one that can't be removed is skipped.
 fn give_up(file: &Path, left: &mut Left, log: &mut impl FnMut(&str)) {
     if let Err(error) = fsx::remove(file) {
         log(&format!("it stays where it is: {error}"));
@@ -236,7 +236,7 @@ fn give_up(file: &Path, left: &mut Left, log: &mut impl FnMut(&str)) {
     }
 }
 
-/// The name of a job, and how often it was begun.
+/// Splits a file name into the job's name and its number of attempts.
 pub(super) fn parts(file: &Path) -> Option<(&str, u32)> {
     let (name, tries) = file.file_name()?.to_str()?.strip_suffix(".json")?.rsplit_once('.')?;
     Some((name, tries.parse().ok()?))

@@ -1,5 +1,5 @@
-//! Reading on in a transcript: what hooks have missed is taken in, and a session's end is
-//! looked at as a whole.
+//! Reads the new part of a transcript: records what hooks have missed, and evaluates the end of a
+//! session.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -21,41 +21,41 @@ use crate::hooks::outcome;
 use crate::hooks::place::Place;
 use crate::hooks::transcript::{Excerpt, Transcript};
 
-/// So many entries are looked at, at once.
+/// Entries read at most at once.
 const MOST: usize = 400;
 
-/// Why a transcript is read, and whether a person has typed what stands there as typed.
+/// Why a transcript is read, and whether a person typed its prompts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reason {
     pub(super) why: Why,
     pub(super) by_person: bool,
 }
 
-/// What is new in a transcript: read once, for all who want to know.
+/// New part of a transcript, read once for all its users.
 pub(super) struct News {
-    /// What may be known, in its order.
+    /// Entries that may be used, oldest first.
     pub(super) entries: Vec<Entry>,
-    /// So many of them, the first ones, were read before.
+    /// Number of entries, from the first, that were read before.
     pub(super) known: usize,
-    /// The name of the transcript.
+    /// Path of the transcript, as its key in memory.
     pub(super) name: String,
-    /// Up to where it was read before, if that is so.
+    /// Mark of the previous read.
     before: Option<String>,
-    /// Up to where it is now.
+    /// Mark of this read.
     mark: String,
-    /// Whether it was read from the start, and not from where the last look has ended.
+    /// True if it was read from the start, not from the previous mark.
     pub(super) afresh: bool,
 }
 
 impl News {
-    /// What was not read before.
+    /// Entries that were not read before.
     pub(super) fn latest(&self) -> &[Entry] {
         &self.entries[self.known..]
     }
 }
 
 impl Worker<'_> {
-    /// Takes in what is new in a transcript.
+    /// Records the new part of a transcript.
     pub(super) fn sweep(
         &self,
         occasion: &Occasion,
@@ -65,7 +65,7 @@ impl Worker<'_> {
     ) -> Result<()> {
         let Some(transcript) = Transcript::open(path, occasion.client)? else { return Ok(()) };
         let news = self.news(&occasion.scope, &transcript, path)?;
-        // What a sub-agent has to do, and what it was told, is another's business.
+        // A sub-agent's tasks and prompts come from its parent agent.
         let is_own = reason.why != Why::SubAgent;
         self.memory.turn(occasion, |turn| {
             let learned = take_in(turn, &news, place)?;
@@ -78,7 +78,7 @@ impl Worker<'_> {
             self.preserve(occasion, &transcript, &news, reason)?;
             self.save_progress(&occasion.scope, &news)?;
         }
-        // Also where nothing is kept at the moment: nobody catches up on that later.
+        // Also while memory is paused: that part must not be read later.
         self.memory.sweep(&news.name, &news.mark)?;
         match reason.why {
             Why::SubAgent => Ok(()),
@@ -102,9 +102,8 @@ impl Worker<'_> {
         Ok(News { entries, known, name, before, mark, afresh })
     }
 
-    /// What would be lost with the context: statements that nobody was sure about, since the
-    /// last compaction, wait for evidence. Until then it is only noted from where on there may
-    /// be any, so that nothing else is read again.
+    /// Before a compaction, keeps doubtful statements since the last one as candidates. At other
+    /// times only moves the mark from which there may be any, so that nothing is read twice.
     fn preserve(
         &self,
         occasion: &Occasion,
@@ -130,9 +129,8 @@ impl Worker<'_> {
         self.memory.sweep(&name, &news.mark)
     }
 
-    /// Without what happened while nothing was to be kept, and without what the
-    /// environment keeps under a credential's name. What has no time of its own happened
-    /// when the entry before it did.
+    /// Drops entries from times when memory was paused, and redacts credentials. An entry without a
+    /// time has that of the entry before it.
     fn audible(&self, scope: &NoteScope, entries: Vec<Entry>) -> Result<Vec<Entry>> {
         let (mut heard, mut silent) = (Vec::with_capacity(entries.len()), false);
         for entry in entries {
@@ -169,8 +167,8 @@ impl Worker<'_> {
     }
 }
 
-/// Everything that hooks may have missed, and that did not end among what was
-/// read before. What hooks told us is known by the name of its call, and counts once.
+/// Records outcomes, citations and troubles that hooks may have missed. What a hook has recorded is
+/// recognised by its call id, and counts once.
 fn take_in(turn: &Turn<'_>, news: &News, place: Place<'_>) -> Result<Vec<Learned>> {
     let mut learned = Vec::new();
     let News { entries, known, .. } = news;

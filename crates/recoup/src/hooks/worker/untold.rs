@@ -1,4 +1,4 @@
-//! What the user said and no hook has told of. Not every version of a client fires one for what
+//! Records prompts that no hook has reported. Not every version of a client fires a hook for what
 //! is typed while the agent works, and a hook may fail; the transcript has it all the same.
 
 use recoup_core::Result;
@@ -11,12 +11,12 @@ use recoup_core::memory::{About, Happened, Recorded, Turn};
 use crate::hooks::notice;
 use crate::hooks::said::{self, Said};
 
-/// What was said a day ago is nothing that hooks have just missed.
+/// Older prompts are not something that a hook has just missed.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Takes in prompts that no hook has told of, and notes what a person is to be told of that.
+/// Records prompts that no hook has reported, and queues their notices.
 pub(super) fn take_in(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Result<()> {
-    // Pi tells of every input; what it writes down as the user's may be an extension's.
+    // Pi reports every input; a user's message in its transcript may be an extension's.
     if turn.client() == Client::Pi {
         return Ok(());
     }
@@ -33,7 +33,7 @@ pub(super) fn take_in(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Re
     Ok(())
 }
 
-/// The same that a hook does with a prompt.
+/// Records a prompt as its hook would have.
 fn hear(
     then: &Turn<'_>,
     prompt: &str,
@@ -49,13 +49,12 @@ fn hear(
     said::record(then, &said)
 }
 
-/// Whether there is anything to preserve.
+/// True if there are doubtful statements to preserve.
 pub(super) fn is_in_doubt(entries: &[Entry]) -> bool {
     prompts(entries).any(|(prompt, _)| !classify(prompt).doubtful.is_empty())
 }
 
-/// What would be lost with the context: statements that nobody was sure about wait for
-/// evidence.
+/// Keeps doubtful statements, which a compaction would lose, as candidates.
 pub(super) fn preserve(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Result<()> {
     let mut preserved = Vec::new();
     for (prompt, _) in prompts(entries) {
@@ -70,7 +69,7 @@ pub(super) fn preserve(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> R
     notice::preserved(&preserved).map_or(Ok(()), |line| turn.tell(&line))
 }
 
-/// What stands there as typed in the conversation itself, and when.
+/// Prompts of the main conversation, with their times.
 fn prompts(entries: &[Entry]) -> impl Iterator<Item = (&str, Option<Timestamp>)> {
     entries.iter().filter(|entry| entry.agent.is_none()).filter_map(|entry| match &entry.what {
         EntryKind::Prompt(prompt) => Some((prompt.as_str(), entry.at)),

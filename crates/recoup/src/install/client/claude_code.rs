@@ -7,8 +7,8 @@
 //!           ~/.claude.json                     projects.ROOT.mcpServers, as `claude mcp add` has it
 //! ```
 //!
-//! A project's `.mcp.json` and `settings.json` belong to everybody who works there; the path
-//! of a program on this machine, and the wish to be remembered, are one person's.
+//! A project's `.mcp.json` and `settings.json` belong to everybody who works there; the path of a
+//! program on this machine is one person's.
 
 use std::path::PathBuf;
 
@@ -17,11 +17,11 @@ use crate::install::edit::Dialect;
 use crate::install::places::Places;
 use crate::install::version::ClientVersion;
 
-/// Nothing here takes a second; a session's end is cut short without a limit of its own.
+/// Ample; without a timeout of its own, a hook at a session's end is cut short.
 const SECONDS: u64 = 10;
 
-/// The events that are acted on, with the first version that knows each, as published on npm.
-/// One that does not know an event skips the whole settings file.
+/// The events in use, each with the first version that supports it, as published on npm. A version
+/// that does not know an event skips the whole settings file.
 const EVENTS: [(&str, ClientVersion); 12] = [
     ("SessionStart", ClientVersion(1, 0, 62)),
     ("UserPromptSubmit", ClientVersion(1, 0, 53)),
@@ -37,10 +37,10 @@ const EVENTS: [(&str, ClientVersion); 12] = [
     ("SessionEnd", ClientVersion(1, 0, 85)),
 ];
 
-/// The first version that knows a hook's `args`. Older ones drop them, and run the program bare.
+/// First version that supports a hook's `args`. Older ones drop them, and run the program bare.
 const ARGS: ClientVersion = ClientVersion(2, 1, 139);
 
-/// A client that does not tell its version counts as this one, as far as events go. It gets
+/// Version assumed for the choice of events if the client does not report one. Such a client gets
 /// `args`: without them, `recoup` answers all the same.
 const ASSUMED_VERSION: ClientVersion = ClientVersion(2, 1, 100);
 
@@ -52,13 +52,13 @@ fn hooks(places: &Places) -> Hooks {
     Hooks { events: known.map(|(event, _)| (*event, SECONDS)).collect(), form, args: &["hook"] }
 }
 
-/// The events that the installed version is known not to know.
+/// Returns the events that the installed version is known not to support.
 pub(super) fn unknown_events(places: &Places) -> Vec<&'static str> {
     let is_unknown = |since: ClientVersion| places.claude_version.is_some_and(|it| it < since);
     EVENTS.iter().filter(|(_, since)| is_unknown(*since)).map(|(event, _)| *event).collect()
 }
 
-/// False if the installed version is known not to know a hook's `args`.
+/// False if the installed version is known not to support a hook's `args`.
 pub(super) fn knows_args(places: &Places) -> bool {
     places.claude_version.is_none_or(|version| version >= ARGS)
 }

@@ -1,9 +1,9 @@
 //! Codex: hooks in `hooks.json`, servers in `config.toml`, both in `~/.codex` or `.codex` of a
 //! project.
 //!
-//! Its hooks have the layout of Claude Code's, but no `args`: the command is a line for a
-//! shell. They are on unless `features.hooks` is false, and run once their user has said in
-//! Codex that they may. What `notify` would tell, the hooks tell already.
+//! Its hooks have the layout of Claude Code's, but no `args`: the command is a shell line. They
+//! are on unless `features.hooks` is false, and run once the user has approved them in Codex.
+//! `notify` would only repeat what the hooks report.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::install::places::Places;
 
 const SECONDS: u64 = 10;
 
-/// Codex gives a hook no longer at a session's end.
+/// Codex allows a hook no more at a session's end.
 const AT_THE_END: u64 = 3;
 
 const EVENTS: [(&str, u64); 9] = [

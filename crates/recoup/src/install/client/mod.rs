@@ -1,4 +1,4 @@
-//! The clients: how each is found on a machine, which files it reads, and what goes into them.
+//! The clients: how each is detected on a machine, which files it reads, and what goes into them.
 
 mod claude_code;
 mod codex;
@@ -35,29 +35,29 @@ pub(crate) enum Client {
     OpenCode,
 }
 
-/// For whom a file counts.
+/// Reach of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// For everything that this user does.
+    /// Everything that this user does.
     User,
-    /// For one project.
+    /// One project.
     Project,
 }
 
-/// A file that a client reads, and what of ours belongs into it.
+/// A settings file of a client, and the content that we add to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub(crate) client: Client,
     pub(crate) level: Level,
     pub(crate) path: PathBuf,
-    /// Whether others get to see it, through the repository: then it must not hold a path of
-    /// this machine.
+    /// True if the repository shares the file with others: then it must not hold a path of this
+    /// machine.
     pub(crate) shared: bool,
     pub(crate) holds: Holds,
 }
 
-/// What of ours a file holds.
+/// Content that we add to a settings file.
 #[derive(Debug, Clone)]
 pub(crate) enum Holds {
     /// Commands for events.
@@ -66,53 +66,53 @@ pub(crate) enum Holds {
     Servers(Servers),
     /// A server among others, in TOML.
     TomlServers,
-    /// The file is ours alone: Pi's extension.
+    /// The whole file: Pi's extension.
     Extension,
 }
 
-/// How a client has hooks: `{"hooks": {EVENT: [{"hooks": [HOOK…]}…]…}}`.
+/// Hook layout of a client: `{"hooks": {EVENT: [{"hooks": [HOOK…]}…]…}}`.
 #[derive(Debug, Clone)]
 pub(crate) struct Hooks {
-    /// The events that are acted on, and for how many seconds each may take.
+    /// The events in use, each with its timeout in seconds.
     pub(crate) events: Vec<(&'static str, u64)>,
     pub(crate) form: Form,
-    /// What the program is told.
+    /// Arguments of our program.
     pub(crate) args: &'static [&'static str],
 }
 
-/// How a hook says what is to be run.
+/// How a hook names its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A program in `command` and a list in `args`: no shell is started.
+    /// A program in `command` and a list in `args`: starts no shell.
     Exec,
-    /// A line for a shell in `command`; `args` is not known.
+    /// A shell line in `command`; `args` is not supported.
     Shell,
 }
 
-/// How a client has servers.
+/// Location and layout of a client's MCP servers.
 #[derive(Debug, Clone)]
 pub(crate) struct Servers {
-    /// The names that lead to the object with all servers.
+    /// Path of the object with all servers.
     pub(crate) at: Vec<String>,
     pub(crate) shape: Shape,
     pub(crate) dialect: Dialect,
 }
 
-/// What an entry for a server looks like.
+/// Layout of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `{"command": …, "args": […]}`
     Plain,
-    /// The same with `"type": "stdio"`.
+    /// `Plain` with `"type": "stdio"`.
     Typed,
-    /// The same with `"source": "custom"`.
+    /// `Plain` with `"source": "custom"`.
     Custom,
     /// `{"type": "local", "command": [PROGRAM, ARGUMENT…], "enabled": true}`
     Local,
 }
 
 impl Client {
-    /// Every one there is, those with hooks first.
+    /// Every client, those with hooks first.
     pub(crate) const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Codex,
@@ -125,7 +125,7 @@ impl Client {
         Self::OpenCode,
     ];
 
-    /// The word that names it on a command line and in files.
+    /// Name on the command line and in files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -140,7 +140,7 @@ impl Client {
         }
     }
 
-    /// Other words that name it on a command line: its program, or its title.
+    /// Other names on the command line: its program, or its title.
     fn aliases(self) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode => &["claude"],
@@ -150,7 +150,7 @@ impl Client {
         }
     }
 
-    /// As its makers call it.
+    /// Product name.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -165,7 +165,7 @@ impl Client {
         }
     }
 
-    /// The client that a word names.
+    /// Parses a name from the command line.
     pub(crate) fn parse(word: &str) -> Result<Self> {
         let is_named = |it: &Self| it.as_str() == word || it.aliases().contains(&word);
         Self::ALL.into_iter().find(is_named).ok_or_else(|| {
@@ -187,13 +187,13 @@ impl Client {
         Self::ALL.into_iter().filter(|client| client.with_hooks().is_none()).find(is_meant)
     }
 
-    /// As the engine knows it, which knows those with hooks.
+    /// Returns the engine's name for a client with hooks.
     pub(crate) fn with_hooks(self) -> Option<hooked::Client> {
         hooked::Client::ALL.into_iter().find(|client| client.as_str() == self.as_str())
     }
 
-    /// The file that tells it to run no hooks at all: whatever its user does, or in the project.
-    /// What is off for the user is off in every project that does not switch it on.
+    /// Returns the settings file that disables all hooks, for the user or in the project. What is
+    /// off for the user is off in every project that does not switch it on.
     pub(crate) fn hooks_off(self, level: Level, places: &Places) -> Option<PathBuf> {
         let known = self.with_hooks()?;
         let user = match known {
@@ -205,22 +205,22 @@ impl Client {
         hooked::switched_off(known, user, root)
     }
 
-    /// The version that is installed here, if it is known.
+    /// Returns the installed version, if it is known.
     pub(crate) fn version(self, places: &Places) -> Option<ClientVersion> {
         places.claude_version.filter(|_| self == Self::ClaudeCode)
     }
 
-    /// The events among those that we use that the installed version is known not to know.
+    /// Returns the events in use that the installed version is known not to support.
     pub(crate) fn unknown_events(self, places: &Places) -> Vec<&'static str> {
         if self == Self::ClaudeCode { claude_code::unknown_events(places) } else { Vec::new() }
     }
 
-    /// False if the installed version is known not to know a hook's `args`.
+    /// False if the installed version is known not to support a hook's `args`.
     pub(crate) fn knows_args(self, places: &Places) -> bool {
         self != Self::ClaudeCode || claude_code::knows_args(places)
     }
 
-    /// Whether it is on this machine: its directory is there, or its program.
+    /// True if the client is on this machine: its directory or its program exists.
     pub(crate) fn is_here(self, places: &Places) -> bool {
         let (dirs, programs) = self.signs(places);
         dirs.iter().any(|dir| dir.is_dir())
@@ -241,7 +241,7 @@ impl Client {
         }
     }
 
-    /// The files that it reads at a level; none where it has no such level.
+    /// Returns the files that the client reads at a level; none if it has no such level.
     pub(crate) fn slots(self, level: Level, places: &Places) -> Vec<Slot> {
         match self {
             Self::ClaudeCode => claude_code::slots(level, places),
@@ -272,10 +272,9 @@ impl TryFrom<String> for Client {
 }
 
 impl Level {
-    /// Both.
     pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
 
-    /// The word that is stored and shown.
+    /// Name in files and messages.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -289,13 +288,13 @@ impl Slot {
         Self { client, level, path, shared: level == Level::Project, holds }
     }
 
-    /// The same for a file of one person, wherever it lies.
+    /// Marks a file that belongs to one person, wherever it lies.
     fn private(self) -> Self {
         Self { shared: false, ..self }
     }
 }
 
-/// A client that only has servers in one object of one file.
+/// Returns the one settings file of a client that has only servers.
 fn servers(client: Client, level: Level, path: PathBuf, at: &str, shape: Shape) -> Vec<Slot> {
     let servers = Servers { at: vec![at.to_owned()], shape, dialect: Dialect::Comments };
     vec![Slot::new(client, level, path, Holds::Servers(servers))]

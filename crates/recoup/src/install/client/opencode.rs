@@ -1,5 +1,5 @@
 //! opencode: servers in `opencode.json` or `opencode.jsonc`, in `~/.config/opencode` or at the
-//! root of a project, whichever is there.
+//! root of a project, whichever exists.
 
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@
 //! project   .pi/extensions/recoup.ts, .pi/mcp.json: both once Pi's user trusts the project
 //! ```
 //!
-//! Older versions have no servers, and do not look at that file.
+//! Older versions have no servers, and ignore that file.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
         Level::User => places.pi.clone(),
         Level::Project => places.root.join(".pi"),
     };
-    // Pi takes no comments there.
+    // Pi accepts no comments there.
     let at = vec!["mcpServers".to_owned()];
     let servers = Servers { at, shape: Shape::Plain, dialect: Dialect::Strict };
     let slot = |name, holds| Slot::new(Client::Pi, level, dir.join(name), holds);

@@ -1,7 +1,7 @@
-//! Windsurf: servers in `~/.codeium/windsurf/mcp_config.json`; it has none for a project.
+//! Windsurf: servers in `~/.codeium/windsurf/mcp_config.json`; none for a project.
 //!
-//! Since June 2026 it is called Devin Desktop. Cascade still has that file, and the agent that
-//! takes Cascade's place, which keeps its own settings in `~/.config/devin`, reads it as well.
+//! Since June 2026 it is called Devin Desktop. Cascade still reads that file, and so does the
+//! agent that replaces Cascade, which keeps its own settings in `~/.config/devin`.
 
 use std::path::PathBuf;
 

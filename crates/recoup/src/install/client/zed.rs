@@ -1,6 +1,6 @@
 //! Zed: servers among its settings, `~/.config/zed/settings.json` or `.zed/settings.json` of a
-//! project, under the name `context_servers`. Older versions want to be told the source of a
-//! server, newer ones pass over that.
+//! project, under `context_servers`. Older versions require the source of a server, newer ones
+//! ignore it.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
     servers(Client::Zed, level, path, "context_servers", Shape::Custom)
 }
 
-/// On macOS Zed does not ask for `XDG_CONFIG_HOME`.
+/// On macOS Zed ignores `XDG_CONFIG_HOME`.
 fn dir(places: &Places) -> PathBuf {
     if cfg!(target_os = "macos") {
         return places.home.join(".config/zed");

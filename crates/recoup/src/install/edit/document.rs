@@ -1,5 +1,5 @@
-//! A text and the places of its values, which move with every cut: settings of many megabytes
-//! are edited dozens of times, and parsed once.
+//! JSON text with the spans of its values, which are updated on every edit: settings of many
+//! megabytes are edited dozens of times, and parsed once.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use super::gap::{self, indent, line_break_before};
 use super::style::Style;
 use super::tree::Node;
 
-/// A text that is JSON, and what stands where in it.
+/// JSON text and its syntax tree.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
     pub(super) text: String,
     pub(super) root: Node,
 }
 
-/// Where the brackets of a value stand, and the last of what is in them, with its name.
+/// Span of an object or a list, and of its last child, name included.
 #[derive(Debug, Clone)]
 pub(super) struct Outline {
     span: Range<usize>,
@@ -22,21 +22,20 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Of an object or a list.
     pub(super) fn of(node: &Node) -> Self {
         Self { span: node.span.clone(), last: node.children().last().copied() }
     }
 }
 
 impl Document {
-    /// Puts other text in the place of some. What stood there has to be taken out of the tree,
-    /// and what comes there put in.
+    /// Replaces a range of text and shifts the spans behind it. The caller updates the tree's
+    /// nodes.
     pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
         self.text.replace_range(range.clone(), text);
         self.root.give_way(&range, text.len());
     }
 
-    /// Puts an element behind the others; says where it begins.
+    /// Appends an element. Returns its start.
     pub(super) fn append(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
         match outline.last {
             Some(last) => self.append_behind(last, outline.span.end - 1, style, element),
@@ -44,7 +43,7 @@ impl Document {
         }
     }
 
-    /// On a line of its own where the last one, or the closing bracket, has one.
+    /// Appends on a new line if the last element, or the closing bracket, is on one.
     fn append_behind(
         &mut self,
         (start, end): (usize, usize),
@@ -70,7 +69,7 @@ impl Document {
         at + 1
     }
 
-    /// Comments that the empty brackets hold stay before it.
+    /// Keeps comments inside the empty brackets, before the element.
     fn append_first(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
         let inside = outline.span.start + 1..outline.span.end - 1;
         let kept = self.text[inside.clone()].trim_end().to_owned();
@@ -86,8 +85,7 @@ impl Document {
         at
     }
 
-    /// Cuts out the one of these children that stands at `at`, with the comma that it no longer
-    /// needs.
+    /// Removes the child with index `at`, with the comma that is no longer needed.
     pub(super) fn cut(&mut self, parent: usize, children: &[(usize, usize)], at: usize) {
         let (start, end) = children[at];
         let gap = gap::after(&self.text, end);
@@ -95,7 +93,7 @@ impl Document {
         let next = children.get(at + 1).map(|(start, _)| *start);
         let before = at.checked_sub(1).map(|before| children[before].1);
         let blanks = self.text[..start].trim_end_matches([' ', '\t']).len();
-        // With a neighbour before it, the blanks between the two are its own.
+        // The blanks between it and the element before go with it.
         let from = line.unwrap_or(if before.is_some() { blanks } else { start });
         let to = match gap.comma {
             Some(comma) => {
@@ -107,7 +105,7 @@ impl Document {
             }
             None => end,
         };
-        // A comment that only a new line ends would swallow what follows on this line.
+        // A line comment would swallow the rest of this line.
         let follows = self.text[to..].trim_start_matches([' ', '\t']).chars().next();
         let is_open = gap::is_open_before(&self.text, before.unwrap_or(parent + 1), from);
         let needs_line = is_open && !matches!(follows, None | Some('\r' | '\n'));
@@ -125,7 +123,7 @@ impl Document {
         }
     }
 
-    /// The one before is the last now.
+    /// Drops the comma of the element that is now the last.
     fn drop_comma(&mut self, before: Option<usize>, end: usize) {
         let Some(comma) = before.and_then(|before| gap::after(&self.text, before).comma) else {
             return;
@@ -134,7 +132,7 @@ impl Document {
         self.splice(comma..if blank { end } else { comma + 1 }, "");
     }
 
-    /// Brackets with nothing but blanks in them are closed.
+    /// Removes the blanks between empty brackets.
     fn close(&mut self, open: usize) {
         let inside = &self.text[open + 1..];
         let blank = inside.len() - inside.trim_start().len();

@@ -1,9 +1,8 @@
-//! A value that is to be put into a file, with its names in the order in which people
-//! expect them.
+//! JSON value to be inserted, with its fields in the order that people expect.
 
 use serde_json::{Map, Value};
 
-/// A new value.
+/// New JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fresh {
     Object(Vec<(&'static str, Fresh)>),
@@ -12,20 +11,20 @@ pub(crate) enum Fresh {
 }
 
 impl Fresh {
-    /// An object without anything in it.
+    /// Empty object.
     pub(crate) const EMPTY: Self = Self::Object(Vec::new());
 
-    /// A text, a number or a truth.
+    /// String, number or boolean.
     pub(crate) fn plain(value: impl Into<Value>) -> Self {
         Self::Plain(value.into())
     }
 
-    /// A list of texts.
+    /// List of strings.
     pub(crate) fn texts<T: AsRef<str>>(texts: &[T]) -> Self {
         Self::List(texts.iter().map(|text| Self::plain(text.as_ref())).collect())
     }
 
-    /// What it amounts to.
+    /// Converts to a `serde_json` value.
     pub(crate) fn value(&self) -> Value {
         match self {
             Self::Object(fields) => {
@@ -37,7 +36,7 @@ impl Fresh {
         }
     }
 
-    /// The same on several lines, for people.
+    /// Formats on several lines, for people.
     pub(crate) fn pretty(&self, indent: &str) -> String {
         match self {
             Self::Object(fields) if !fields.is_empty() => {

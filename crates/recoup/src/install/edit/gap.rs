@@ -1,24 +1,24 @@
-//! What stands between two values: white space, comments, and perhaps a comma.
+//! The text between two JSON values: white space, comments, and perhaps a comma.
 
-/// What follows a value.
+/// The gap behind a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gap {
-    /// Where the comma is, if there is one.
+    /// Position of the comma, if there is one.
     pub(super) comma: Option<usize>,
-    /// Behind the comma (or the value) and what is said about it on the same line.
+    /// End of the comma (or the value) and the comments on the same line.
     pub(super) end: usize,
-    /// Whether that is a comment that only a new line ends.
+    /// True if a line comment ends the gap.
     pub(super) open: bool,
 }
 
-/// Looks at what follows the value that ends at `end`.
+/// Returns the gap behind the value that ends at `end`.
 pub(super) fn after(text: &str, end: usize) -> Gap {
     let comma = comma(text, end);
     let (end, open) = rest_of_line(text, comma.map_or(end, |at| at + 1));
     Gap { comma, end, open }
 }
 
-/// The comma that follows, whatever stands before it.
+/// Returns the next comma, behind any comments.
 fn comma(text: &str, mut at: usize) -> Option<usize> {
     loop {
         let rest = &text[at..];
@@ -31,7 +31,7 @@ fn comma(text: &str, mut at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comments that begin on this line.
+/// Skips the comments that begin on this line. True if the last is a line comment.
 fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
     loop {
         let rest = &text[at..];
@@ -48,7 +48,7 @@ fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
     }
 }
 
-/// How long the comment is that `text` begins with, without the end of its line.
+/// Length of the comment that `text` begins with, without its line end.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find(['\r', '\n']).unwrap_or(text.len()));
@@ -57,8 +57,7 @@ fn comment(text: &str) -> Option<usize> {
     Some(block.find("*/").map_or(text.len(), |at| at + 4))
 }
 
-/// Whether a comment that only a new line ends stands right before `to`, where there is nothing
-/// but commas, blanks and comments from `at` on.
+/// True if a line comment ends at `to`, with nothing but commas, blanks and comments from `at` on.
 pub(super) fn is_open_before(text: &str, mut at: usize, to: usize) -> bool {
     while at < to {
         let rest = &text[at..to];
@@ -73,14 +72,14 @@ pub(super) fn is_open_before(text: &str, mut at: usize, to: usize) -> bool {
     false
 }
 
-/// Where the line break before `at` begins, if nothing but blanks stands between.
+/// Start of the line break before `at`, if only blanks are between.
 pub(super) fn line_break_before(text: &str, at: usize) -> Option<usize> {
     let before = text[..at].trim_end_matches([' ', '\t']);
     let start = before.strip_suffix('\n')?;
     Some(start.strip_suffix('\r').unwrap_or(start).len())
 }
 
-/// The blanks that the line of `at` begins with.
+/// Indentation of the line of `at`.
 pub(super) fn indent(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..at];

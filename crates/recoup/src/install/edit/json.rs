@@ -1,4 +1,4 @@
-//! JSON in a client's file: values are put in and taken out as cuts in the text.
+//! JSON settings of a client: values are inserted and removed as edits of the text.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::tree::{self, Dialect, Fault, Kind, Member, Node};
 
 const BOM: &str = "\u{feff}";
 
-/// A text that is JSON, or was nothing.
+/// A JSON file that is edited in place.
 #[derive(Debug, Clone)]
 pub(crate) struct Json {
     bom: bool,
@@ -17,13 +17,13 @@ pub(crate) struct Json {
     bare: bool,
     document: Document,
     dialect: Dialect,
-    /// As it was laid out when it was read.
+    /// Layout of the original text.
     style: Style,
-    /// The objects and lists out of which the last value was taken.
+    /// Objects and lists from which the last value was removed.
     emptied: Vec<Vec<Step>>,
 }
 
-/// A step from a value to one inside.
+/// Step from a value to one inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     Name(String),
@@ -43,7 +43,7 @@ impl From<usize> for Step {
 }
 
 impl Json {
-    /// What a file holds; an empty object where it holds nothing, or is not there.
+    /// Parses a file; an empty object if it is empty or missing.
     pub(crate) fn read(bytes: Option<&[u8]>, dialect: Dialect) -> Result<Self, Fault> {
         let bytes = bytes.unwrap_or_default();
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -65,12 +65,12 @@ impl Json {
         Ok(Self { bom, bare, document, dialect, style, emptied: Vec::new() })
     }
 
-    /// Whether the object itself was not there.
+    /// True if the file had no object.
     pub(crate) fn was_bare(&self) -> bool {
         self.bare
     }
 
-    /// The file without the object, if there is nothing in it: comments alone, or nothing.
+    /// The file without its empty object: comments alone, or nothing.
     pub(crate) fn bytes_without_object(&self) -> Vec<u8> {
         let bom = if self.bom { BOM } else { "" };
         let (text, span) = (&self.document.text, &self.document.root.span);
@@ -79,29 +79,29 @@ impl Json {
         [bom, &text[..span.start], line.unwrap_or(behind)].concat().into_bytes()
     }
 
-    /// The file as it is to be.
+    /// Content of the edited file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let bom = if self.bom { BOM } else { "" };
         [bom.as_bytes(), self.document.text.as_bytes()].concat()
     }
 
-    /// Whether there is nothing in it.
+    /// True if the object is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.document.root.blank_inside().is_some()
     }
 
-    /// What is at a place amounts to; none where there is nothing.
+    /// Returns the value at a path, if there is one.
     pub(crate) fn at(&self, path: &[Step]) -> Option<Value> {
         self.find(path).map(|node| node.value(&self.document.text))
     }
 
-    /// Says that something else should be there.
+    /// Returns an error at the position of a path.
     pub(crate) fn fault_at(&self, path: &[Step], what: &str) -> Fault {
         let at = self.find(path).map_or(0, |node| node.span.start);
         Fault::at(&self.document.text, at, what)
     }
 
-    /// Puts a value under a name of an object, in place of another or behind the rest.
+    /// Sets a field of an object: replaces its value, or appends it.
     pub(crate) fn set(&mut self, object: &[Step], name: &str, value: &Fresh) {
         let Some(node) = self.find(object) else { return };
         let Kind::Object(members) = &node.kind else { return };
@@ -123,7 +123,7 @@ impl Json {
         }
     }
 
-    /// Puts a value behind the others of an array.
+    /// Appends a value to an array.
     pub(crate) fn push(&mut self, array: &[Step], value: &Fresh) {
         let Some(node) = self.find(array) else { return };
         let Kind::Array(_) = &node.kind else { return };
@@ -134,7 +134,7 @@ impl Json {
         }
     }
 
-    /// Takes out what is at a place.
+    /// Removes the value at a path.
     pub(crate) fn remove(&mut self, path: &[Step]) {
         let Some((last, above)) = path.split_last() else { return };
         let Some(parent) = self.find_mut(above) else { return };
@@ -157,8 +157,7 @@ impl Json {
         }
     }
 
-    /// Brackets that were emptied get the blanks back which they had in an earlier text, where
-    /// there was nothing else in them either.
+    /// Restores the blanks between brackets that were emptied, as an earlier text had them.
     pub(crate) fn restore_blanks(&mut self, earlier: &[u8]) {
         let mut emptied = std::mem::take(&mut self.emptied);
         emptied.retain(|path| self.find(path).and_then(Node::blank_inside).is_some());
@@ -166,7 +165,7 @@ impl Json {
             return;
         }
         let Ok(earlier) = Self::read(Some(earlier), self.dialect) else { return };
-        // Whoever has given the text other line ends meanwhile, wants those.
+        // Line ends that were converted meanwhile are what the user wants.
         if earlier.style.newline != self.style.newline {
             return;
         }
@@ -206,7 +205,7 @@ impl Json {
     }
 }
 
-/// A text without a value, and an empty object behind what is said in it.
+/// Appends an empty object to a text without a value, behind its comments.
 fn with_object(text: &str) -> (String, Node) {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
@@ -217,7 +216,7 @@ fn with_object(text: &str) -> (String, Node) {
     (said + "{}" + newline, Node { span, kind: Kind::Object(Vec::new()) })
 }
 
-/// The value that a text of ours is, in its place.
+/// Parses text of ours, with spans that start at `at`.
 fn placed(text: &str, at: usize) -> Node {
     let parsed = tree::parse(text, Dialect::Strict).ok().flatten();
     let mut node = parsed.expect("what we write is JSON");

@@ -1,5 +1,5 @@
-//! Changes to other people's files that change nothing else: what is not ours keeps every
-//! byte, with its comments, order, indentation and line ends.
+//! Edits of other people's files that change nothing else: what is not ours keeps every byte, with
+//! its comments, order, indentation and line ends.
 
 mod document;
 mod fresh;

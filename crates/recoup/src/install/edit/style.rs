@@ -1,4 +1,4 @@
-//! How a text is laid out, so that what is added looks like the rest.
+//! Layout of a JSON text, so that additions look like the rest.
 
 use serde_json::Value;
 
@@ -6,20 +6,20 @@ use super::fresh::Fresh;
 use super::gap::{indent, line_break_before};
 use super::tree::{Kind, Node};
 
-/// The habits of a text.
+/// Layout of a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Style {
-    /// By how much each level is indented.
+    /// Indentation of one level.
     pub(super) unit: String,
     pub(super) newline: &'static str,
-    /// Whether a blank follows a colon and a comma.
+    /// True if a blank follows a colon and a comma.
     pub(super) spaced: bool,
-    /// Whether everything is on one line.
+    /// True if everything is on one line.
     pub(super) one_line: bool,
 }
 
 impl Style {
-    /// As a text has it; as most have it where nothing can be told.
+    /// Detects the layout of a text, with the usual one as default.
     pub(super) fn of(text: &str, root: &Node) -> Self {
         let one_line = !is_empty(root) && !text[root.span.clone()].contains('\n');
         let colon = first_member(root).map(|(name, value)| &text[name..value]);
@@ -31,7 +31,7 @@ impl Style {
         }
     }
 
-    /// A value on one line.
+    /// Formats a value on one line.
     pub(super) fn write(&self, value: &Fresh) -> String {
         let comma = format!(",{}", self.blank());
         match value {
@@ -48,7 +48,7 @@ impl Style {
         }
     }
 
-    /// The same with its name.
+    /// Formats a field: name and value.
     pub(super) fn member(&self, name: &str, value: &Fresh) -> String {
         format!("{}:{}{}", Value::from(name), self.blank(), self.write(value))
     }
@@ -62,7 +62,7 @@ fn is_empty(node: &Node) -> bool {
     node.members().is_empty() && node.elements().is_empty()
 }
 
-/// Where the first name begins, and where its value does.
+/// Start of the first name, and of its value.
 fn first_member(node: &Node) -> Option<(usize, usize)> {
     match &node.kind {
         Kind::Object(members) => {
@@ -73,7 +73,7 @@ fn first_member(node: &Node) -> Option<(usize, usize)> {
     }
 }
 
-/// By how much the first value that has a line of its own is indented more than its parent.
+/// Extra indentation of the first value on a line of its own, relative to its parent.
 fn unit<'a>(text: &'a str, node: &Node) -> Option<&'a str> {
     let children: Vec<(usize, &Node)> = match &node.kind {
         Kind::Object(members) => members.iter().map(|it| (it.start, &it.value)).collect(),
@@ -82,7 +82,7 @@ fn unit<'a>(text: &'a str, node: &Node) -> Option<&'a str> {
     };
     let of_child = |(start, child): &(usize, &Node)| {
         let own_line = line_break_before(text, *start).is_some();
-        // The line of the parent may be megabytes long: it is looked at only where that matters.
+        // Lazy, because the parent's line may be megabytes long.
         let more = || indent(text, *start).strip_prefix(indent(text, node.span.start));
         let more = own_line.then(more).flatten();
         more.filter(|more| !more.is_empty()).or_else(|| unit(text, child))

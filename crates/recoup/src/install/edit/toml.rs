@@ -1,4 +1,4 @@
-//! TOML: what is in a file, and what is put in and taken out.
+//! TOML settings: reading, insertion and removal.
 
 mod cut;
 mod hooks;
@@ -13,7 +13,6 @@ use cut::Cuts;
 pub(crate) use cut::without_key;
 pub(crate) use hooks::without_hooks;
 
-/// The document that a text is.
 fn parse(text: &str) -> Result<Document<&str>, Fault> {
     Document::parse(text).map_err(|error| fault(text, &error))
 }
@@ -24,7 +23,7 @@ fn fault(text: &str, error: &TomlError) -> Fault {
     Fault::at(text, byte, what)
 }
 
-/// What it amounts to, as JSON has it: texts, numbers, lists and tables.
+/// Parses TOML into the JSON data model.
 pub(crate) fn value(text: &str) -> Result<Value, Fault> {
     Ok(of_item(parse(text)?.as_item()))
 }
@@ -60,10 +59,10 @@ fn of_value(value: &Inline) -> Value {
     }
 }
 
-/// Where Codex has its servers.
+/// Codex's table of MCP servers.
 const SERVERS: &str = "mcp_servers";
 
-/// A table for a server, put in or brought up to date; the same text where nothing is new.
+/// Adds or updates the table of a server; returns the same text if nothing changes.
 pub(crate) fn put_server(
     text: &str,
     name: &str,
@@ -74,7 +73,7 @@ pub(crate) fn put_server(
     put::put(text, &[SERVERS, name], &fields)
 }
 
-/// The same without it; `empty` tells whether the table of servers may go when it is.
+/// Removes a server; with `empty`, also the table of servers if it becomes empty.
 pub(crate) fn remove_server(text: &str, name: &str, empty: bool) -> Result<String, Fault> {
     let document = parse(text)?;
     let mut cuts = Cuts::of(text);
@@ -135,7 +134,7 @@ mod tests {
             "# nothing else\n",
         ] {
             there_and_back(before, &format!("{before}\n{OURS}"));
-            // Something that somebody has put behind it.
+            // With a table that somebody has appended.
             let more = format!("{before}\n{OURS}\n[z]\nb = 2\n");
             let back = remove_server(&more, "recoup", !before.contains("mcp_servers")).unwrap();
             assert_eq!(back, format!("{before}\n[z]\nb = 2\n"));
@@ -169,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Each where its table is written, in the form that this has.
+    /// Each is added in the form that its table has.
     #[test]
     fn what_is_missing_is_added_where_the_rest_is() {
         for (old, new) in [

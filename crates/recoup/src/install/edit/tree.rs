@@ -1,4 +1,4 @@
-//! JSON as it stands in a text: every value with its place.
+//! Syntax tree of a JSON text: every value with its span.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,23 +10,23 @@ use recoup_core::memory::hooked::with_whole_letters;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-/// What a client's files may hold beside JSON.
+/// Extensions of JSON that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Nothing.
+    /// None.
     Strict,
-    /// Comments, and a comma behind the last element.
+    /// Comments and trailing commas.
     Comments,
 }
 
-/// A value, and where it stands.
+/// A value with its span.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
     pub(crate) kind: Kind,
 }
 
-/// What is inside a value.
+/// Content of a value.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Object(Vec<Member>),
@@ -34,16 +34,15 @@ pub(crate) enum Kind {
     Scalar,
 }
 
-/// A name and its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// Where the name begins.
+    /// Start of the name.
     pub(crate) start: usize,
     pub(crate) value: Node,
 }
 
-/// What is wrong with a text, and where; both count from one.
+/// Syntax error with its position; both numbers count from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
@@ -52,7 +51,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// At a byte of a text.
+    /// Error at a byte of a text.
     pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -71,7 +70,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The value that a text is; none where there is nothing in it.
+/// Parses a text; none if it has no value.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Fault> {
     if text.trim().is_empty() {
         return Ok(None);
@@ -88,7 +87,7 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Fault>
     Ok(parsed.value.as_ref().map(node))
 }
 
-/// One reader alone decides what JSON is, and says it as people know it.
+/// Checks with `serde_json`, which alone decides what JSON is and has the familiar messages.
 fn strictly(text: &str) -> Result<(), Fault> {
     let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
     let line_start: usize =
@@ -142,12 +141,12 @@ fn member(property: &ast::ObjectProp<'_>) -> Member {
 }
 
 impl Node {
-    /// The member of that name; the last of several, as clients have it.
+    /// Returns the member of that name; the last of several, as clients do.
     pub(crate) fn member(&self, name: &str) -> Option<&Member> {
         self.members().iter().rev().find(|member| member.name == name)
     }
 
-    /// All members, if it is an object.
+    /// Members of an object.
     pub(crate) fn members(&self) -> &[Member] {
         match &self.kind {
             Kind::Object(members) => members,
@@ -155,7 +154,7 @@ impl Node {
         }
     }
 
-    /// All elements, if it is an array.
+    /// Elements of an array.
     pub(crate) fn elements(&self) -> &[Self] {
         match &self.kind {
             Kind::Array(elements) => elements,
@@ -163,7 +162,7 @@ impl Node {
         }
     }
 
-    /// Where each begins that is inside, with its name, and where it ends.
+    /// Spans of the children, names included.
     pub(crate) fn children(&self) -> Vec<(usize, usize)> {
         match &self.kind {
             Kind::Object(members) => {
@@ -176,16 +175,16 @@ impl Node {
         }
     }
 
-    /// What stands between the brackets, if there is no value in them.
+    /// Range between the brackets, if there is no value in them.
     pub(crate) fn blank_inside(&self) -> Option<Range<usize>> {
         let is_empty = !matches!(self.kind, Kind::Scalar) && self.children().is_empty();
         is_empty.then(|| self.span.start + 1..self.span.end - 1)
     }
 
-    /// Moves what stands behind a stretch of text that gets another length.
+    /// Shifts the spans behind a range of text that gets another length.
     pub(crate) fn give_way(&mut self, range: &Range<usize>, length: usize) {
         let moved = |at: usize| if at >= range.end { at - range.len() + length } else { at };
-        // An end stands behind the last letter: what is put in there does not belong to it.
+        // Text inserted at a value's end does not belong to it.
         if self.span.end <= range.start {
             return;
         }
@@ -202,7 +201,7 @@ impl Node {
         }
     }
 
-    /// What it amounts to.
+    /// Converts to a `serde_json` value.
     pub(crate) fn value(&self, text: &str) -> Value {
         match &self.kind {
             Kind::Object(members) => {

@@ -1,6 +1,6 @@
-//! Codex's `config.toml`: our server among others, and calls of ours that somebody wrote there
-//! by hand, in `[hooks]` or as `notify`. With our hooks in `hooks.json` these would be heard
-//! twice: Codex runs the hooks of both files, and `notify` tells what its hooks tell already.
+//! Codex's `config.toml`: our server among others, and calls of ours that somebody wrote there by
+//! hand, in `[hooks]` or as `notify`. Beside our `hooks.json` these would report everything twice:
+//! Codex runs the hooks of both files, and `notify` repeats them.
 
 use recoup_core::memory::hooked::{self, Call};
 use serde_json::Value;
@@ -13,11 +13,11 @@ use crate::install::edit::{Fault, toml};
 const SERVERS: &str = "mcp_servers";
 const NOTIFY: &str = "notify";
 
-/// Stands among what we made for the end of a last line that had none.
+/// Marks, among the created paths, a line end that was added to the last line.
 const LINE_END: &str = "\n";
 
-/// Sees to it that our server is there once, and that no hook is heard twice. `notify` is all
-/// there is where no hook runs (`hooks_run`), and stays then.
+/// Ensures that our server is there once, and that no hook runs twice. `notify` stays if no hook
+/// runs (`hooks_run`): then it is all there is.
 pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(String, Done), Fault> {
     let mut done = Done::default();
     let (text, gone) = without_calls(text, hooks_run, &mut done)?;
@@ -57,7 +57,7 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
     Ok((after, done))
 }
 
-/// Takes all of it out; of what is empty then, what may go.
+/// Removes all of it, and the containers that are empty then, as far as `emptied` allows.
 pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), Fault> {
     let mut done = Done::default();
     let empty = emptied.may_go(&[SERVERS.into()]);
@@ -71,7 +71,7 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
         done.said.push(format!("server “{name}”"));
     }
     let (mut left, gone) = without_calls(&left, true, &mut done)?;
-    // Behind ours somebody else may have written more: that line end is theirs.
+    // If more follows ours, the line end belongs to it.
     let was_last = text.starts_with(left.trim_end());
     if was_last && matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
         let bare = left.strip_suffix('\n').unwrap_or(&left);
@@ -83,17 +83,17 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
     Ok((left, done))
 }
 
-/// The events at which somebody calls us there in a way of their own.
+/// Returns the events at which a custom command of the user calls us.
 pub(crate) fn own_events(text: &str) -> Vec<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // What is wrong with the file is said when it is this one's turn.
+    // Errors are reported when this file is edited itself.
     let root = toml::value(text).unwrap_or_default();
     let hooks = root.get("hooks").into_iter().flat_map(hooked::at_events);
     let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
     own.collect()
 }
 
-/// Without the calls that nobody has written in a way of their own; and where these were.
+/// Removes our plain calls, not custom commands. Also returns where they were.
 fn without_calls(
     text: &str,
     notify_goes: bool,
@@ -132,7 +132,7 @@ fn without_calls(
     Ok((left, gone))
 }
 
-/// What is wrong in a text of our own making is nothing that its user could mend there.
+/// Replaces a syntax error in our own output with advice: the user cannot fix that text.
 fn demand_sound(text: &str, left: &str, name: &str) -> Result<(), Fault> {
     let at = text.find(name).unwrap_or(0);
     let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");

@@ -9,18 +9,18 @@ use crate::install::edit::{Fault, Fresh, Json, Step};
 
 const HOOKS: &str = "hooks";
 
-/// What Claude Code shows while a hook runs.
+/// Text that Claude Code shows while a hook runs.
 const SHOWN: &str = "statusMessage";
 
-/// Where a hook stands.
+/// Position of a hook among an event's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     group: usize,
     hook: usize,
 }
 
-/// Sees to it that every event calls `program` once, in this version's words. At the events
-/// `elsewhere` another file has a command of the user's own that calls us, and that is the one.
+/// Ensures that every event calls `program` once, in the current form. At the events `elsewhere`,
+/// a custom command in another file calls us already.
 pub(crate) fn put(
     json: &mut Json,
     wanted: &Hooks,
@@ -63,10 +63,10 @@ pub(crate) fn put(
     Ok(done)
 }
 
-/// Takes every call of ours out that nobody has written himself.
+/// Removes our calls, except custom commands.
 pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
     let mut done = Done::default();
-    // Of names that are there twice the last one counts, and once that is gone, the other.
+    // Of duplicate names the last one counts; once it is gone, the one before.
     while take_once(json, emptied, &mut done) {
         done.notes.clear();
     }
@@ -76,7 +76,7 @@ pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
     done
 }
 
-/// Takes out what counts of it; says whether there was any.
+/// Removes the calls that are in effect. Returns true if there were any.
 fn take_once(json: &mut Json, emptied: Emptied<'_>, done: &mut Done) -> bool {
     let mut any = false;
     for (event, ours) in calls(json) {
@@ -100,7 +100,7 @@ fn take_once(json: &mut Json, emptied: Emptied<'_>, done: &mut Done) -> bool {
     any
 }
 
-/// Their names, or how many there are.
+/// Lists events by name, or counts them if there are many.
 pub(super) fn listed(events: &[String]) -> String {
     match events.len() {
         0..=4 => events.join(", "),
@@ -108,12 +108,12 @@ pub(super) fn listed(events: &[String]) -> String {
     }
 }
 
-/// Its line may hold what is nobody else's: only the program is named.
+/// Note about a custom command. Names only the program: the line may hold secrets.
 pub(super) fn own_line(place: &str, call: &Call) -> String {
     format!("{place} has a command of your own that calls {}, which stays", call.program)
 }
 
-/// Every event that has one of ours, and where.
+/// Returns our calls, by event.
 fn calls(json: &Json) -> Vec<(String, Vec<(Spot, Call)>)> {
     let events = json.at(&[HOOKS.into()]);
     let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
@@ -130,7 +130,7 @@ fn ours_in(groups: &Value) -> Vec<(Spot, Call)> {
     ours.map(|it| (Spot { group: it.group, hook: it.at }, it.call)).collect()
 }
 
-/// All hooks of an event.
+/// Returns all hooks of an event.
 pub(crate) fn spots(groups: &Value) -> Vec<(Spot, &Value)> {
     let mut found = Vec::new();
     for (group, it) in groups.as_array().into_iter().flatten().enumerate() {
@@ -140,7 +140,7 @@ pub(crate) fn spots(groups: &Value) -> Vec<(Spot, &Value)> {
     found
 }
 
-/// The hook as this version writes it.
+/// Builds the hook as this version writes it.
 fn hook(wanted: &Hooks, program: &str, seconds: u64) -> Vec<(&'static str, Fresh)> {
     let mut hook = vec![("type", Fresh::plain("command"))];
     match wanted.form {
@@ -157,7 +157,7 @@ fn hook(wanted: &Hooks, program: &str, seconds: u64) -> Vec<(&'static str, Fresh
     hook
 }
 
-/// As a shell reads it as one word.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if word.chars().all(plain) {
@@ -188,9 +188,8 @@ fn add(
     Ok(())
 }
 
-/// One call is enough, and it is for every tool and every source: one that is limited by the
-/// matcher of its group goes, and one that is not is put in. Where a person has written a
-/// command that calls us, that is the one.
+/// Leaves one call, for every tool and every source: one that is limited by its group's matcher is
+/// replaced by one that is not. A custom command of the user takes precedence.
 fn update(
     json: &mut Json,
     event: &str,
@@ -206,15 +205,15 @@ fn update(
     match (own, open) {
         (Some((_, call)), _) => done.note(own_line(event, call)),
         (None, Some(open)) => bring_up_to_date(json, &path(event, plain.remove(open)), &hook),
-        // Behind the others, so that these stay where they were found.
+        // Behind the others, whose positions stay valid.
         (None, None) => add(json, event, hook, &mut done.created)?,
     }
     cut(json, event, &plain, Emptied::Any);
     Ok(())
 }
 
-/// What this version does not write makes it another hook: `async` lets no answer arrive. More
-/// time than we ask for, and what is shown meanwhile, is its user's choice.
+/// Updates a hook. Fields that this version does not write are removed: `async` would discard the
+/// answer. A longer timeout, and a status message, are the user's choice.
 fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh)]) {
     let there = json.at(path).unwrap_or_default();
     for (name, value) in hook {
@@ -230,7 +229,7 @@ fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh
     }
 }
 
-/// Takes hooks out, and with them groups in which nothing is left.
+/// Removes hooks, and groups that become empty.
 pub(crate) fn cut(json: &mut Json, event: &str, spots: &[Spot], emptied: Emptied<'_>) {
     for spot in spots.iter().rev() {
         json.remove(&path(event, *spot));

@@ -1,4 +1,4 @@
-//! What of ours goes into a client's file, and comes out of it again.
+//! Our entries in clients' files: insertion and removal.
 
 pub(crate) mod config_toml;
 pub(crate) mod hooks;
@@ -8,39 +8,39 @@ use recoup_core::secrets;
 
 use super::edit::{Fault, Fresh, Json, Step};
 
-/// What was done to a file.
+/// Result of editing a file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// In words, for people.
+    /// Changes, in words for people.
     pub(crate) said: Vec<String>,
-    /// The objects and lists that were not there before: once they are empty again, they go.
+    /// Objects and lists that were created: they go once they are empty again.
     pub(crate) created: Vec<Vec<String>>,
-    /// What was left alone, and why.
+    /// Remarks on settings that were left alone, and why.
     pub(crate) notes: Vec<String>,
-    /// The file is ours from its first line to its last.
+    /// The whole file is ours.
     pub(crate) whole: bool,
-    /// Something of ours was there before.
+    /// The file held something of ours before.
     pub(crate) had_ours: bool,
-    /// The file is what it was before recoup, to the byte.
+    /// The file is as it was before recoup, to the byte.
     pub(crate) restored: bool,
 }
 
 impl Done {
-    /// Takes a note down. It may quote what others wrote, and is shown and logged.
+    /// Adds a note without secrets: it may quote settings, and is shown and logged.
     pub(crate) fn note(&mut self, note: impl AsRef<str>) {
         self.notes.push(secrets::redact(note.as_ref()).into_owned());
     }
 }
 
-/// Stands among what we made for the object that all else is in.
+/// Marks, among the created paths, the top-level object.
 pub(crate) const ROOT: Vec<String> = Vec::new();
 
-/// Which objects and lists may go once they are empty.
+/// Which objects and lists are removed once they are empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Emptied<'a> {
-    /// Those that we made.
+    /// Only containers that we created.
     Made(&'a [Vec<String>]),
-    /// Nobody knows who made them.
+    /// All: it is unknown who created them.
     Any,
 }
 
@@ -51,7 +51,7 @@ impl Emptied<'_> {
     }
 }
 
-/// Makes sure that there is an object at the end of `names`; says which had to be made.
+/// Ensures that the path `names` leads to an object. Returns the paths that were created.
 fn ensure_objects(json: &mut Json, names: &[&str]) -> Result<Vec<Vec<String>>, Fault> {
     let mut created = Vec::new();
     let mut path: Vec<Step> = Vec::new();
@@ -73,7 +73,7 @@ fn ensure_objects(json: &mut Json, names: &[&str]) -> Result<Vec<Vec<String>>, F
     Ok(created)
 }
 
-/// Takes out what is at `path` if it is empty and may go.
+/// Removes an empty container, if the policy allows it.
 fn remove_empty(json: &mut Json, path: &[Step], emptied: Emptied<'_>) {
     let empty = json.at(path).is_some_and(|value| {
         value.as_object().is_some_and(serde_json::Map::is_empty)

@@ -1,4 +1,4 @@
-//! Servers: an object with one entry for each, in the shape that the client knows.
+//! MCP servers: an object with one entry for each, in the layout of the client.
 
 use recoup_core::memory::hooked::{self, Call};
 use recoup_core::secrets;
@@ -11,10 +11,10 @@ use crate::install::edit::{Fault, Fresh, Json, Step};
 /// The name of our server in every client.
 pub(crate) const SERVER: &str = "recoup";
 
-/// The flag for clients whose hooks give the rules already.
+/// The flag for clients whose hooks deliver the rules.
 const WITH_HOOKS: &str = "--with-hooks";
 
-/// How the server is started.
+/// Command that starts the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
@@ -22,7 +22,7 @@ pub(crate) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// What the program is told; what somebody has added to that stays.
+    /// Returns the arguments; those that the user has added stay.
     pub(crate) fn args(&self, before: &[String]) -> Vec<String> {
         let mut args = vec!["mcp".to_owned()];
         if self.with_hooks {
@@ -34,7 +34,7 @@ impl Start<'_> {
     }
 }
 
-/// The entry for our server, in a client's shape.
+/// Builds the entry for our server, in a client's layout.
 pub(crate) fn entry(
     shape: Shape,
     start: &Start<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn entry(
     }
 }
 
-/// Sees to it that our server is there once, and started so.
+/// Ensures that our server is there once, and up to date.
 pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Result<Done, Fault> {
     let names: Vec<&str> = servers.at.iter().map(String::as_str).collect();
     let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
@@ -70,7 +70,7 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
         let path = [&at[..], &[name.as_str().into()]].concat();
         let before = json.bytes();
         for (field, value) in entry(servers.shape, start, &start.args(&call.args)) {
-            // Whether it is on is the user's choice.
+            // `enabled` is the user's choice.
             if matches!(field, "command" | "args") {
                 json.set(&path, field, &value);
             }
@@ -92,17 +92,17 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
     Ok(done)
 }
 
-/// Takes our server out.
+/// Removes our server.
 pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> Done {
     let mut done = Done::default();
-    // Of names that are there twice the last one counts, and once that is gone, the other.
+    // Of duplicate names the last one counts; once it is gone, the one before.
     while take_once(json, servers, emptied, &mut done) {
         done.notes.clear();
     }
     done
 }
 
-/// Takes out what counts of it; says whether there was any.
+/// Removes the entries that are in effect. Returns true if there were any.
 fn take_once(json: &mut Json, servers: &Servers, emptied: Emptied<'_>, done: &mut Done) -> bool {
     let at: Vec<Step> = servers.at.iter().map(|name| name.as_str().into()).collect();
     let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
@@ -132,18 +132,18 @@ fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, Call)> {
     all.iter().filter_map(|(name, entry)| Some((name, hooked::server(entry)?)))
 }
 
-/// That somebody starts our server in a way of their own, which nobody else may change.
+/// Note about a custom command of the user that starts our server.
 pub(crate) fn own(name: &str, call: &Call) -> String {
     format!("the server “{name}” starts ours through {:?}, which stays", call.started())
 }
 
-/// That another server has our name, and what comes of it.
+/// Note that another server has our name, so that ours is not added.
 pub(crate) fn stays(other: &Value) -> String {
     format!("{}, which stays; ours is not added", is_taken(other))
 }
 
-/// That another server has our name. Its arguments, its variables and its address may be
-/// secret: only its program is named, and what stands before it is not.
+/// Describes another server with our name. Names only its program: arguments, variables and
+/// address may be secret.
 pub(crate) fn is_taken(other: &Value) -> String {
     let program = match other.get("command") {
         Some(Value::Array(words)) => words.first().and_then(Value::as_str),

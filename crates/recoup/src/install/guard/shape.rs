@@ -1,27 +1,25 @@
-//! What a file amounts to, with every name that is there twice.
+//! File content for comparison, which keeps duplicate names.
 
 use recoup_core::memory::hooked::with_whole_letters;
 use serde_json::{Map, Value};
 
 use crate::install::edit::tree::{Kind, Member, Node};
 
-/// A value; fields are in the order of their names, and those of one name in the order of the
-/// text, of which the last counts.
+/// A value; fields are sorted by name, and duplicates stay in text order: the last counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     Object(Vec<(String, Shape)>),
     List(Vec<Shape>),
-    /// As the text has it.
+    /// Source text.
     Scalar(String),
 }
 
 impl Shape {
-    /// An object without anything in it: what a file without a value stands for.
+    /// The empty object, which a file without a value stands for.
     pub(super) fn nothing() -> Self {
         Self::Object(Vec::new())
     }
 
-    /// A value of a text.
     pub(super) fn of_node(node: &Node, text: &str) -> Self {
         match &node.kind {
             Kind::Object(members) => {
@@ -35,7 +33,7 @@ impl Shape {
         }
     }
 
-    /// A value that no name is in twice.
+    /// Converts a value without duplicate names.
     pub(super) fn of_value(value: &Value) -> Self {
         match value {
             Value::Object(fields) => {
@@ -52,7 +50,7 @@ impl Shape {
         Self::Object(fields)
     }
 
-    /// As a client reads it: of names that are there twice, the last one counts.
+    /// Converts as a client reads it: of duplicate names, the last counts.
     pub(super) fn value(&self) -> Value {
         match self {
             Self::Object(fields) => {
@@ -66,7 +64,7 @@ impl Shape {
         }
     }
 
-    /// An object or a list with nothing in it.
+    /// True for an object or a list with nothing in it.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Object(fields) => fields.is_empty(),
@@ -75,19 +73,19 @@ impl Shape {
         }
     }
 
-    /// What counts under a name.
+    /// Returns the field of that name; of duplicates, the last.
     pub(super) fn field(&self, name: &str) -> Option<&Self> {
         let Self::Object(fields) = self else { return None };
         fields.iter().rev().find(|(it, _)| it == name).map(|(_, value)| value)
     }
 
-    /// Does something to all that is there under a name.
+    /// Visits all fields of that name.
     pub(super) fn each(&mut self, name: &str, mut each: impl FnMut(&mut Self)) {
         let Self::Object(fields) = self else { return };
         fields.iter_mut().filter(|(it, _)| it == name).for_each(|(_, value)| each(value));
     }
 
-    /// The same for all fields.
+    /// Visits all fields.
     pub(super) fn each_field(&mut self, mut each: impl FnMut(&mut Self)) {
         let Self::Object(fields) = self else { return };
         for (_, value) in fields {
@@ -95,25 +93,23 @@ impl Shape {
         }
     }
 
-    /// The same for all elements.
+    /// Visits all elements.
     pub(super) fn each_element(&mut self, each: impl FnMut(&mut Self)) {
         let Self::List(items) = self else { return };
         items.iter_mut().for_each(each);
     }
 
-    /// Keeps some of the fields.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&str, &Self) -> bool) {
         let Self::Object(fields) = self else { return };
         fields.retain(|(name, value)| keep(name, value));
     }
 
-    /// Keeps some of the elements.
     pub(super) fn retain_elements(&mut self, keep: impl FnMut(&Self) -> bool) {
         let Self::List(items) = self else { return };
         items.retain(keep);
     }
 
-    /// The first field in which two objects differ.
+    /// Returns the first field in which two objects differ.
     pub(super) fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
         if self == other {
             return None;
@@ -122,7 +118,7 @@ impl Shape {
         let differs = here.iter().zip(there).find(|(here, there)| here != there);
         let longer = if here.len() > there.len() { here } else { there };
         let behind = || longer.get(here.len().min(there.len())).map(|(name, _)| name.as_str());
-        // In the order of names, the first of the two is the one that the other lacks.
+        // In sorted order, the smaller name is the one that the other object lacks.
         differs.map(|(here, there)| here.0.as_str().min(&there.0)).or_else(behind)
     }
 }

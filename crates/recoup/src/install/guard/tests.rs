@@ -1,4 +1,4 @@
-//! What is refused, and what is not.
+//! Changes that are allowed, and those that are refused.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! What is ours in our own directory, told by name and place and, where the name is one that
-//! anybody might choose, by what is in it.
+//! Recognises our files in our own directory, by name and place and, for everyday names, by
+//! content.
 //!
 //! ```text
 //! backups/TIME-NUMBER-OF-NAME       breakers/STORE           claims/STORE/ID.claim
@@ -18,18 +18,18 @@ use serde_json::Value;
 use crate::install::backups;
 use crate::install::edit::toml;
 
-/// None of the files that are looked into is larger.
+/// Limit for files that are inspected.
 const LARGEST: u64 = 16 << 20;
 
-/// The databases; what SQLite and we put beside them, `Beside` knows.
+/// The databases, without the files next to them.
 const DATABASES: [&str; 3] = ["cache.db", "memory.db", "near.db"];
 
-/// Digits in the name of a store, of a project or a claim, and of a text.
+/// Hexadecimal digits in the names of stores, of projects and claims, and of digests.
 const STORE: usize = 16;
 const PROJECT: usize = 32;
 const TEXT: usize = 64;
 
-/// Whether a file is ours; `names` lead to it from our own directory.
+/// True if a file is ours; `names` is its path below our own directory.
 pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
     match names {
         [.., name] if fsx::is_hidden_temporary(name) => true,
@@ -54,13 +54,13 @@ pub(super) fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
         }
         ["snapshots", name] => date_of_snapshot(name).is_some() && is_snapshot(path),
         ["trusted", name] => is_hex(name, TEXT),
-        // A damaged database is set aside with all that was beside it.
+        // A damaged database is set aside with all files next to it.
         [aside, _] => is_set_aside(aside),
         _ => false,
     }
 }
 
-/// True if a name in our own directory is one that we give, whatever is in it.
+/// True if we use this name in our own directory, whatever its content is.
 pub(crate) fn is_our_name(name: &str) -> bool {
     const FILES: [&str; 13] = [
         "config.toml",
@@ -84,7 +84,7 @@ pub(crate) fn is_our_name(name: &str) -> bool {
         || DATABASES.into_iter().any(|database| Beside::of(name, database).is_some())
 }
 
-/// Whether a directory may be ours: what is in it decides.
+/// True if a directory may be ours, depending on its content.
 pub(super) fn is_our_place(names: &[&str]) -> bool {
     match names {
         [
@@ -101,7 +101,7 @@ pub(super) fn is_our_place(names: &[&str]) -> bool {
     }
 }
 
-/// Whether anybody might have a directory of that name: one with nothing in it is not ours.
+/// True for an everyday name: an empty directory of that name is not ours.
 pub(super) fn is_everyday(names: &[&str]) -> bool {
     matches!(names, ["backups" | "logs" | "projects" | "queue" | "snapshots"])
 }
@@ -121,8 +121,8 @@ fn is_at_the_top(name: &str, path: &Path, words: &[&str]) -> bool {
     }
 }
 
-/// A database, by the mark that is in it, and what stands beside one. Our lock may be beside
-/// somebody else's: we have tried it, and have seen that it is not ours.
+/// True for our database, by its application id, and for the files next to one. Our lock may be
+/// next to somebody else's database: we tried it, and saw that it is not ours.
 fn is_of_database(name: &str, path: &Path) -> bool {
     let beside = DATABASES.into_iter().find_map(|it| Some((it, Beside::of(name, it)?)));
     let Some((database, beside)) = beside else { return false };
@@ -133,28 +133,28 @@ fn is_of_database(name: &str, path: &Path) -> bool {
         Beside::Mark => text(path).is_some_and(|text| text.bytes().all(|it| it.is_ascii_digit())),
         Beside::Itself | Beside::Unfinished => has_our_mark(&main) || is_begun(),
         Beside::Backup(copy) => has_our_mark(&path.with_file_name(copy)),
-        // That is a directory.
+        // A directory, not a file.
         Beside::SetAside(_) => false,
     }
 }
 
-/// The application id of an SQLite file, at its place: `Rcop` for entries, `Rcom` for memories.
+/// Checks the application id of an SQLite file: `Rcop` for entries, `Rcom` for memories.
 fn has_our_mark(database: &Path) -> bool {
     let start = fsx::read_start(database, 72).unwrap_or_default();
     start.starts_with(b"SQLite format 3\0") && start.get(68..71) == Some(b"Rco")
 }
 
-/// A snapshot, or one that was being made, whose journal is recognised by its name alone.
+/// True for a snapshot or an unfinished one, whose journal is recognised by its name alone.
 fn is_snapshot(path: &Path) -> bool {
     path.to_string_lossy().ends_with("-journal") || has_our_mark(path) || is_empty(path)
 }
 
-/// Nothing is in it, or it is not there.
+/// True if the file is empty or missing.
 fn is_empty(path: &Path) -> bool {
     path.metadata().map_or_else(|_| !path.is_symlink(), |found| found.is_file() && found.len() == 0)
 }
 
-/// A list of ours that could not be read.
+/// True for a register of ours that could not be read.
 fn is_damaged_register(name: &str) -> bool {
     name.strip_prefix("mirrors.json.damaged-").is_some_and(is_id)
 }
@@ -196,7 +196,7 @@ fn is_log(name: &str) -> bool {
     })
 }
 
-/// Every word at the top of it is one of ours; where there is none, it names us.
+/// True if every top-level key is ours; a file without keys has to mention us.
 fn is_configuration(path: &Path, words: &[&str]) -> bool {
     let Some(text) = text(path) else { return false };
     let Ok(Value::Object(root)) = toml::value(&text) else { return false };
@@ -228,7 +228,7 @@ fn is_id_and_more(text: &str, sign: char) -> bool {
     text.split_once(sign).is_some_and(|(id, more)| is_id(id) && more.parse::<u32>().is_ok())
 }
 
-/// As `base::ids` makes them.
+/// True for ids as `base::ids` makes them.
 fn is_id(text: &str) -> bool {
     text.len() == 26 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

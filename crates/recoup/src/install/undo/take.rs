@@ -1,4 +1,4 @@
-//! A file without what is ours, where what it was before can't be brought back.
+//! Removal of our entries from a file whose original cannot be restored.
 
 use recoup_core::base::digest::Digest;
 
@@ -8,14 +8,14 @@ use crate::install::held::Held;
 use crate::install::receipt::{Before, Entry};
 use crate::install::{exclude, extension};
 
-/// A file without what is ours.
+/// Result of the removal.
 pub(super) struct Taken {
-    /// None where the file is to go.
+    /// None if the file is to be deleted.
     pub(super) text: Option<Vec<u8>>,
     pub(super) done: Done,
 }
 
-/// What is known of a file: what was noted, and how it was before we came.
+/// Receipt entry and original content of a file.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) entry: Option<&'a Entry>,
@@ -24,7 +24,7 @@ pub(super) struct Known<'a> {
 
 pub(super) fn take(held: &Held, text: &[u8], known: Known<'_>) -> Result<Taken, Fault> {
     let entry = known.entry;
-    // Where something of ours was there before the receipt, nobody knows who made what is around it.
+    // With older entries of ours, it is unknown who created the containers around them.
     let noted = entry.filter(|entry| entry.before != Before::Unknown);
     let emptied = noted.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
     match held {
@@ -39,7 +39,7 @@ pub(super) fn take(held: &Held, text: &[u8], known: Known<'_>) -> Result<Taken, 
     }
 }
 
-/// Git's list without a line; not a byte of the others is touched.
+/// Removes a line of git's exclude list.
 fn without_line(bytes: &[u8], line: &str) -> Taken {
     let mut done = Done::default();
     let left = exclude::without(bytes, line);
@@ -75,7 +75,7 @@ fn json(
 fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-    // Who made the table of servers is known, also where calls of ours were there before.
+    // Who created the table of servers is known even if calls of ours were there before.
     let emptied = entry.map_or(Emptied::Any, |entry| Emptied::Made(&entry.created));
     let (left, done) = config_toml::take(text, emptied)?;
     let made = entry.is_some_and(|entry| entry.before == Before::Absent);
@@ -83,7 +83,7 @@ fn toml_server(bytes: &[u8], entry: Option<&Entry>) -> Result<Taken, Fault> {
     Ok(Taken { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })
 }
 
-/// What somebody has changed is theirs.
+/// Removes Pi's extension, unless somebody has changed it.
 fn extension(bytes: &[u8], entry: Option<&Entry>) -> Taken {
     let text = String::from_utf8_lossy(bytes);
     let ours = extension::program(&text);

@@ -1,5 +1,5 @@
-//! What clients send and leave unread, in all connections together: more waits until some of it
-//! is done, and nobody may take for ever over a message.
+//! Request and response bodies. All connections share one limit, beyond which requests wait; a
+//! message that takes too long is refused.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use tokio::time::timeout;
 use crate::mcp::load::{Burden, Load, Most};
 use crate::mcp::{LONGEST_MESSAGE as MOST, stdio, unknown};
 
-/// How much there may be of what all clients have sent, and of what they have not read.
+/// Limits for the messages of all clients together.
 pub(super) const ALL: Most = Most { held: 48 << 20, unread: 24 << 20 };
-/// How long a message may take to come, or to wait for its room.
+/// Time limit for a message to arrive, or to wait for room.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const AS_JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
-/// Reads a message whole, once there is room for it.
+/// Reads a whole message, once there is room for it.
 pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -56,7 +56,7 @@ pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: 
         && let Some(answer) = stdio::misunderstood(body.to_vec())
         && let Ok(answer) = serde_json::to_vec(&answer)
     {
-        // The SDK says so of whatever it can't read.
+        // The SDK's status for anything that it cannot parse.
         return (StatusCode::BAD_REQUEST, AS_JSON, answer).into_response();
     }
     drop(body);
@@ -69,13 +69,13 @@ async fn room(load: &Load) {
     }
 }
 
-/// How long it says that it is; as long as it may be where it does not.
+/// Declared length; the maximum if there is none.
 fn length(headers: &HeaderMap) -> usize {
     let said = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     said.unwrap_or(MOST).min(MOST)
 }
 
-/// An answer that weighs until it is taken, or nobody is there to take it.
+/// A response body that counts as in flight until it is read or dropped.
 struct Taken {
     body: Body,
     _burden: Burden,

@@ -1,5 +1,5 @@
-//! Connections. Whoever has not shown a token yet has little time and few places, and makes room
-//! for whoever comes next: nobody without one keeps out those who have it.
+//! Connections. Those that have not shown the token yet get little time and few places, and
+//! newcomers displace them: they cannot keep out clients that have it.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -14,18 +14,18 @@ use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// How many connections there are at once of those who have shown the token.
+/// Maximum number of authenticated connections.
 const KNOWN: usize = 256;
-/// How many of those who have not.
+/// Maximum number of unauthenticated connections.
 const STRANGERS: usize = 64;
-/// How long these may take to.
+/// Time limit for authentication.
 const INTRODUCTION: Duration = Duration::from_secs(5);
-/// How long the head of a request may take, also the next one's of a connection.
+/// Time limit for the head of each request.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long to wait when nothing can be accepted, because all files are in use.
+/// Pause after a failed accept, for example when all file descriptors are in use.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves whoever connects, until the process ends.
+/// Serves connections until the process ends.
 pub(super) async fn serve(listener: TcpListener, router: Router) {
     let guests = Guests::default();
     loop {
@@ -41,7 +41,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
             tokio::select! {
-                // How a connection ends is the client's business.
+                // Errors of a connection are the client's business.
                 _ = builder.serve_connection(TokioIo::new(stream), service) => {}
                 () = guest.is_unwelcome() => {}
             }
@@ -49,7 +49,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
     }
 }
 
-/// Who is connected.
+/// The open connections.
 #[derive(Debug, Clone, Default)]
 struct Guests(Arc<Mutex<Seats>>);
 
@@ -57,7 +57,7 @@ struct Guests(Arc<Mutex<Seats>>);
 struct Seats {
     came: u64,
     known: usize,
-    /// In the order in which they came.
+    /// In order of arrival.
     strangers: BTreeMap<u64, CancellationToken>,
 }
 
@@ -66,7 +66,7 @@ struct Seats {
 pub(super) struct Guest {
     guests: Guests,
     number: u64,
-    /// Cancelled when somebody else has taken the place.
+    /// Cancelled when a newcomer has taken its place.
     displaced: CancellationToken,
 }
 
@@ -75,7 +75,7 @@ impl Guests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more stranger, in the place of the first of them where there are too many.
+    /// Registers a connection as unauthenticated; displaces the oldest such if there are too many.
     fn welcome(&self) -> Guest {
         let displaced = CancellationToken::new();
         let mut seats = self.seats();
@@ -92,7 +92,7 @@ impl Guests {
 }
 
 impl Guest {
-    /// They have shown the token. Whether there is a place for them: else they are too many.
+    /// Marks the connection as authenticated. False if there are too many of these.
     pub(super) fn is_seated(&self) -> bool {
         let mut seats = self.guests.seats();
         if !seats.strangers.contains_key(&self.number) {
@@ -110,7 +110,7 @@ impl Guest {
         self.guests.seats().strangers.contains_key(&self.number)
     }
 
-    /// Waits until they have to go.
+    /// Waits until the connection has to be closed.
     async fn is_unwelcome(&self) {
         tokio::select! {
             () = self.displaced.cancelled() => {}

@@ -1,8 +1,8 @@
-//! The server on HTTP, for clients that can't start a program: on this machine alone unless
-//! told otherwise, and for those alone who know the token.
+//! The server on HTTP, for clients that cannot start a program: on this machine only by default,
+//! and only with the token.
 //!
-//! A web page that the user visits can send requests here, too. It does not know the token,
-//! and its `Origin` and `Host` (after DNS rebinding) are not ours: each of these is enough.
+//! Web pages can send requests here, too. They do not know the token, and their `Origin` and
+//! `Host` (after DNS rebinding) are not ours: each of these suffices to refuse them.
 
 mod bodies;
 mod connections;
@@ -28,19 +28,19 @@ use super::load::Load;
 use super::server::Server;
 use super::{Desk, LONGEST_MESSAGE, Manner, turns};
 
-/// Where the server is found at its address.
+/// URL path of the server.
 const PATH: &str = "/mcp";
 
-/// Where to listen, and for whom.
+/// Options of the HTTP server.
 #[derive(Debug, Clone)]
 pub(crate) struct Http {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
-    /// Names by which others reach this machine.
+    /// Host names by which others reach this machine.
     pub(crate) hosts: Vec<String>,
 }
 
-/// Serves until the process ends; `ready` is told the address.
+/// Serves until the process ends; calls `ready` with the URL.
 pub(crate) fn serve(
     desk: &Desk,
     manner: Manner,
@@ -77,7 +77,7 @@ fn router(desk: &Desk, manner: Manner, http: &Http) -> Router {
         .layer(middleware::from_fn_with_state(token, known))
 }
 
-/// Notes which session a request belongs to, or has begun.
+/// Tracks the session that a request uses or starts.
 async fn used(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
     sessions.used(request.headers()).await;
     let response = next.run(request).await;
@@ -87,7 +87,7 @@ async fn used(State(sessions): State<Sessions>, request: Request, next: Next) ->
 
 fn config(http: &Http) -> StreamableHttpServerConfig {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
-    // Whoever listens on one address is reached by it.
+    // A specific address is also a valid host.
     hosts
         .extend(Some(http.address.ip()).filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string()));
     hosts.extend(http.hosts.iter().cloned());
@@ -107,7 +107,7 @@ fn config(http: &Http) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(LONGEST_MESSAGE)
 }
 
-/// Whether it says once for whom it is and where it comes from: of two the SDK would look at one.
+/// True if `Host` and `Origin` are unambiguous: of duplicates the SDK would check only one.
 fn is_clear(request: &Request) -> bool {
     let once = |name| request.headers().get_all(name).iter().count() <= 1;
     let host = request.headers().get(header::HOST).map(header::HeaderValue::as_bytes);
@@ -115,7 +115,7 @@ fn is_clear(request: &Request) -> bool {
     once(header::HOST) && once(header::ORIGIN) && (named.is_none() || named == host)
 }
 
-/// Lets through who knows the token.
+/// Lets requests with the token through.
 async fn known(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
     if !is_clear(&request) {
         let what = "a request has one Host and at most one Origin\n";
@@ -147,7 +147,7 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
     given.is_some_and(|given| is_same(given, token.as_bytes()))
 }
 
-/// Takes as long whether or not the beginning is right.
+/// Compares in constant time.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
     given.len() == token.len() && differing == 0

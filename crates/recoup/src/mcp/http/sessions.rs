@@ -1,5 +1,5 @@
-//! Sessions, of which clients leave more behind than they end: the ones that were longest
-//! without a request go when there are too many, and none for being idle.
+//! Sessions, which clients often do not end: beyond the limit, the least recently used are closed.
+//! Idle ones are kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +8,15 @@ use axum::http::HeaderMap;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-/// How many there are at once.
+/// Maximum number of sessions.
 const MOST: usize = 64;
 const HEADER: &str = "mcp-session-id";
 
-/// The sessions that there are.
+/// The open sessions.
 #[derive(Debug, Clone)]
 pub(super) struct Sessions {
     pub(super) manager: Arc<LocalSessionManager>,
-    /// By their last request, the oldest first.
+    /// Ids, least recently used first.
     used: Arc<Mutex<VecDeque<Arc<str>>>>,
 }
 
@@ -27,11 +27,11 @@ impl Sessions {
         Self { manager: Arc::new(manager), used: Arc::default() }
     }
 
-    /// A session was used, or begun: the headers of the request or of its answer say which.
+    /// Marks a session as used; headers of the request or response name it.
     pub(super) async fn used(&self, headers: &HeaderMap) {
         let Some(id) = headers.get(HEADER).and_then(|id| id.to_str().ok()) else { return };
         let id: Arc<str> = id.into();
-        // What is not ours must not push out what is.
+        // Unknown ids must not displace sessions of ours.
         if !self.manager.has_session(&id).await.unwrap_or(false) {
             return self.ended(&id);
         }
@@ -40,7 +40,7 @@ impl Sessions {
         }
     }
 
-    /// Puts it last; says which one has to go for it.
+    /// Moves a session to the end. Returns the one to close for it.
     fn newest(&self, id: Arc<str>) -> Option<Arc<str>> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|other| *other != id);

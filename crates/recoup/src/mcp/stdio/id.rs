@@ -1,5 +1,5 @@
-//! The id of a request, and nothing else of it: found in a line of any length, whatever
-//! stands beside it, without keeping more than an id can have.
+//! Extracts the id of a request from a line of any length, without keeping more than an id can
+//! have.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
@@ -8,16 +8,16 @@ use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// What is longer is no id, but somebody's joke.
+/// Limit of an id in bytes.
 const LONGEST: usize = 1024;
 
-/// The id that a text is.
+/// Parses an id.
 pub(super) fn of(text: &str) -> Option<RequestId> {
     let id: Id = serde_json::from_str(text).ok()?;
     id.0
 }
 
-/// The id in an object that is too large to be kept.
+/// Finds the id of an object that is too large to be kept.
 pub(super) fn found_in(object: impl Read) -> Option<RequestId> {
     #[derive(Deserialize)]
     struct Envelope {
@@ -29,7 +29,7 @@ pub(super) fn found_in(object: impl Read) -> Option<RequestId> {
     envelope.id.0
 }
 
-/// An id, or something else in its place.
+/// An id, or none if its place holds something else.
 struct Id(Option<RequestId>);
 
 impl<'de> Deserialize<'de> for Id {
@@ -82,24 +82,24 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// JSON without what is long in it: of strings and numbers the rest is left out.
+/// Shortens long strings and numbers in JSON.
 struct Shortened<R> {
     input: R,
     place: Place,
-    /// How many bytes the string or the number has had.
+    /// Bytes of the current string or number.
     length: usize,
-    /// Whether the rest of the string is left out.
+    /// True while the rest of a string is left out.
     is_long: bool,
 }
 
-/// What the next byte belongs to.
+/// Token that the next byte belongs to.
 #[derive(Clone, Copy)]
 enum Place {
     Outside,
     String,
-    /// What follows a backslash.
+    /// Behind a backslash.
     Escape,
-    /// So many digits of `\uXXXX`.
+    /// Remaining digits of `\uXXXX`.
     Digits(u8),
 }
 
@@ -108,7 +108,7 @@ impl<R: Read> Shortened<R> {
         Self { input, place: Place::Outside, length: 0, is_long: false }
     }
 
-    /// Whether a byte stays. A string is cut only between characters.
+    /// True if the byte is kept. Strings are cut only between characters.
     fn keeps(&mut self, byte: u8) -> bool {
         self.length += 1;
         match (self.place, byte) {
@@ -151,7 +151,7 @@ impl<R: Read> Read for Shortened<R> {
                     kept += 1;
                 }
             }
-            // Nothing at all would mean the end.
+            // Zero would mean the end.
             if kept > 0 || read == 0 {
                 return Ok(kept);
             }

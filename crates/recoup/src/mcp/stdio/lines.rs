@@ -1,5 +1,5 @@
-//! Lines of bounded length. Of one that is longer only the id of its request is kept, so
-//! that whoever waits for the answer gets one.
+//! Lines of bounded length. Of a longer one only the id of its request is kept, so that it can be
+//! answered.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,19 +7,19 @@ use rmcp::model::RequestId;
 
 use super::id;
 
-/// What is longer is no message.
+/// Limit of a message in bytes.
 pub(super) const MOST: usize = crate::mcp::LONGEST_MESSAGE;
 
 /// One line, without its end.
 #[derive(Debug)]
 pub(super) enum Line {
     Whole(Vec<u8>),
-    /// Too long; and the id that it had, if it had one.
+    /// Too long, with its id if it had one.
     TooLong(Option<RequestId>),
 }
 
 impl Line {
-    /// How much of it is kept.
+    /// Number of bytes kept.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Whole(line) => line.len(),
@@ -28,7 +28,6 @@ impl Line {
     }
 }
 
-/// Reads lines.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
     most: usize,
@@ -43,11 +42,11 @@ impl<R: Read> Lines<R> {
         Self { input: BufReader::with_capacity(64 * 1024, input), most }
     }
 
-    /// The next line; none at the end. What comes last without a line's end is a line, too.
+    /// Returns the next line; none at the end. The last line needs no line end.
     pub(super) fn next(&mut self) -> Option<Line> {
         let mut line = Vec::new();
         let mut limited = (&mut self.input).take(self.most as u64 + 1);
-        // What can't be read has ended.
+        // A read error counts as the end.
         let read = limited.read_until(b'\n', &mut line).ok()?;
         if read == 0 {
             return None;
@@ -60,7 +59,7 @@ impl<R: Read> Lines<R> {
         Some(Line::Whole(line))
     }
 
-    /// Reads the rest of a line and keeps nothing of it but the id.
+    /// Skips the rest of a line, and returns only its id.
     fn skip(&mut self, start: &[u8]) -> Option<RequestId> {
         let mut rest = Rest { input: &mut self.input, ended: false };
         let id = id::found_in(start.chain(&mut rest));
@@ -69,7 +68,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// What is left of a line.
+/// The unread rest of a line.
 struct Rest<'a, R> {
     input: &'a mut BufReader<R>,
     ended: bool,

@@ -1,5 +1,4 @@
-//! A line, understood. Whatever has an id is answered, and at once: a client waits for
-//! seconds where nothing comes.
+//! Parses a line. Whatever has an id is answered at once: a client would wait for seconds.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -13,17 +12,17 @@ use super::id;
 use super::lines::{Line, MOST};
 use crate::mcp::{consent, unknown};
 
-/// What a line is.
+/// Result of parsing a line.
 #[derive(Debug)]
 pub(super) enum Understood {
     Nothing,
     Message(Box<ClientJsonRpcMessage>),
-    /// It is not for the server; this is what the client is told.
+    /// Not for the server; the reply for the client.
     Wrong(Box<ServerJsonRpcMessage>),
 }
 
-/// What is read of a line in any case. Values are skipped, not built, so that no nesting
-/// is too deep for it.
+/// Fields that are read from any line. Values are skipped, not built, so that deep nesting does no
+/// harm.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -32,20 +31,20 @@ struct Envelope<'a> {
     method: Option<&'a RawValue>,
 }
 
-/// A field that is there, `null` or not.
+/// Reads a field that may be `null`, as distinct from a missing one.
 fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(field).map(Some)
 }
 
-/// What an object has; a list is none, though serde would fill the fields in order.
+/// Reads an object; not a list, which serde would take as the fields in order.
 fn envelope(text: &[u8]) -> Option<Envelope<'_>> {
     let text = text.starts_with(b"{").then_some(text)?;
     serde_json::from_slice(text).ok()
 }
 
-/// What is said about an object that is neither request nor answer.
+/// Reply to an object that is neither request nor response.
 const NO_MESSAGE: &str = "this is no message of MCP";
-/// What is said about ids that no answer could bear.
+/// Reply to ids that no response could carry.
 const NO_ID: &str = "the id of a request is a string or a whole number";
 
 pub(super) fn understand(line: Line) -> Understood {
@@ -78,8 +77,8 @@ pub(super) fn understand(line: Line) -> Understood {
     }
 }
 
-/// What clients say about a request for others to read, of any length, is not kept while it
-/// is worked on.
+/// Drops metadata for other readers, of any length, so that it is not kept while the request is
+/// worked on.
 pub(super) fn keep_known_meta(request: &mut ClientRequest) {
     let is_known = |name: &str| {
         name == "progressToken"
@@ -89,7 +88,7 @@ pub(super) fn keep_known_meta(request: &mut ClientRequest) {
     request.get_meta_mut().retain(|name, _| is_known(name));
 }
 
-/// Whether it begins a conversation.
+/// True if the message begins a conversation.
 pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else { return false };
     match &request.request {
@@ -115,7 +114,7 @@ fn misunderstood(text: &[u8], error: &serde_json::Error) -> Understood {
     };
     let Some(id) = id else {
         return match method {
-            // A notification that makes no sense is passed over.
+            // Malformed notifications are ignored.
             Some(_) => Understood::Nothing,
             None => wrong(ErrorCode::INVALID_REQUEST, NO_MESSAGE, None),
         };

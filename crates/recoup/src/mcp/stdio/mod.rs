@@ -1,9 +1,8 @@
-//! The server on stdin and stdout. It ends when its stdin does, or when nobody reads its
-//! stdout any more.
+//! The server on stdin and stdout. It ends when stdin does, or when nobody reads stdout any more.
 //!
-//! Two threads read and write, so that it does not matter what the streams are; the rest
-//! runs on one thread. A client that does not read its answers is not read from, either:
-//! what it can make us keep is bounded.
+//! Two threads read and write, whatever the streams are; the rest runs on one thread. While a
+//! client does not read its responses, nothing is read from it, so the memory that it can make us
+//! use is bounded.
 
 mod id;
 mod lines;
@@ -34,18 +33,18 @@ use super::load::{Load, Most};
 use super::server::Server;
 use super::{Desk, Manner, turns};
 
-/// How much there may be of what a client has asked, and has not read.
+/// Limits for the messages of the client.
 const MOST: Most = Most { held: 8 << 20, unread: 4 << 20 };
-/// How long what was answered may take to be written when stdin has ended.
+/// Time limit for writing the last responses after stdin has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How long a client that has left may take nothing of what it has asked for.
+/// Interval at which a full connection is checked for a client that has left.
 const GLANCE: Duration = Duration::from_secs(3);
 
-/// Where messages come from and go to.
+/// Streams that connect client and server.
 pub(crate) struct Streams {
     pub(crate) input: Box<dyn Read + Send>,
     pub(crate) output: Box<dyn Write + Send>,
-    /// Whether nobody can write to the input any more, though it may not be read to its end.
+    /// True if nobody can write to the input any more, even if it is not read to its end.
     pub(crate) is_hung_up: fn() -> bool,
 }
 
@@ -58,19 +57,19 @@ pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> 
         .doing(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
         let (transport, written) = Stdio::start(streams, desk.leaving.clone())?;
-        // A client that leaves before it has said hello has left all the same.
+        // Leaving before initialization is no error.
         if let Ok(running) = serve_server(Server::new(desk, manner), transport).await {
             let _ = running.waiting().await;
         }
         let _ = timeout(LAST_WORDS, written).await;
         Ok(())
     });
-    // Whoever waits for another's lock by now waits for nobody.
+    // Work that still waits for a lock has nobody to report to.
     runtime.shutdown_background();
     served
 }
 
-/// What is said about a text that is no message; none where it is one.
+/// Returns the reply to a text that is no message; none if it is one.
 pub(super) fn misunderstood(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
     match message::understand(Line::Whole(text)) {
         Understood::Wrong(answer) => Some(*answer),
@@ -78,25 +77,25 @@ pub(super) fn misunderstood(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
     }
 }
 
-/// Both streams as the SDK takes them.
+/// The SDK's transport over both streams.
 #[derive(Debug)]
 struct Stdio {
     lines: mpsc::Receiver<Line>,
     output: Option<std_mpsc::Sender<Vec<u8>>>,
     load: Arc<Load>,
     is_hung_up: fn() -> bool,
-    /// Cancelled when nobody reads us.
+    /// Cancelled when nobody reads our output.
     unheard: CancellationToken,
-    /// Cancelled when no more comes: nobody answers a question any more, or follows anything.
+    /// Cancelled when no more input comes: questions and subscriptions end.
     leaving: CancellationToken,
-    /// Whether the client has said hello: nothing but requests counts before.
+    /// True once the client has initialized: before, only requests count.
     greeted: bool,
-    /// The last list of tools, and its JSON: it is long, and the same each time.
+    /// Last list of tools with its JSON, which is long and always the same.
     listed: Option<(ListToolsResult, Box<RawValue>)>,
 }
 
 impl Stdio {
-    /// Starts the threads. The receiver is told when all is written.
+    /// Starts the threads. The receiver is notified when all is written.
     fn start(
         streams: Streams,
         leaving: CancellationToken,
@@ -147,7 +146,7 @@ impl Stdio {
     }
 
     fn json_of(&mut self, list: &ListToolsResult) -> io::Result<&RawValue> {
-        // Another version of the protocol has other fields.
+        // Other protocol versions have other fields.
         let (_, json) = match self.listed.take().filter(|(listed, _)| listed == list) {
             Some(listed) => self.listed.insert(listed),
             None => self.listed.insert((list.clone(), to_raw_value(list)?)),
@@ -155,8 +154,7 @@ impl Stdio {
         Ok(json)
     }
 
-    /// The next line, once there is room for what it may bring. Nothing is lost when this
-    /// is dropped half-way.
+    /// Returns the next line, once there is room for it. Cancel-safe.
     async fn line(&mut self) -> Option<Line> {
         let (load, is_hung_up, lines) = (&self.load, self.is_hung_up, &mut self.lines);
         let next = async {
@@ -193,7 +191,7 @@ impl Transport<RoleServer> for Stdio {
                         message::keep_known_meta(&mut request.request);
                         request.request.extensions_mut().insert(self.load.take(bytes));
                     } else if !self.greeted {
-                        // The SDK would leave over a notification that comes too early.
+                        // The SDK would end over a notification that comes too early.
                         continue;
                     }
                     return Some(*message);
@@ -208,8 +206,7 @@ impl Transport<RoleServer> for Stdio {
     }
 }
 
-/// Waits until there is room for one more; none where the client has left without reading
-/// what it was told.
+/// Waits for room; none if the client has left without reading its responses.
 async fn room(load: &Load, is_hung_up: fn() -> bool) -> Option<()> {
     while load.is_full() {
         let eased = timeout(GLANCE, load.eased(Load::is_full)).await;

@@ -1,5 +1,4 @@
-//! What a model sends, made into what a tool takes. That it has the schema's form has been
-//! looked at before (`fit`).
+//! Converts a model's arguments, which have been validated against the schema before (`validate`).
 
 use recoup_core::base::project::ProjectId;
 use recoup_core::base::ttl::Ttl;
@@ -13,13 +12,13 @@ use serde_json::Value;
 use super::fit::quoted;
 use crate::mcp::Surroundings;
 
-/// The arguments of a tool.
+/// Deserializes the arguments of a tool.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|_| Error::usage("the arguments do not fit the tool's schema"))
 }
 
-/// For whom something is asked: the project at hand, unless another is named.
+/// Scope of a named project; by default the current one.
 pub(super) fn scope(around: &dyn Surroundings, project: Option<&str>) -> Result<NoteScope> {
     let Some(id) = project else { return Ok(here(around)) };
     let id = ProjectId::parse(id).map_err(|_| {
@@ -32,12 +31,12 @@ pub(super) fn scope(around: &dyn Surroundings, project: Option<&str>) -> Result<
     Ok(NoteScope::Project(id))
 }
 
-/// The project at hand.
+/// Scope of the current project.
 pub(in crate::mcp) fn here(around: &dyn Surroundings) -> NoteScope {
     NoteScope::Project(around.project().id().clone())
 }
 
-/// A memory's id.
+/// Parses a memory's id.
 pub(super) fn id(text: &str) -> Result<NoteId> {
     NoteId::parse(text).map_err(|_| {
         Error::usage(format!(
@@ -48,7 +47,7 @@ pub(super) fn id(text: &str) -> Result<NoteId> {
     })
 }
 
-/// How long something is good for.
+/// Parses a TTL.
 pub(super) fn ttl(place: &str, given: &Value) -> Result<Ttl> {
     Ttl::from_json_with_unit(place, given).map_err(|_| {
         let given = given.as_str().map_or_else(|| given.to_string(), quoted);
@@ -59,7 +58,7 @@ pub(super) fn ttl(place: &str, given: &Value) -> Result<Ttl> {
     })
 }
 
-/// Several texts; one may come alone.
+/// One string or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Texts {

@@ -1,5 +1,5 @@
-//! What is the user's to decide. A tool that gets there does nothing yet: it proposes, and
-//! what it proposes is done when they say yes.
+//! Proposals for the user to decide on. Such a tool does nothing yet; the proposed action is
+//! carried out when the user agrees.
 
 use recoup_core::Result;
 use recoup_core::memory::{Note, Suggestion};
@@ -7,39 +7,39 @@ use recoup_core::memory::{Note, Suggestion};
 use super::{Answer, Outcome, delete_memory, store_memory};
 use crate::mcp::Surroundings;
 
-/// Something that waits for a yes.
+/// An action that needs the user's consent.
 #[derive(Debug)]
 pub(in crate::mcp) struct Proposal {
     pub(in crate::mcp) question: Question,
-    /// What is said where nobody can be asked, or nobody answers.
+    /// Answer if nobody can be asked, or nobody answers.
     pub(in crate::mcp) unasked: Answer,
-    /// Whether it is about something that was not known before the first question.
+    /// True if the note was unknown before the first question.
     pub(in crate::mcp) new: bool,
-    /// Whether the user has said something on it themselves just now.
+    /// True if the user has just said something on the topic.
     pub(in crate::mcp) just_said: bool,
     pub(super) deed: Deed,
 }
 
-/// What the user reads: all that a yes would do.
+/// Question for the user: all that a yes would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::mcp) struct Question {
     pub(in crate::mcp) text: String,
-    /// What stands beside the field to be ticked.
+    /// Label of the field to tick.
     pub(in crate::mcp) tick: &'static str,
 }
 
-/// What is done when the user agrees.
+/// Action after consent.
 #[derive(Debug)]
 pub(super) enum Deed {
-    /// An agent's note becomes the user's own.
+    /// Makes an agent's note the user's own.
     Agree(Suggestion),
-    /// A rule, or what is another project's, is removed for good.
+    /// Removes a rule, or another project's note, for good.
     Forget(Note),
 }
 
 impl Proposal {
-    /// What an answer is tied to: the words that were shown, and this very note. One that is
-    /// forgotten and said again is another.
+    /// Subject that an answer is tied to: the text shown, and this very note. One that is
+    /// forgotten and stored again is another.
     pub(in crate::mcp) fn subject(&self) -> String {
         let note = match &self.deed {
             Deed::Agree(suggestion) => &suggestion.note,
@@ -48,7 +48,7 @@ impl Proposal {
         format!("{} {}", note.id, self.question.text)
     }
 
-    /// Records an agent's note where the user allows the client that; otherwise waits on.
+    /// Records an agent's note if the user allows this client to; otherwise still asks.
     pub(super) fn recorded_for(self, around: &dyn Surroundings, client: &str) -> Result<Outcome> {
         let recorded = match &self.deed {
             Deed::Agree(suggestion) => {
@@ -59,7 +59,7 @@ impl Proposal {
         Ok(recorded.map_or_else(|| Outcome::Asks(Box::new(self)), Outcome::Done))
     }
 
-    /// The user said yes.
+    /// The user agreed.
     pub(in crate::mcp) fn carry_out(self, around: &dyn Surroundings) -> Result<Answer> {
         match self.deed {
             Deed::Agree(suggestion) => store_memory::agreed(around, &suggestion, self.new),
@@ -67,7 +67,7 @@ impl Proposal {
         }
     }
 
-    /// The user said no.
+    /// The user declined.
     pub(in crate::mcp) fn turn_down(self, around: &dyn Surroundings) -> Result<Answer> {
         match self.deed {
             Deed::Agree(suggestion) => store_memory::declined(around, &suggestion, self.new),

@@ -47,7 +47,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     let asked: Asked = arguments::read(arguments)?;
     let Named { id, parts, .. } = asked.resolve(around)?;
     let (cache, view) = (around.cache(), around.view());
-    // Of a bare key the kind is known if the entry is there.
+    // The kind of a bare key is known only if the entry exists.
     let stored = if parts.is_empty() { cache.head(&id).ok().flatten() } else { None };
     let kind = stored.map_or(Kind::Result, |head| head.header.kind);
     let explanation = cache.explain(&Request { parts: &parts, ..Request::new(kind, &id, &view) });

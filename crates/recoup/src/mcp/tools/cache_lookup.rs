@@ -1,4 +1,4 @@
-//! `cache_lookup`: a result that was worked out before, if it is still true.
+//! `cache_lookup`: a stored result, if it is still valid.
 
 use recoup_core::Result;
 use recoup_core::base::ttl::Ttl;
@@ -18,7 +18,7 @@ use super::schema::{
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
 
-/// A directory may have thousands of files.
+/// Limit of listed sources: a directory may have thousands of files.
 const MOST_TOLD: usize = 20;
 
 pub(super) const TOOL: Spec = Spec {
@@ -96,7 +96,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     answer.map(Outcome::Done)
 }
 
-/// Whether a result that was found is within its time.
+/// Age of a found result, relative to its TTL.
 #[derive(Clone, Copy)]
 enum Freshness {
     Hit,
@@ -104,7 +104,7 @@ enum Freshness {
 }
 
 impl Freshness {
-    /// The word for it, and what it means.
+    /// Status word and explanation.
     fn in_words(self, is_unwatched: bool) -> (&'static str, &'static str) {
         match self {
             Self::Hit if is_unwatched => {
@@ -137,7 +137,7 @@ fn hit(
     Ok(Answer::saying(&said, text, data))
 }
 
-/// What was looked at before it was given out, as far as it is told.
+/// Sources that were checked, up to a limit.
 fn watched(sources: &Sources) -> Vec<String> {
     let Sources { place: _, files, patterns, older } = sources;
     let patterns = patterns.iter().map(|pattern| &pattern.path);
@@ -146,7 +146,7 @@ fn watched(sources: &Sources) -> Vec<String> {
     patterns.chain(files).chain(older).take(MOST_TOLD).cloned().collect()
 }
 
-/// A time in its largest unit.
+/// Formats a time in its largest unit.
 fn ago(seconds: u64) -> String {
     match seconds {
         0..=119 => format!("{seconds} s"),
@@ -169,7 +169,7 @@ fn miss(
     let sources = named.sources(around, sources);
     let token = around.cache().since(&around.view(), &sources)?.to_string();
     let status = reason.status();
-    // A file may have any name.
+    // File names may contain line breaks.
     let text = format!(
         "{status}: {}.\nDo the work, then call cache_store with the same words and \
          \"token\": \"{token}\".",

@@ -18,11 +18,11 @@ use super::schema::{
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
 use crate::mcp::Surroundings;
 
-/// Longer than anything that was ever worth waiting for.
+/// Longer than any work takes.
 const MOST_SECONDS: u64 = 1_000_000_000;
-/// What is kept of money has room for this.
+/// Limit of the stored representation.
 const MOST_DOLLARS: u64 = 1_000_000_000;
-/// What is longer is no word, in characters.
+/// Limit of a tag, in characters.
 const MOST_TAG: u64 = 200;
 
 pub(super) const TOOL: Spec = Spec {
@@ -136,13 +136,13 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     Ok(kept.told(around, &filled).into())
 }
 
-/// What there is to say about a result.
+/// A stored or refused result, for the report.
 struct Kept<'a> {
     key: &'a str,
     sources: &'a [String],
-    /// Those of the paths that were not there to be watched.
+    /// Paths that did not exist, and are not watched.
     unwatched: &'a [String],
-    /// None means for ever.
+    /// None means forever.
     until: Option<Timestamp>,
 }
 
@@ -160,7 +160,7 @@ impl Kept<'_> {
             Filled::Off => Some("the cache is switched off".to_owned()),
             Filled::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
         };
-        // A file may have any name.
+        // File names may contain line breaks.
         let message = match &reason {
             Some(why) => format!("Not kept: {}.", one_line(why)),
             None => self.watched(),
@@ -173,7 +173,7 @@ impl Kept<'_> {
         Answer::saying(&message, message.as_str(), data)
     }
 
-    /// For how long it is given out.
+    /// Describes how long the result is valid.
     fn watched(&self) -> String {
         let Self { key, sources, unwatched, until } = self;
         let names = |paths: &[String]| {
@@ -201,7 +201,7 @@ impl Kept<'_> {
     }
 }
 
-/// What an agent can do about it.
+/// Advice for the agent.
 fn remedy(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::SourceChanged(_) => {

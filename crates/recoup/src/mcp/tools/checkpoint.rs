@@ -1,4 +1,4 @@
-//! `save_checkpoint` and `load_checkpoint`: where work stands, for the next conversation.
+//! `save_checkpoint` and `load_checkpoint`: the state of work, for the next conversation.
 
 use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{Checkpoint, Saved};
@@ -12,9 +12,9 @@ use super::schema::{closed, flag, list, maybe_text, message, open, project, text
 use super::{Answer, Load, Nature, Outcome, Spec, arguments};
 use crate::mcp::Surroundings;
 
-/// More is no summary: one of all texts together, in characters.
+/// Limit of all texts together, in characters.
 const MOST: usize = 20_000;
-/// So an item may have all of it.
+/// Limit of one item: the same.
 const LONGEST: u64 = 20_000;
 
 pub(super) const SAVE: Spec = Spec {
@@ -122,7 +122,7 @@ fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         )));
     }
     around.prepare_memory()?;
-    // A project that is kept out of memory is kept out of others' checkpoints, too.
+    // If the current project is excluded from memory, checkpoints for others are not saved either.
     let saved = match around.memory().silence(&arguments::here(around))? {
         Some(silence) => Saved::Silent(silence),
         None => around.memory().save_checkpoint(&scope, &checkpoint)?,
@@ -169,12 +169,12 @@ fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     Ok(Answer::saying(&opening(&at.to_string()), text, json!({ "checkpoint": data })).into())
 }
 
-/// What it is: a report of another agent's, and no order.
+/// Introduction: a report of another agent, not an order.
 fn opening(at: &str) -> String {
     format!("Where the work stood, as an agent wrote it down at {at}:")
 }
 
-/// As an agent reads it.
+/// Formats a checkpoint for an agent.
 pub(in crate::mcp) fn told(checkpoint: &Checkpoint, at: &str) -> String {
     let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
     let mut lines = vec![opening(at)];

@@ -1,5 +1,5 @@
-//! `delete_memory`: an agent takes back what it wrote down. What counts as a rule, whoever said
-//! it, and what is another project's, is the user's: without their yes nothing happens to it.
+//! `delete_memory`: an agent removes its own notes. Rules, whoever stated them, and notes of other
+//! projects are removed only with the user's consent.
 
 use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{Forgotten, Note, NoteId, NoteScope, Status, Trust};
@@ -77,7 +77,7 @@ fn absent(id: &NoteId) -> Error {
     Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
 }
 
-/// What an agent of this project wrote down, and nobody relies on.
+/// True for an unconfirmed note by an agent of this project.
 fn is_an_agents(around: &dyn Surroundings, note: &Note) -> bool {
     let is_near = note.scope == NoteScope::Universal || note.scope == arguments::here(around);
     is_near && note.trust() < Trust::Agreed && note.status != Status::Active
@@ -111,7 +111,7 @@ fn question(around: &dyn Surroundings, note: &Note) -> Question {
     Question { text, tick: "Remove it for good" }
 }
 
-/// The user has agreed to what they were shown.
+/// Removes the note after consent, if it is still as shown.
 pub(super) fn agreed(around: &dyn Surroundings, shown: &Note) -> Result<Answer> {
     match around.memory().note(&shown.id)? {
         Some(note) if note.text == shown.text => forget(around, &note.id),
@@ -119,7 +119,7 @@ pub(super) fn agreed(around: &dyn Surroundings, shown: &Note) -> Result<Answer> 
     }
 }
 
-/// The user has not.
+/// Answer after the user declined.
 pub(super) fn declined(note: &Note) -> Answer {
     unchanged(note, "The user said no: nothing has changed, and it still counts.")
 }
@@ -129,7 +129,7 @@ fn unchanged(note: &Note, text: &str) -> Answer {
     Answer::saying(text, text, data)
 }
 
-/// Removes it for good.
+/// Removes a note for good.
 fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
     let Forgotten { unreached, .. } = around.forget(id)?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();

@@ -1,16 +1,16 @@
-//! Whether arguments are what a tool's schema says, and nothing else: what a client is told is
-//! what is taken. A model reads its mistakes and mends them, so an error names the field and
-//! what was expected. Two things are forgiven: null for what may be left out, and 1.0 for 1.
+//! Validates arguments strictly against a tool's schema. A model reads its errors and corrects
+//! itself, so an error names the field and the expected value. Two things are tolerated: null for
+//! an optional field, and 1.0 for 1.
 
 use recoup_core::base::text::shortened;
 use recoup_core::{Error, Result, secrets};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
-/// The most of a given value that an error repeats, in characters.
+/// Limit of a value in an error, in characters.
 const SHOWN: usize = 40;
 
-/// The arguments, in the form that the schema says.
+/// Returns the arguments in the form that the schema requires.
 pub(super) fn fit(schema: &Value, arguments: JsonObject) -> Result<JsonObject> {
     object(schema, arguments, "")
 }
@@ -54,7 +54,7 @@ fn unknown(name: &str, place: &str, fields: &Map<String, Value>) -> Error {
 fn one(schema: &Value, value: Value, place: &str) -> Result<Value> {
     if let Some(choices) = schema["anyOf"].as_array() {
         return match choices.iter().find(|choice| is_of(choice, &value)) {
-            // Inside a list the item is named that is wrong; else all that would be right.
+            // For a list, the error names the wrong item; otherwise all valid forms.
             Some(choice) if value.is_array() || is_fit(choice, &value) => one(choice, value, place),
             _ => Err(unfit(schema, &value, place)),
         };
@@ -77,7 +77,7 @@ fn one(schema: &Value, value: Value, place: &str) -> Result<Value> {
     }
 }
 
-/// Whether a value is what a schema says, apart from what is in it.
+/// True if a value fits a schema, apart from its content.
 fn is_fit(schema: &Value, value: &Value) -> bool {
     is_of(schema, value)
         && is_listed(schema, value)
@@ -149,7 +149,7 @@ fn unfit(schema: &Value, value: &Value, place: &str) -> Error {
     Error::usage(format!("{place}: expected {}, not {given}", expected(schema)))
 }
 
-/// A schema in words.
+/// Describes a schema in words.
 fn expected(schema: &Value) -> String {
     if let Some(choices) = schema["anyOf"].as_array() {
         let all = choices.iter().map(expected).collect::<Vec<_>>().join(" or ");

@@ -1,5 +1,4 @@
-//! The tools, one file each or for each pair. A tool is a row: what it is called, what it
-//! takes and gives, and what it does.
+//! The tools, one file each or for each pair. Each is a `ToolSpec`: name, schemas and function.
 
 mod arguments;
 mod ask;
@@ -34,7 +33,7 @@ pub(super) use ask::{Proposal, Question};
 pub(super) use load_rules::told as told_rules;
 pub(super) use note::{line, report};
 
-/// What a tool is.
+/// Definition of a tool.
 pub(super) struct Spec {
     pub(super) name: &'static str,
     title: &'static str,
@@ -46,49 +45,49 @@ pub(super) struct Spec {
     run: fn(&dyn Surroundings, JsonObject) -> Result<Outcome>,
 }
 
-/// What calling it does to the world, for clients that ask their user first.
+/// Effect of a call, for clients that ask their user first.
 enum Nature {
-    /// Nothing.
+    /// None.
     Reads,
-    /// It adds; the same call again changes nothing more.
+    /// Adds; a repeated call changes nothing more.
     Keeps,
-    /// It puts something in the place of what was there.
+    /// Replaces something.
     Replaces,
-    /// It takes away.
+    /// Removes something.
     Removes,
 }
 
-/// Whether a client should show it to the model from the start.
+/// When a client should load the tool into the model's context.
 #[derive(PartialEq, Eq)]
 enum Load {
     WhenFound,
-    /// Also where hooks do part of the same; there it is described like this.
+    /// Always; with hooks, which do part of it, with this description.
     AlwaysAndHooked(&'static str),
-    /// Not where hooks do the same; there it is described like this.
+    /// Always, except with hooks, which do the same; then with this description.
     UnlessHooked(&'static str),
 }
 
-/// How much of a name that nobody knows is said back, in characters.
+/// Limit of an unknown name in an error, in characters.
 const SHOWN: usize = 100;
 
-/// A name that nobody knows, as an error may repeat it: short, and without secrets.
+/// An unknown name as an error may repeat it: short, and without secrets.
 pub(super) fn shown(name: &str) -> String {
     shortened(&secrets::redact(name), SHOWN).into_owned()
 }
 
-/// What a tool answers: text for the model, and the same as data.
+/// Answer of a tool: text for the model, and data that says the same.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) data: Value,
 }
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// It is done.
+    /// Finished.
     Done(Answer),
-    /// The user is to be asked before it is.
+    /// Needs the user's consent first.
     Asks(Box<Proposal>),
 }
 
@@ -107,7 +106,7 @@ impl Outcome {
         }
     }
 
-    /// Where nobody is asked.
+    /// Returns the answer without asking.
     pub(super) fn unasked(self) -> Answer {
         match self {
             Self::Done(answer) => answer,
@@ -121,18 +120,18 @@ impl Answer {
         Self { text: text.into(), data }
     }
 
-    /// The same with a sentence that stands in the text and has to be among the data: clients
-    /// there are give the model one of the two, and most of them the data.
+    /// Adds a message that stands in the text also to the data: existing clients give the model
+    /// only one of the two, mostly the data.
     fn saying(message: &str, text: impl Into<String>, mut data: Value) -> Self {
         data[MESSAGE] = message.into();
         Self::new(text, data)
     }
 }
 
-/// The field of the data that says what happened, and what to do or to tell the user.
+/// Field of the data with a message: what happened, and what to do or to tell the user.
 const MESSAGE: &str = "message";
 
-/// What prompts say, too.
+/// Tools that prompts use, too.
 pub(super) const LOAD_RULES: &Spec = &load_rules::TOOL;
 pub(super) const SEARCH_MEMORY: &Spec = &search_memory::TOOL;
 pub(super) const LOAD_CHECKPOINT: &Spec = &checkpoint::LOAD;
@@ -149,28 +148,28 @@ const COMMON: [&Spec; 8] = [
     &cache_store::TOOL,
 ];
 
-/// Those that hash files, which may be large and many.
+/// Tools that hash files, which may be large and many.
 static FILE_READERS: [&Spec; 3] = [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
 
-/// The others.
+/// Rarely used tools.
 const RARE: [&Spec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
 
 /// The tools that clients are told of, and how fully: many send the whole list to the model with
-/// every request. A tool that is not listed can be called all the same.
+/// every request. Unlisted tools can be called all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolSet {
-    /// Those in common use, with short schemas of what they take.
+    /// Common tools, with short input schemas.
     Common,
-    /// All of them, with complete schemas of what they take and give.
+    /// All tools, with complete schemas of input and output.
     All,
 }
 
-/// The tool of that name.
+/// Finds a tool by name.
 pub(super) fn find(name: &str) -> Option<&'static Spec> {
     COMMON.into_iter().chain(RARE).find(|tool| tool.name == name)
 }
 
-/// The tools as clients list them. Made once: the list is the same for the whole process.
+/// Lists the tools for clients. Cached: the list is the same for the whole process.
 pub(super) fn list(manner: Manner) -> &'static [Tool] {
     static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
     let all = manner.tools == ToolSet::All;
@@ -181,7 +180,7 @@ pub(super) fn list(manner: Manner) -> &'static [Tool] {
 }
 
 impl Spec {
-    /// What it does to the engine.
+    /// Kind of work with the engine.
     pub(super) fn access(&self) -> Access {
         match self.nature {
             _ if FILE_READERS.iter().any(|tool| tool.name == self.name) => Access::ReadsFiles,
@@ -190,17 +189,17 @@ impl Spec {
         }
     }
 
-    /// Rules are given whatever the configuration says.
+    /// Rules are given even if the configuration is faulty.
     pub(super) fn care(&self) -> ConfigCare {
         if self.name == load_rules::TOOL.name { ConfigCare::Lenient } else { ConfigCare::Strict }
     }
 
-    /// Does what is asked, if that is what the schema says.
+    /// Validates the arguments and runs the tool.
     pub(super) fn call(&self, around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
         (self.run)(around, fit::fit(&(self.input)(), arguments)?)
     }
 
-    /// As clients list it.
+    /// Describes the tool for clients.
     pub(super) fn listed(&self, manner: Manner) -> Tool {
         let description = match self.load {
             Load::UnlessHooked(hooked) | Load::AlwaysAndHooked(hooked) if manner.with_hooks => {

@@ -1,5 +1,5 @@
-//! Which result is meant: a key, or what was looked at, what was asked and for what work.
-//! The same words give the same key as `recoup cache`.
+//! Identifies a result: by key, or by paths, query and operation. Gives the same key as `recoup
+//! cache` for the same words.
 
 use recoup_core::cache::{Naming, joined, listed};
 use recoup_core::entry::Identity;
@@ -28,11 +28,11 @@ pub(super) struct Named {
     pub(super) id: Id,
     pub(super) parts: Vec<Part>,
     pub(super) identity: Identity,
-    /// What the work looks at.
+    /// Paths that the work examines.
     paths: Vec<String>,
 }
 
-/// The fields of that in a schema.
+/// Schema fields of a selector.
 pub(super) fn fields() -> Vec<(&'static str, Value)> {
     vec![
         ("paths", texts("What the work looks at")),
@@ -71,7 +71,7 @@ impl Asked {
     }
 }
 
-/// A key that somebody typed.
+/// Parses a key argument.
 pub(super) fn parsed(key: &str) -> Result<Key> {
     Key::parse(key).map_err(|_| {
         Error::usage(format!(
@@ -82,8 +82,8 @@ pub(super) fn parsed(key: &str) -> Result<Key> {
 }
 
 impl Named {
-    /// Refuses a bare key of what is no result: it is written in another form, and another
-    /// command's to replace.
+    /// Refuses a bare key of an entry that is no result: it has another format, and another
+    /// command replaces it.
     pub(super) fn must_be_a_result(&self, around: &dyn Surroundings) -> Result<()> {
         if !self.parts.is_empty() {
             return Ok(());
@@ -99,7 +99,7 @@ impl Named {
         }
     }
 
-    /// The sources that were named; where none were, those of the paths that are there.
+    /// Returns the given sources; by default, the paths that exist.
     pub(super) fn sources(&self, around: &dyn Surroundings, given: Option<Texts>) -> Vec<String> {
         match given {
             Some(given) => given.into_vec(),
@@ -107,7 +107,7 @@ impl Named {
         }
     }
 
-    /// Those of the paths that are not among the sources.
+    /// Paths that are not among the sources.
     pub(super) fn unwatched(&self, sources: &[String]) -> Vec<String> {
         self.paths.iter().filter(|path| !sources.contains(path)).cloned().collect()
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::schema::{count, maybe_text, open, text};
 
-/// As data.
+/// Note as data.
 pub(in crate::mcp) fn report(note: &Note) -> Value {
     json!({
         "id": note.id.as_str(),
@@ -21,7 +21,7 @@ pub(in crate::mcp) fn report(note: &Note) -> Value {
     })
 }
 
-/// The schema of that.
+/// Schema of a note as data.
 pub(super) fn schema() -> Value {
     open(
         &[
@@ -39,7 +39,7 @@ pub(super) fn schema() -> Value {
     )
 }
 
-/// As a line of text. It can't be two lines, or close what stands around it.
+/// Note as one line of text, which cannot break out of what surrounds it.
 pub(in crate::mcp) fn line(note: &Note) -> String {
     let paths = note.paths.as_deref().map(|glob| format!("[only for {}] ", one_line(glob)));
     format!(
@@ -52,7 +52,7 @@ pub(in crate::mcp) fn line(note: &Note) -> String {
     )
 }
 
-/// How far an agent may rely on it.
+/// Says how far an agent may rely on a note.
 fn label(note: &Note) -> &'static str {
     match (note.status, note.trust()) {
         (Status::Candidate, _) => "not confirmed by the user",

@@ -1,4 +1,4 @@
-//! Words for JSON schemas, so that each tool's reads like a list of its fields.
+//! Builders for JSON schemas, so that each tool's reads like a list of its fields.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ pub(super) fn closed(fields: &[(&str, Value)], required: &[&str]) -> Value {
     schema
 }
 
-/// An object with these fields; more may come with a later version.
+/// An object with these fields; later versions may add more.
 pub(super) fn open(fields: &[(&str, Value)], required: &[&str]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
@@ -20,19 +20,18 @@ pub(super) fn open(fields: &[(&str, Value)], required: &[&str]) -> Value {
     schema
 }
 
-/// A field that few need, or that is there for other programs' sake: it stands in complete schemas
-/// only.
+/// Marks a field that few need, or that exists for compatibility: only complete schemas have it.
 pub(super) fn rare(mut field: Value) -> Value {
     field[COMMENT] = RARE.into();
     field
 }
 
-/// The keyword for remarks that mean nothing to a validator.
+/// Keyword for remarks that validators ignore.
 const COMMENT: &str = "$comment";
 const RARE: &str = "rarely used";
 
-/// Returns the part of a schema that a model needs: the usual fields, their types and what they
-/// mean. Bounds, other forms of a value and rare fields are left out; they hold all the same.
+/// Reduces a schema to what a model needs: the usual fields, their types and meaning. Bounds,
+/// alternative forms and rare fields are left out; they apply all the same.
 pub(super) fn shortened(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
     let mut short = Map::new();
@@ -69,17 +68,16 @@ pub(super) fn shortened(schema: &Value) -> Value {
     short.into()
 }
 
-/// A text.
 pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-/// What happened, in a sentence.
+/// The field for a message.
 pub(super) fn message() -> (&'static str, Value) {
     (super::MESSAGE, text("What that means, and what to do or to tell the user"))
 }
 
-/// A text, or none.
+/// A string or null.
 pub(super) fn maybe_text(description: &str) -> Value {
     json!({ "type": ["string", "null"], "description": description })
 }
@@ -89,41 +87,40 @@ pub(super) fn one_of(words: &[&str], description: &str) -> Value {
     json!({ "type": "string", "enum": words, "description": description })
 }
 
-/// Yes or no.
 pub(super) fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-/// A whole number from `least` on.
+/// An integer from `least` on.
 pub(super) fn count(least: u64, description: &str) -> Value {
     json!({ "type": "integer", "minimum": least, "description": description })
 }
 
-/// No path is longer, and no item of a list need be.
+/// Limit of a path, and of any item of a list.
 pub(super) const LONGEST: u64 = 4_096;
 
-/// Nobody names more in one call: a directory or a glob stands for any number of files.
+/// Limit of a list: a directory or a glob stands for any number of files.
 const MOST_ITEMS: u64 = 1_000;
 
-/// Texts, of which one may come alone.
+/// One string or several.
 pub(super) fn texts(description: &str) -> Value {
     texts_of(LONGEST, description)
 }
 
-/// Such texts of at most so many characters each.
+/// One string or several, of at most `most` characters each.
 pub(super) fn texts_of(most: u64, description: &str) -> Value {
     let one = json!({ "type": "string", "maxLength": most });
     let several = json!({ "type": "array", "items": one, "maxItems": MOST_ITEMS });
     json!({ "anyOf": [several, one], "description": description })
 }
 
-/// A text of at most so many characters.
+/// A string of at most `most` characters.
 pub(super) fn short_text(most: u64, description: &str) -> Value {
     json!({ "type": "string", "maxLength": most, "description": description })
 }
 
-/// A duration with its unit, or 0. Other numbers are refused: some models mean seconds by them,
-/// some milliseconds.
+/// A duration with its unit, or 0. Other numbers are refused: some models mean seconds, some
+/// milliseconds.
 pub(super) fn duration(description: &str) -> Value {
     json!({
         "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 0 }],
@@ -131,12 +128,11 @@ pub(super) fn duration(description: &str) -> Value {
     })
 }
 
-/// A list of what `item` says.
 pub(super) fn list(item: &Value, description: &str) -> Value {
     json!({ "type": "array", "items": item, "description": description })
 }
 
-/// The id of another project than the one at hand.
+/// Id of a project other than the current one.
 pub(super) fn project() -> Value {
     json!({ "type": "string" })
 }

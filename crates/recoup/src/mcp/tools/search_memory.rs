@@ -1,4 +1,4 @@
-//! `search_memory`: what is known about something.
+//! `search_memory`: full-text search of the memory.
 
 use recoup_core::memory::search::Query;
 use recoup_core::memory::{Note, NoteKind, Status, Trust, Wanted};
@@ -12,9 +12,9 @@ use super::store_memory::kinds;
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
-/// How many are given unless more are asked for.
+/// Default number of results.
 const SOME: usize = 10;
-/// How many at most, whatever is asked for.
+/// Maximum number of results.
 const MOST: usize = 100;
 
 pub(super) const TOOL: Spec = Spec {
@@ -75,7 +75,7 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     Ok(Answer::new(told(&found), data).into())
 }
 
-/// What came out of a tool is not given to the next agent.
+/// Searches active notes and candidates, except untrusted ones, which come from tools.
 pub(super) fn search(
     around: &dyn Surroundings,
     text: &str,
@@ -95,7 +95,7 @@ pub(super) fn search(
     Ok(found.into_iter().map(|(note, _)| note).collect())
 }
 
-/// What was found, as an agent reads it.
+/// Formats the results for an agent.
 pub(super) fn told(found: &[Note]) -> String {
     match found {
         [] => "Nothing that is remembered answers that.".to_owned(),

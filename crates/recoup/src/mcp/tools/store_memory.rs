@@ -1,9 +1,9 @@
-//! `store_memory`: an agent writes down what the user told it.
+//! `store_memory`: an agent notes what the user told it.
 //!
-//! Nobody can tell an agent that heard the user from one that read the same words on a web
-//! page. So what it stores is only a candidate, and the user makes it a rule: by agreeing when
-//! the client can ask, with `recoup memory promote`, or beforehand, by allowing the client's agents
-//! to record rules. What the user has said stays as it is.
+//! An agent that heard the user cannot be told from one that read the same words on a web page. So
+//! the note is only a candidate, and the user makes it a rule: by consent if the client can ask,
+//! with `recoup memory promote`, or beforehand, by allowing the client's agents to record rules.
+//! The user's own statements stay unchanged.
 
 use recoup_core::memory::inject::one_line;
 use recoup_core::memory::{
@@ -19,15 +19,15 @@ use super::schema::{closed, flag, list, message, one_of, open, rare, short_text,
 use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
 use crate::mcp::Surroundings;
 
-/// The words for the sorts of memories, as agents know them.
+/// Names of the kinds of memories.
 pub(super) fn kinds() -> Vec<&'static str> {
     NoteKind::ALL.iter().map(|kind| kind.as_str()).collect()
 }
 
-/// What is longer is no topic, in characters.
+/// Limit of a topic, in characters.
 const MOST_TOPIC: u64 = 200;
 
-/// How long ago somebody speaks of the same thing still, in milliseconds.
+/// Time within which the user's statement counts as just said, in milliseconds.
 const JUST_NOW: u64 = 5 * 60 * 1000;
 
 pub(super) const TOOL: Spec = Spec {
@@ -62,10 +62,10 @@ struct Metadata {
     #[serde(rename = "type")]
     kind: Option<String>,
     preference_key: Option<String>,
-    /// A newer statement on its topic always takes the older one's place.
+    /// Ignored: a newer statement on its topic always replaces the older one.
     #[serde(default, rename = "isOverride")]
     _is_override: Option<bool>,
-    /// What the user said never goes by itself.
+    /// Ignored: the user's statements never expire.
     #[serde(default, rename = "sticky")]
     _sticky: Option<bool>,
 }
@@ -147,8 +147,8 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     })))
 }
 
-/// What the user has said on the same topic within the last minutes: an agent that heard it
-/// says it in other words.
+/// Returns the user's statement on the topic from the last minutes: the agent repeats it in other
+/// words.
 fn just_said<'a>(around: &dyn Surroundings, suggestion: &'a Suggestion) -> Option<&'a Note> {
     let now = around.cache().clock().now();
     suggestion
@@ -157,7 +157,7 @@ fn just_said<'a>(around: &dyn Surroundings, suggestion: &'a Suggestion) -> Optio
         .find(|note| note.trust() == Trust::Stated && now.millis_since(note.updated) < JUST_NOW)
 }
 
-/// What is said where that counts already.
+/// Message if the user's own statement counts already.
 fn beside(own: &Note, note: &Note) -> String {
     format!(
         "Kept as a candidate: the user has just said on this themselves, and that counts: {}. If \
@@ -167,7 +167,7 @@ fn beside(own: &Note, note: &Note) -> String {
     )
 }
 
-/// All that a yes would do: what is agreed to, where it will hold, and what gives way.
+/// Question for the user, with all that a yes would do: the rule, its scope, and what it replaces.
 fn question(around: &dyn Surroundings, suggestion: &Suggestion) -> Question {
     let Suggestion { note, instead_of } = suggestion;
     let place = match &note.scope {
@@ -187,7 +187,7 @@ fn question(around: &dyn Surroundings, suggestion: &Suggestion) -> Question {
     Question { text: lines.join("\n"), tick: "Remember this as my rule" }
 }
 
-/// The user has agreed to what an agent wrote down: from now on it is their own statement.
+/// After consent, an agent's note becomes the user's own statement.
 pub(super) fn agreed(
     around: &dyn Surroundings,
     suggestion: &Suggestion,
@@ -198,8 +198,8 @@ pub(super) fn agreed(
     Ok(answer(&note, &instead_of, !new, "The user said yes: it is a rule now."))
 }
 
-/// The user allows this client's agents to record rules: it counts in the project at hand, unless
-/// the user or the team may have said something else. None where nobody allows that.
+/// Records a rule in the current project, if the user allows this client's agents to and nothing
+/// of the user's or the team's may contradict it. None if it is not recorded.
 pub(super) fn recorded(
     around: &dyn Surroundings,
     suggestion: &Suggestion,
@@ -218,8 +218,7 @@ pub(super) fn recorded(
     Ok(Some(answer(&note, &instead_of, !new, &said)))
 }
 
-/// The user has said no, and is not asked again: it counts no longer as something that
-/// waits for them.
+/// After a no, retires the candidate, so that the user is not asked again.
 pub(super) fn declined(
     around: &dyn Surroundings,
     suggestion: &Suggestion,
@@ -228,7 +227,7 @@ pub(super) fn declined(
     let id = &suggestion.note.id;
     let note = match around.memory().note(id)? {
         Some(note) if note.status == Status::Candidate => around.memory().retire(id)?,
-        // Meanwhile the user has said something else about it, or it is gone.
+        // Meanwhile the user has decided otherwise, or it is gone.
         other => {
             let note = other.as_ref().unwrap_or(&suggestion.note);
             return Ok(answer(note, &[], !new, &said(note)));

@@ -1,18 +1,18 @@
-//! A result as it is stored, and as it comes back: a text stays a text, and JSON the JSON that
-//! it was, with its digits and the order of its fields.
+//! Encoding of stored results: a text stays a text, and JSON keeps its digits and the order of its
+//! fields.
 
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The bytes that are stored of a result: always JSON, because `recoup cache` reads it too.
+/// Encodes a result, always as JSON, because `recoup cache` reads it too.
 pub(super) fn body(result: &Value) -> Result<Vec<u8>> {
     serde_json::to_vec(result).map_err(|error| {
         Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
     })
 }
 
-/// A stored result: its text as it is, and the same as a value.
+/// Decodes a stored result into its text and its value.
 pub(super) fn read(bytes: &[u8]) -> Result<(String, Value)> {
     let unreadable =
         |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
@@ -21,12 +21,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<(String, Value)> {
     Ok(match value {
         Value::String(text) => (text.clone(), Value::String(text)),
         value if keeps_its_digits(raw.get()) => (raw.get().to_owned(), value),
-        // A number that would become another one is safe only in a text.
+        // A number that would lose digits is safe only in a text.
         _ => (raw.get().to_owned(), Value::String(raw.get().to_owned())),
     })
 }
 
-/// Whether each number of a JSON text is still the same after it has been read.
+/// True if each number of a JSON text survives parsing.
 fn keeps_its_digits(json: &str) -> bool {
     let mut rest = json;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -45,7 +45,7 @@ fn keeps_its_digits(json: &str) -> bool {
     true
 }
 
-/// The length of a string's inside and its closing mark.
+/// Length of a string up to and including its closing quote.
 fn text_length(inside: &str) -> usize {
     let mut escaped = false;
     let end = inside.bytes().position(|byte| {
@@ -56,8 +56,8 @@ fn text_length(inside: &str) -> usize {
     end.map_or(inside.len(), |end| end + 1)
 }
 
-/// Whole numbers of 64 bits are exact, 15 digits of any other, and what is written as we
-/// would write it.
+/// True for integers of 64 bits, numbers of up to 15 digits, and those that we would write the
+/// same.
 fn is_exact(number: &str) -> bool {
     let same = |read: serde_json::Number| read.to_string() == number;
     if serde_json::from_str(number).is_ok_and(same) {

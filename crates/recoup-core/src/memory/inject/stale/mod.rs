@@ -1,8 +1,8 @@
-//! Is it still true? A memory that names a path, a script or a command that the
-//! project no longer has is marked when it would be used.
+//! Detection of stale notes: one that names a path, a script or a command that the project no
+//! longer has is marked when it would be used.
 //!
-//! Only what is certain counts: a word that merely looks like a path, what could be
-//! somewhere else, and what there was no time to look for are no reason for a mark.
+//! Only certain cases count: a word that merely looks like a path, a file that could be somewhere
+//! else, and names for which no time was left are no reason for a mark.
 
 mod named;
 mod recipes;
@@ -17,10 +17,10 @@ use tree::Tree;
 
 use crate::memory::{Note, NoteKind};
 
-/// So many things are looked for; then every memory counts as true.
+/// Most names that are looked for; after these every note counts as true.
 const MOST_LOOKS: usize = 200;
 
-/// Looks into a project, once, and no further than it must.
+/// Checks what notes name against a project, which is read once, and no further than needed.
 #[derive(Debug)]
 pub struct StaleCheck {
     root: PathBuf,
@@ -32,7 +32,7 @@ pub struct StaleCheck {
 }
 
 impl StaleCheck {
-    /// For the project with this root. Nothing is read yet.
+    /// Makes a check for the project with this root. Nothing is read yet.
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_path_buf(),
@@ -44,13 +44,13 @@ impl StaleCheck {
         }
     }
 
-    /// The first thing that a note names and the project no longer has. What failed once
-    /// need not be there.
+    /// First thing that a note names and the project no longer has. For a failure it need not be
+    /// there.
     pub fn of(&self, note: &Note) -> Option<String> {
         if note.kind == NoteKind::Failure { None } else { self.missing(&note.text) }
     }
 
-    /// The first thing that a statement names and the project no longer has.
+    /// First thing that a statement names and the project no longer has.
     pub fn missing(&self, statement: &str) -> Option<String> {
         let missing = named::in_text(statement).into_iter().find(|it| self.is_missing(it))?;
         Some(missing.as_written())
@@ -69,9 +69,9 @@ impl StaleCheck {
         }
     }
 
-    /// A path counts from the root, or from wherever in the project it ends like that. It
-    /// is missing only where it is a path for certain: by its ending, or because it is
-    /// marked as one and its first folder is there.
+    /// True if a path is missing, both from the root and as the end of any path in the project.
+    /// Only for certain paths: by its ending, or because it is marked as one and its first folder
+    /// is there.
     fn lacks_path(&self, path: &str, marked: bool) -> bool {
         let inside = match Path::new(path).strip_prefix(&self.root) {
             Ok(inside) => inside.to_string_lossy().into_owned(),

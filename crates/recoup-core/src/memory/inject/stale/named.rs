@@ -1,23 +1,23 @@
-//! What a statement names: paths, scripts, and commands that are run by name.
+//! Names in a statement: paths, scripts, and commands that are run by name.
 
-/// Something that a project has, or has no longer.
+/// Something that a project may have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// A path with a slash in it, and whether it is marked as one: by being code, or by
-    /// a slash at its end. `client/server` may be two words.
+    /// A path with a slash in it, and whether it is marked as one: by being code, or by a slash at
+    /// its end. `client/server` may be two words.
     Path(String, Marked),
     /// A script by its file's name alone.
     Script(String),
     /// A glob.
     Glob(String),
-    /// Something that is run by name.
+    /// A command that is run by name.
     Recipe(Runner, String),
 }
 
-/// Whether something else than its form says that a word is a path.
+/// True if more than its form says that a word is a path.
 pub(super) type Marked = bool;
 
-/// What runs things by name.
+/// Program that runs commands by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runner {
     /// `npm run` and its like.
@@ -29,7 +29,7 @@ pub(super) enum Runner {
 }
 
 impl Named {
-    /// As a person writes it.
+    /// Text for a person.
     pub(super) fn as_written(&self) -> String {
         match self {
             Self::Path(text, _) | Self::Script(text) | Self::Glob(text) => text.clone(),
@@ -40,7 +40,7 @@ impl Named {
     }
 }
 
-/// A statement with one of these speaks of what is not there yet, or must not be.
+/// Words of statements about something that is not there yet, or must not be.
 const NOT_YET: [&str; 47] = [
     "not",
     "never",
@@ -91,7 +91,7 @@ const NOT_YET: [&str; 47] = [
     "nunca",
 ];
 
-/// What is made, or one person's: there today, gone tomorrow.
+/// Directories that are generated or private to one person, which come and go.
 const MADE: [&str; 20] = [
     "dist",
     "build",
@@ -115,26 +115,26 @@ const MADE: [&str; 20] = [
     "obj",
 ];
 
-/// Endings that only files have.
+/// Extensions that only files have.
 const FILES: &str = " rs py ts tsx js jsx mjs cjs go rb java kt kts swift c h cc cpp hpp cs php sh \
 bash zsh fish ps1 sql json jsonc yaml yml toml ini cfg conf md mdx txt html css scss less xml csv lock \
 proto graphql tf gradle properties vue svelte ex exs erl hs scala clj lua pl r jl dart ipynb env ";
 
-/// Endings of what is run.
+/// Extensions of scripts.
 const SCRIPTS: &str = " sh bash zsh py rb pl ps1 js mjs ts php lua fish ";
 
-/// What stands before a script that is run.
+/// Words before a script that is run.
 const RUN: [&str; 16] = [
     "run", "running", "execute", "bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl",
     "source", "php", "deno", "bun", "tsx",
 ];
 
-/// What a statement names, in its order. Nothing where it speaks of what shall be.
+/// Names in a statement, in their order. Paths are left out if it is about something that shall be.
 pub(super) fn in_text(statement: &str) -> Vec<Named> {
     let words: Vec<Word<'_>> = words(statement);
     let mut named = recipes(&words);
     let mut paths = (0..words.len()).filter_map(|at| path_at(&words, at)).peekable();
-    // Most statements name no path: only then it matters what they speak of.
+    // Most statements have no path: the check is needed only for those that do.
     if paths.peek().is_some() && !speaks_of_later(&words) {
         named.extend(paths);
     }
@@ -149,7 +149,7 @@ fn speaks_of_later(words: &[Word<'_>]) -> bool {
     })
 }
 
-/// A word, whether it stands in a span of code, and whether it begins one.
+/// A word; whether it stands in a span of code, and whether it begins one.
 struct Word<'a> {
     text: &'a str,
     code: bool,
@@ -177,8 +177,8 @@ fn recipes(words: &[Word<'_>]) -> Vec<Named> {
     (0..words.len()).filter_map(|at| recipe_at(words, at)).collect()
 }
 
-/// The recipe that is run at a word. `make` and `just` are English words: they run
-/// something where code begins, or where somebody says so.
+/// Recipe that is run at a word. `make` and `just` are English words: they count at the start of
+/// code, or behind "run" and the like.
 fn recipe_at(words: &[Word<'_>], at: usize) -> Option<Named> {
     let word = words[at].text;
     let next = |by: usize| words.get(at + by).map(|word| word.text);
@@ -247,12 +247,12 @@ fn path_at(words: &[Word<'_>], at: usize) -> Option<Named> {
     (run && ends_with_one_of(bare_path, SCRIPTS)).then(|| Named::Script(bare_path.to_owned()))
 }
 
-/// `example.com/docs` is no path, `lib.rs/x` would not be one either.
+/// True for the host in `example.com/docs`, which is no path.
 fn is_host(first: &str, path: &str) -> bool {
     path.contains('/') && !first.starts_with('.') && first.contains('.')
 }
 
-/// Whether its last part ends as only files do.
+/// True if its last part has an extension that only files have.
 pub(super) fn has_extension(path: &str) -> bool {
     ends_with_one_of(path, FILES)
 }
@@ -263,7 +263,7 @@ fn ends_with_one_of(path: &str, endings: &str) -> bool {
         .is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&format!(" {ending} ")))
 }
 
-/// A path without `.` and `..`; none where it leads out.
+/// Resolves `.` and `..`; none if the path leads out.
 pub(super) fn from_root(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {

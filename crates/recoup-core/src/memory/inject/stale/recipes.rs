@@ -1,5 +1,5 @@
-//! What can be run by name: the scripts of `package.json`, the targets of a Makefile,
-//! the recipes of a justfile.
+//! Names that can be run: the scripts of `package.json`, the targets of a Makefile, the recipes of
+//! a justfile.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::tree::Tree;
 use crate::base::fsx;
 
-/// A larger file is not read, and might have every name.
+/// Largest file that is read; a larger one might have every name.
 const LARGEST: u64 = 1 << 20;
 
-/// So many files of one sort are read.
+/// Most files of one kind that are read.
 const MOST_FILES: usize = 40;
 
-/// The names that can be run.
+/// Names that can be run.
 #[derive(Debug)]
 pub(super) enum Recipes {
     /// These and no others.
@@ -43,7 +43,7 @@ pub(super) fn scripts(root: &Path, tree: &Tree) -> Recipes {
 pub(super) fn targets(root: &Path, tree: &Tree) -> Recipes {
     gather(root, tree, &["Makefile", "makefile", "GNUmakefile"], |content, names| {
         for line in content.lines() {
-            // What is included, or worked out, may have any name.
+            // Included or computed targets may have any name.
             let first = line.split_whitespace().next().unwrap_or_default();
             if matches!(first, "include" | "-include" | "sinclude") || line.contains("$(eval") {
                 return None;
@@ -81,12 +81,12 @@ pub(super) fn just(root: &Path, tree: &Tree) -> Recipes {
     })
 }
 
-/// A line that is not part of a recipe, nor a comment.
+/// Returns a line that is neither part of a recipe nor a comment.
 fn heading(line: &str) -> Option<&str> {
     (!line.starts_with([' ', '\t', '#', '['])).then_some(line)
 }
 
-/// The names in all files of one sort; any name where one of them can't be understood.
+/// Collects the names in all files of one kind; unknown if one of them can't be parsed.
 fn gather(
     root: &Path,
     tree: &Tree,

@@ -1,4 +1,4 @@
-//! The files of a project, as far as they can be listed quickly.
+//! Files of a project, as far as they can be listed quickly.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use ignore::WalkBuilder;
 
 use crate::base::glob::{self, Slash};
 
-/// More are not listed; then nothing is known to be missing.
+/// Most files that are listed; if there are more, nothing is known to be missing.
 const MOST: usize = 5_000;
 
-/// What is made, or fetched, and comes and goes.
+/// Directories that are generated or fetched, which come and go.
 const PASSED_OVER: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
-/// What is in a project, by the path from its root.
+/// Paths of a project, from its root.
 #[derive(Debug)]
 pub(super) struct Tree {
     paths: Vec<String>,
@@ -42,7 +42,7 @@ impl Tree {
         tree
     }
 
-    /// Whether certainly nothing in the project ends like `path`.
+    /// True if certainly nothing in the project ends like `path`.
     pub(super) fn lacks(&self, path: &str) -> bool {
         let ends_so = |it: &String| {
             it.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
@@ -50,14 +50,14 @@ impl Tree {
         self.whole && !self.paths.iter().any(ends_so)
     }
 
-    /// Whether certainly no file matches; a glob that can't be read might.
+    /// True if certainly no file matches; an invalid glob might match.
     pub(super) fn lacks_glob(&self, glob: &str) -> bool {
         let anywhere = format!("{{{glob},**/{glob}}}");
         let Ok(glob) = glob::compile(&anywhere, Slash::Separates) else { return false };
         self.whole && !self.paths.iter().any(|it| glob.is_match(it))
     }
 
-    /// The files of a name, from the root; none that counts as all where the list is cut.
+    /// Files with one of these names, from the root; none if the list is incomplete.
     pub(super) fn files_named(&self, names: &[&str]) -> Option<Vec<&str>> {
         let is_named =
             |path: &&String| names.contains(&path.rsplit('/').next().unwrap_or_default());

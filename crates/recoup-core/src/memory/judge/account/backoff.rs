@@ -1,5 +1,5 @@
-//! After a fault nobody asks for a while, longer with each one in a row; then one asks, and
-//! the others wait for how that ends.
+//! Back-off after faults: a pause that grows with each fault in a row; then one process asks, and
+//! the others wait for the result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,29 +10,29 @@ use super::{FaultSort, Terms, not_asked};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
-/// The pause after the first fault, and the longest, in milliseconds.
+/// Pause after the first fault, and the longest one, in milliseconds.
 const FIRST: u64 = 15_000;
 const LONGEST: u64 = 3_600_000;
 
-/// How many are known at once: few people ask more than one.
+/// Most fingerprints that are remembered: few people use more than one.
 const MOST: usize = 8;
 
-/// Those who went wrong, by the terms on which they were asked: on others they may be asked
-/// at once, be it with another key alone.
+/// Faults by the fingerprint of the terms: with others, be it another key alone, a model may be
+/// asked at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct BackOff(BTreeMap<String, Faults>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Faults {
-    /// In a row.
+    /// Number of faults in a row.
     count: u32,
-    /// Nobody asks before that.
+    /// End of the pause.
     until: Timestamp,
 }
 
 impl Faults {
-    /// A pause that is longer than any was not made by this clock.
+    /// End of the pause, if it lasts. One that is too long comes from another clock.
     fn pausing_until(&self, now: Timestamp) -> Option<Timestamp> {
         let pausing = now < self.until && self.until.millis_since(now) <= LONGEST;
         pausing.then_some(self.until)
@@ -40,8 +40,8 @@ impl Faults {
 }
 
 impl BackOff {
-    /// Whether to ask now. Whoever is let in after a fault is alone until it is known how
-    /// that ended.
+    /// Checks whether a model may be asked now. After a pause one caller is admitted, and the
+    /// others wait until it is known how that ended.
     pub(super) fn admit(&mut self, terms: &Terms, now: Timestamp) -> Result<()> {
         if let Some(until) = self.paused_until(terms, now).filter(|_| !terms.insists) {
             return Err(not_asked(format!(
@@ -57,12 +57,12 @@ impl BackOff {
         Ok(())
     }
 
-    /// Until when nobody asks on these terms.
+    /// End of the pause for these terms.
     pub(super) fn paused_until(&self, terms: &Terms, now: Timestamp) -> Option<Timestamp> {
         self.0.get(&terms.fingerprint)?.pausing_until(now)
     }
 
-    /// It went wrong.
+    /// Records a fault.
     pub(super) fn note(&mut self, sort: FaultSort, terms: &Terms, now: Timestamp) {
         let before = self.0.get(&terms.fingerprint).map_or(0, |faults| faults.count);
         let pause = match sort {
@@ -78,14 +78,14 @@ impl BackOff {
         }
     }
 
-    /// There was an answer.
+    /// Forgets the faults after an answer.
     pub(super) fn clear(&mut self, terms: &Terms) {
         self.0.remove(&terms.fingerprint);
     }
 }
 
-/// How long to wait after so many faults before this one. Each process would otherwise come
-/// back at the same moment, so chance has a part in it; a server that says when is heard.
+/// Pause after this many earlier faults. Random, so that processes do not come back at the same
+/// moment; a longer time that the server asks for is respected.
 fn pause(faults: u32, said: Option<u64>) -> u64 {
     let full = FIRST.saturating_mul(1 << faults.min(16)).min(LONGEST);
     let own = full / 2 + fastrand::u64(0..=full / 2);
@@ -97,7 +97,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a `Retry-After` header says, in milliseconds from now: seconds, or a date.
+/// Parses a `Retry-After` header, which has seconds or a date, into milliseconds from now.
 pub fn retry_after(header: &str, now: Timestamp) -> Option<u64> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<u64>() {

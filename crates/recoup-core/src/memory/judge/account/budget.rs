@@ -1,4 +1,4 @@
-//! How many tokens may be spent in a day, and how many are.
+//! Daily budget of tokens.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::base::clock::Timestamp;
 use crate::error::Result;
 
 const DAY: i64 = 86_400;
-/// More than any limit, and far from the end of numbers.
+/// More than any limit, and far from an overflow.
 const UNKNOWN: u64 = 1 << 62;
 
-/// The tokens of one day (UTC).
+/// Tokens of one day (UTC).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Budget {
-    /// Counted from 1970.
+    /// Days since 1970.
     day: i64,
     tokens: u64,
     questions: u64,
@@ -25,8 +25,8 @@ impl Budget {
         Self { day: day_of(now), tokens: UNKNOWN, questions: 0 }
     }
 
-    /// Begins a new day if there is one. A clock that was set back by some hours begins
-    /// none; a day that is further ahead was another clock's.
+    /// Begins a new day if the date has changed. A clock that was set back by some hours begins
+    /// none; a day that is further ahead comes from another clock.
     pub(super) fn turn(&mut self, now: Timestamp) {
         let today = day_of(now);
         if self.day < today || self.day > today + 1 {
@@ -34,7 +34,7 @@ impl Budget {
         }
     }
 
-    /// Whether so many can be taken; an error says why not.
+    /// Checks that there is room for `tokens`; an error says why not.
     pub(super) fn demand_room(&self, tokens: u64, limit: u64) -> Result<()> {
         if self.tokens.saturating_add(tokens) > limit {
             let used = self.tokens(limit);
@@ -46,13 +46,13 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes them for one question.
+    /// Takes tokens for one question.
     pub(super) fn take(&mut self, tokens: u64) {
         self.tokens = self.tokens.saturating_add(tokens);
         self.questions += 1;
     }
 
-    /// What was taken on `day` has cost so much. Of another day nothing is known any more.
+    /// Replaces the tokens taken on `day` by their actual cost, unless another day has begun.
     pub(super) fn settle(&mut self, day: i64, taken: u64, cost: u64) {
         if self.day == day {
             self.tokens = self.tokens.saturating_sub(taken).saturating_add(cost);
@@ -63,7 +63,7 @@ impl Budget {
         self.day
     }
 
-    /// Those that are spent; all of the limit where that is not known.
+    /// Spent tokens; the whole limit if that is not known.
     pub(super) fn tokens(&self, limit: u64) -> u64 {
         if self.tokens >= UNKNOWN { limit } else { self.tokens }
     }

@@ -1,8 +1,8 @@
-//! What asking costs and whether it may be asked, for all processes of a machine: tokens
-//! by the day, and a pause after faults. One small file that is changed under a lock.
+//! Accounting of model calls, for all processes of a machine: tokens per day, and a pause after
+//! faults. One small file that is changed under a lock.
 //!
-//! Tokens are taken before a question is sent, as many as it can cost, and settled when
-//! it has been answered. Whoever dies in between has spent them.
+//! Tokens are taken before a question is sent, as many as it can cost, and settled when it has been
+//! answered. If the process dies in between they are spent.
 
 mod backoff;
 mod budget;
@@ -23,53 +23,53 @@ use backoff::BackOff;
 pub use backoff::retry_after;
 use budget::Budget;
 
-/// How long we wait for others to change the file, which takes them a millisecond.
+/// How long to wait for other processes to change the file, which takes them a millisecond.
 const WAIT: Duration = Duration::from_secs(2);
 const MAX_LEN: u64 = 16 << 10;
-/// The most of an error's words that is kept.
+/// Most of an error's text that is kept.
 const MAX_WORDS: usize = 300;
 
-/// What may be spent, and on whom.
+/// Limits for a question, and the model that is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     /// Tokens for each day (UTC).
     pub daily_tokens: u64,
-    /// Who is asked, with what: another one has not refused us yet.
+    /// Identifies the model, its address and the key: another one has not refused us yet.
     pub fingerprint: String,
-    /// How long one question may take.
+    /// Time limit of one question.
     pub deadline: Duration,
-    /// A person asks, who knows of the pause and wants to see whether it is needed.
+    /// True if a person asks, who knows of the pause and wants to see whether it is needed.
     pub insists: bool,
 }
 
-/// Why a question was not answered.
+/// Failure of a question.
 #[derive(Debug)]
 pub struct Fault {
-    /// What is to be done about it.
+    /// Consequence for later questions.
     pub sort: FaultSort,
-    /// What happened.
+    /// The error.
     pub error: Error,
-    /// Whether it may have cost something all the same.
+    /// True if it may have cost something all the same.
     pub may_have_cost: bool,
 }
 
-/// What a fault means for those who ask next.
+/// Consequence of a fault for later questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultSort {
-    /// It may be over soon, after this many milliseconds if that was said.
+    /// May be over soon, after this many milliseconds if the server says so.
     Passing(Option<u64>),
-    /// It will be the same until somebody changes something: the key, the model, the address.
+    /// Lasts until somebody changes something: the key, the model, the address.
     Lasting,
 }
 
-/// The file that all processes share.
+/// Account of a machine, in a file that all processes share.
 #[derive(Debug)]
 pub struct Account {
     file: PathBuf,
     clock: Arc<dyn Clock>,
 }
 
-/// How things stand.
+/// State of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The day that is counted, in UTC: `2026-11-15`.
@@ -78,9 +78,9 @@ pub struct Standing {
     pub tokens: u64,
     /// Questions of that day.
     pub questions: u64,
-    /// Nothing is asked before that.
+    /// End of the pause.
     pub paused_until: Option<Timestamp>,
-    /// When it last went wrong, and how.
+    /// Time and text of the last failure.
     pub last_failure: Option<(Timestamp, String)>,
 }
 
@@ -92,7 +92,7 @@ struct State {
     last_failure: Option<(Timestamp, String)>,
 }
 
-/// Tokens that are taken for one question. Dropped without a word they are spent.
+/// Tokens that are taken for one question. Spent if it is dropped.
 #[derive(Debug)]
 #[must_use = "what is not settled is spent"]
 pub struct Reservation<'a> {
@@ -111,7 +111,7 @@ impl Account {
     /// Takes `tokens` for a question; an error says why it must not be asked now.
     pub fn reserve<'a>(&'a self, terms: &'a Terms, tokens: u64) -> Result<Reservation<'a>> {
         self.change(|state, now| {
-            // Whoever the budget refuses is not the one whom the others wait for.
+            // A caller without budget must not become the one that the others wait for.
             state.budget.demand_room(tokens, terms.daily_tokens)?;
             state.back_off.admit(terms, now)?;
             state.budget.take(tokens);
@@ -120,7 +120,7 @@ impl Account {
         })
     }
 
-    /// How things stand with those who ask on these terms.
+    /// State of the account for these terms.
     pub fn standing(&self, terms: &Terms) -> Result<Standing> {
         let now = self.clock.now();
         let mut state = self.known(self.read()?.as_deref(), now);
@@ -138,8 +138,7 @@ impl Account {
         fsx::read_regular(&self.file, MAX_LEN)
     }
 
-    /// What a file says. One that is damaged does not say what was spent, so that it can't be
-    /// less than everything.
+    /// Parses the file. If it is damaged, all tokens count as spent.
     fn known(&self, json: Option<&[u8]>, now: Timestamp) -> State {
         let Some(json) = json else { return State::default() };
         serde_json::from_slice(json).unwrap_or_else(|_| State {
@@ -149,7 +148,7 @@ impl Account {
         })
     }
 
-    /// Changes the file, alone. Where it can't be written nothing may be done.
+    /// Changes the file under its lock. If it can't be written, nothing may be asked.
     fn change<T>(&self, act: impl FnOnce(&mut State, Timestamp) -> Result<T>) -> Result<T> {
         let counting = |error: Error| error.context("counting what a model costs");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
@@ -169,8 +168,8 @@ impl Account {
 }
 
 impl Reservation<'_> {
-    /// It was answered, and cost so many tokens, if that was said: else as many as it could.
-    /// The answer may be of no use, for a reason that is kept.
+    /// Settles an answered question: it cost this many tokens, or all that were taken if that is
+    /// not known. `failure` is recorded if the answer was of no use.
     pub fn answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
         self.account.change(|state, now| {
             state.budget.settle(self.day, self.tokens, cost.unwrap_or(self.tokens));
@@ -182,7 +181,7 @@ impl Reservation<'_> {
         })
     }
 
-    /// It was not.
+    /// Settles a failed question.
     pub fn failed(self, fault: &Fault) -> Result<()> {
         self.account.change(|state, now| {
             let cost = if fault.may_have_cost { self.tokens } else { 0 };

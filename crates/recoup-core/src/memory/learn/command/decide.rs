@@ -1,31 +1,31 @@
-//! Which of the commands in a line decides: not what prepares it (`cd`), not what
-//! filters its output (`| tail`), not what is done if it fails (`|| true`).
+//! Finds the command that decides a shell line: not its preparation (`cd`), not a filter of its
+//! output (`| tail`), not a fallback (`|| true`).
 
 use super::script;
 use super::shell::{self, Pipeline};
 use super::wrappers;
 
-/// How deep `bash -c 'bash -c …'` is looked into.
+/// Maximum nesting of `bash -c 'bash -c …'`.
 const DEEPEST: u8 = 3;
 
-/// They set the scene.
+/// Programs and keywords that only prepare another command.
 const PREPARES: &str = " cd pushd popd export set unset source . alias ulimit umask shopt declare \
 local readonly typeset trap wait sleep mkdir touch : true eval if fi then else elif do done for while \
 until case esac in select break continue return exit function ";
 
-/// They say something, or show what is there.
+/// Programs that print text or list what exists.
 const SAYS: &str = " echo printf cat ls ll pwd date whoami clear tput file stat du df ";
 
-/// They pass on what another command wrote.
+/// Programs that filter the output of another command.
 const FILTERS: &str = " tail head grep egrep fgrep rg tee sed awk gawk cut sort uniq less more wc tr \
 column fold fmt nl tac rev strings ts cat jq yq xxd od hexdump bat ansi2txt ";
 
-/// They look, or knock: whether there is something is all that comes of it.
+/// Programs that inspect or probe: their result is only information.
 const LOOKS: &str = " kill pkill killall ping nc ncat telnet curl wget http dig host nslookup ss lsof \
 netstat ps top id env printenv readlink realpath basename dirname find fd tree man info history uname \
 hostname groups getent ";
 
-/// Whether it does nothing but look.
+/// True if the program only inspects or probes.
 pub(super) fn is_look(program: &str) -> bool {
     is_one_of(program, LOOKS)
 }
@@ -34,7 +34,7 @@ pub(super) fn is_filter(program: &str) -> bool {
     is_one_of(program, FILTERS)
 }
 
-/// Whether it says nothing about what the line is for.
+/// True if the program only prepares or prints, so that another command decides the line.
 pub(super) fn is_minor(program: &str) -> bool {
     is_one_of(program, PREPARES) || is_one_of(program, SAYS)
 }
@@ -43,7 +43,7 @@ fn is_one_of(word: &str, list: &str) -> bool {
     !word.is_empty() && list.split_ascii_whitespace().any(|it| it == word)
 }
 
-/// The words of the command that decides, without what is wrapped around it.
+/// Returns the words of the deciding command, without wrappers.
 pub(super) fn command(line: &str) -> Option<Vec<String>> {
     within(line, DEEPEST)
 }
@@ -70,7 +70,7 @@ fn program_of(words: &[String]) -> &str {
     words.first().map_or("", String::as_str)
 }
 
-/// The stage of a pipeline that does the work: the last that does not merely filter.
+/// Returns the last stage of a pipeline that does not merely filter or print.
 fn decisive(pipeline: &Pipeline, depth: u8) -> Option<Vec<String>> {
     let stages = pipeline.stages.iter().filter_map(|words| unwrapped(words, depth));
     let mut stages: Vec<Vec<String>> = stages.collect();

@@ -1,7 +1,7 @@
-//! Lines whose success says nothing about what they ran.
+//! Shell lines whose exit code is not that of the command in them.
 
-/// True if a line may succeed although the command in it failed: behind a pipe, `||`, another
-/// command or `&` the exit code is somebody else's.
+/// True if a line may succeed although its command failed: behind a pipe, `||`, another command or
+/// `&`, the exit code is that of something else.
 pub fn hides_its_end(line: &str) -> bool {
     let mut quote = None;
     let mut chars = line.trim_end().chars().peekable();
@@ -17,7 +17,7 @@ pub fn hides_its_end(line: &str) -> bool {
                 Some('&') => {
                     chars.next();
                 }
-                // `2>&1` and `&>file` are no background.
+                // `2>&1` and `&>file` do not start a background job.
                 Some('>' | '0'..='9') => {}
                 _ => return true,
             },

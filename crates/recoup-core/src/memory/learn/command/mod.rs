@@ -1,6 +1,5 @@
-//! Which commands are of a kind: the program and its sub-command, without what is
-//! only about this one run. `npm test` and `npm install` differ, `cargo test -p x` and
-//! `cd crates && cargo test 2>&1 | tail` agree.
+//! Kinds of commands: program and sub-command, without the details of one run. `npm test` and `npm
+//! install` differ; `cargo test -p x` and `cd crates && cargo test 2>&1 | tail` are one kind.
 
 mod decide;
 mod exit_code;
@@ -17,11 +16,11 @@ pub use exit_code::hides_its_end;
 use crate::base::text::shortened;
 use crate::secrets;
 
-/// So many characters of a kind's parts.
+/// Maximum characters of each part of a kind.
 const MOST: usize = 80;
 
-/// What a command is a case of. Its text (`npm test`, `docker compose up`, `make lint`,
-/// `python manage.py migrate`) stays the same from version to version: it is stored.
+/// Program and sub-command of a shell line. The text (`npm test`, `docker compose up`, `make lint`,
+/// `python manage.py migrate`) is stored, so it must stay the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {
     program: String,
@@ -29,7 +28,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind of the command that decides a shell line; none where nothing is run.
+    /// Returns the kind of the deciding command of a shell line, or `None` if nothing is run.
     pub fn of(line: &str) -> Option<Self> {
         decide::command(line).map(|words| program::kind(&words))
     }
@@ -39,17 +38,17 @@ impl Kind {
         Self { program: clean(program), sub: sub.map(|sub| clean(&sub)) }
     }
 
-    /// The program, by its plain name.
+    /// Returns the plain name of the program.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// Its sub-command, script or target.
+    /// Returns the sub-command, script or target.
     pub fn sub(&self) -> Option<&str> {
         self.sub.as_deref()
     }
 
-    /// Whether it only shows what is there already: what it prints is not its own.
+    /// True if the command only displays existing text: its output is not its own.
     pub fn shows(&self) -> bool {
         decide::is_filter(&self.program)
             || decide::is_minor(&self.program)
@@ -63,13 +62,12 @@ impl Kind {
             )
     }
 
-    /// Whether it only looks, or asks something that is there or not: what it fails with is
-    /// an answer.
+    /// True if the command only inspects or queries: a failure is an answer.
     pub fn looks(&self) -> bool {
         self.shows() || self.answers_with_one() || decide::is_look(&self.program)
     }
 
-    /// Whether exit code 1 is this program's way to say "no": nothing found, not equal.
+    /// True if exit code 1 is this program's way to say "no": nothing found, not equal.
     pub fn answers_with_one(&self) -> bool {
         matches!(
             self.program.as_str(),
@@ -95,12 +93,12 @@ impl Kind {
     }
 }
 
-/// The words of each command of a line, without quotes and redirections.
+/// Returns the words of each command of a line, without quotes and redirections.
 pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     shell::split(line).into_iter().flat_map(|pipeline| pipeline.stages).collect()
 }
 
-/// Its stable text.
+/// Writes the stored text form.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.program)?;

@@ -1,5 +1,4 @@
-//! A command's words made a kind: the program by its plain name, and the sub-command
-//! where it has such.
+//! Conversion of a command's words to its kind.
 
 use super::script::{self, Given};
 use super::{Kind, subs};
@@ -29,7 +28,7 @@ fn compose(rest: &[String]) -> Kind {
     Kind::new("docker", subs::sub("docker", &words))
 }
 
-/// A script by its path; whether a shell is named in front of it makes no difference.
+/// Returns the kind of a script, by its path; a shell named in front of it makes no difference.
 fn script_kind(interpreter: &str, words: &[String]) -> Kind {
     let path = plain(&words[0]);
     let name = path.rsplit('/').next().unwrap_or(&path);
@@ -41,8 +40,8 @@ fn script_kind(interpreter: &str, words: &[String]) -> Kind {
     Kind::new(interpreter, Some(shown))
 }
 
-/// A program's plain name: without the folder it is installed in, version and ending.
-/// A script of the project keeps its path.
+/// Returns the plain name of a program: without install folder, version and ending. A script of the
+/// project keeps its path.
 pub(super) fn plain(word: &str) -> String {
     let word = word.strip_prefix("./").unwrap_or(word);
     let name = word.rsplit('/').next().unwrap_or(word);

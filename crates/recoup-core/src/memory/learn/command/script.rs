@@ -1,9 +1,9 @@
-//! Interpreters: what runs is the script that they are given, or the line.
+//! Interpreters, and the script, module or code that they run.
 
 use super::program::plain;
 use super::wrappers::behind_options;
 
-/// An interpreter, and its options that take a value.
+/// Interpreters, with their options that take a value.
 const INTERPRETERS: &[(&str, &str)] = &[
     ("python", "-W -X"),
     ("node", "-r --require --import --loader --env-file --conditions -C"),
@@ -25,7 +25,7 @@ const INTERPRETERS: &[(&str, &str)] = &[
 
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "fish"];
 
-/// The line that `bash -c '…'` or `eval …` runs.
+/// Returns the line that `bash -c '…'` or `eval …` runs.
 pub(super) fn inline(words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
     let name = plain(first);
@@ -41,7 +41,7 @@ pub(super) fn inline(words: &[String]) -> Option<String> {
     rest.get(at + 1).cloned()
 }
 
-/// What an interpreter is given to run.
+/// Input that an interpreter is given to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given<'a> {
     /// A module, as if it were a program: `python -m pytest`.
@@ -50,11 +50,11 @@ pub(super) enum Given<'a> {
     Code(&'a str),
     /// A script and its arguments.
     Script(&'a [String]),
-    /// Nothing: it asks, or reads from its input.
+    /// Nothing: it is interactive, or reads standard input.
     Nothing,
 }
 
-/// What `program` is given to run, if it is an interpreter.
+/// Returns the input of `program`, or `None` if it is not an interpreter.
 pub(super) fn given<'a>(program: &str, rest: &'a [String]) -> Option<Given<'a>> {
     let (_, valued) = INTERPRETERS.iter().find(|(name, _)| *name == program)?;
     if let Some(at) = rest.iter().position(|word| !word.starts_with('-') || is_mode(program, word))

@@ -1,19 +1,19 @@
-//! A shell line, split as far as it takes to see what is run: quotes, operators,
-//! redirections and here-documents are understood; variables stay as they are.
+//! Shell line splitter: handles quotes, operators, redirections and here-documents; variables stay
+//! as they are.
 
-/// Longer lines are scripts, whose beginning decides.
+/// Maximum bytes of a line that are read; the beginning of a longer script decides.
 const MOST: usize = 8 << 10;
 
 /// Commands joined by pipes, each a list of words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pipeline {
-    /// Whether it runs only if the one before it has failed.
+    /// True if it runs only when the pipeline before it has failed.
     pub(super) fallback: bool,
-    /// What is piped into what.
+    /// Commands of the pipeline, as words.
     pub(super) stages: Vec<Vec<String>>,
 }
 
-/// The pipelines of a line, in their order.
+/// Splits a line into its pipelines.
 pub(super) fn split(line: &str) -> Vec<Pipeline> {
     let line = &line[..line.floor_char_boundary(MOST)];
     let mut splitter = Splitter { rest: line, ..Splitter::default() };
@@ -29,9 +29,9 @@ struct Splitter<'a> {
     now: Pipeline,
     words: Vec<String>,
     word: Option<String>,
-    /// The next word is where something is redirected to.
+    /// True if the next word is a redirection target.
     target: bool,
-    /// What ends a here-document whose text comes after this line.
+    /// End markers of here-documents whose text follows this line.
     heredocs: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Splitter<'_> {
         self.rest = rest;
     }
 
-    /// What stands in parentheses, with the quotes in it; part of the word.
+    /// Appends a nested `(…)`, with its quotes, to the current word.
     fn nested(&mut self, opening: &str) {
         let (mut depth, mut quote) = (1, None);
         let end = self.rest.char_indices().find_map(|(at, c)| {

@@ -81,7 +81,7 @@ const SUBS: &[(&str, &str, &str)] = &[
     ("recoup", "", "cache memory"),
 ];
 
-/// Programs whose plain arguments are what is to be made.
+/// Programs whose plain arguments are targets, with their options that take a value.
 const TARGETS: &[(&str, &str)] = &[
     ("make", "-C -f -I -o -W"),
     ("just", "-f -d --justfile --working-directory"),
@@ -96,7 +96,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("nox", "-s -f"),
 ];
 
-/// Short for.
+/// Short names of sub-commands.
 const ALIASES: &[(&str, &str, &str)] = &[
     ("cargo", "t", "test"),
     ("cargo", "b", "build"),
@@ -118,17 +118,17 @@ const ALIASES: &[(&str, &str, &str)] = &[
     ("git", "st", "status"),
 ];
 
-/// So many targets are part of a kind.
+/// Maximum number of targets in a kind.
 const MOST_TARGETS: usize = 3;
 
-/// The arguments behind a program's own options.
+/// Returns the arguments behind a program's own options.
 pub(super) fn behind_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
     let valued =
         SUBS.iter().find(|(name, ..)| *name == program).map_or("", |(_, valued, _)| valued);
     behind_options(rest, valued, 0)
 }
 
-/// The sub-command, script or targets among a program's arguments.
+/// Returns the sub-command, script or targets among a program's arguments.
 pub(super) fn sub(program: &str, rest: &[String]) -> Option<String> {
     if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
         return targets(rest, valued);
@@ -151,7 +151,7 @@ pub(super) fn sub(program: &str, rest: &[String]) -> Option<String> {
     Some(second.map_or_else(|| first.to_owned(), |second| below(program, first, second)))
 }
 
-/// `npm run test` is `npm test`; with pnpm and yarn that holds for every script.
+/// Joins two sub-commands: `npm run test` is `npm test`; pnpm and yarn allow that for every script.
 fn below(program: &str, first: &str, second: &str) -> String {
     let known = matches!(second, "test" | "start" | "stop" | "restart");
     let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
@@ -163,12 +163,12 @@ fn alias<'a>(program: &str, word: &'a str) -> &'a str {
     known.map_or(word, |(.., long)| long)
 }
 
-/// All plain arguments, wherever they stand between options and variables.
+/// Returns all plain arguments among options and variables.
 fn targets(rest: &[String], valued: &str) -> Option<String> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(word) = rest.get(at) {
         let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
-        // `-j 8`: nobody makes an 8.
+        // `-j 8`: a number is no target.
         let number = word.bytes().all(|byte| byte.is_ascii_digit());
         if !word.starts_with('-') && !is_assignment(word) && !number {
             found.push(word.as_str());

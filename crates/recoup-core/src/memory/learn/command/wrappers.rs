@@ -1,11 +1,10 @@
-//! What stands in front of a command without being it: variables, `sudo`, `timeout 60`,
-//! `npx`, `uv run`.
+//! Prefixes of a command: variables, `sudo`, `timeout 60`, `npx`, `uv run`.
 
 /// Shell words that a command may follow.
 const KEYWORDS: [&str; 9] = ["!", "{", "if", "then", "else", "elif", "do", "while", "until"];
 
-/// Programs that run the rest of their arguments: the options of theirs that take a
-/// value, and how many arguments are their own.
+/// Programs that run the rest of their arguments, with their options that take a value and the
+/// number of their own arguments.
 const WRAPPERS: &[(&str, &str, usize)] = &[
     ("sudo", "-u -g -h -p -C -D -R -T -r -t --user --group", 0),
     ("doas", "-u -C", 0),
@@ -33,7 +32,7 @@ const WRAPPERS: &[(&str, &str, usize)] = &[
     ("uvx", "--from --with -p --python", 0),
 ];
 
-/// The same for sub-commands.
+/// Sub-commands that run the rest of their arguments, with the columns of `WRAPPERS`.
 const RUNNERS: &[(&str, &str, &str, usize)] = &[
     ("npm", "exec", "-p --package -w --workspace", 0),
     ("npm", "x", "-p --package -w --workspace", 0),
@@ -62,7 +61,7 @@ const RUNNERS: &[(&str, &str, &str, usize)] = &[
     ("doppler", "run", "-p -c", 0),
 ];
 
-/// The words of the command itself. What wraps nothing is the command.
+/// Removes wrappers from a command. A wrapper around nothing stays.
 pub(super) fn strip(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
@@ -97,7 +96,7 @@ fn runner<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
     Some(behind_options(rest, valued, *own))
 }
 
-/// The words behind options, those that take a value with it, and `own` arguments.
+/// Returns the words behind options (with their values) and `own` arguments.
 pub(super) fn behind_options<'a>(words: &'a [String], valued: &str, own: usize) -> &'a [String] {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -114,7 +113,7 @@ pub(super) fn behind_options<'a>(words: &'a [String], valued: &str, own: usize) 
     words.get(at + own..).unwrap_or(&[])
 }
 
-/// `NAME=value`.
+/// True for `NAME=value`.
 pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     !name.is_empty()

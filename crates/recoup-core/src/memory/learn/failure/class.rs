@@ -84,15 +84,15 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("invalid value", &["invalid value", "invalid argument", "invalid"]),
 ];
 
-/// The exit codes that say the same.
+/// Error classes by exit code.
 const EXITS: &[(i32, &str)] =
     &[(124, "timed out"), (126, "permission denied"), (127, "command not found")];
 
-/// A longer name is no name.
+/// Maximum bytes of a name.
 const MOST_NAME: usize = 80;
-/// The longest extension of a file's name, as in `.properties`.
+/// Maximum bytes of a file extension, as in `.properties`.
 const MOST_EXTENSION: usize = 10;
-/// More words between two slashes are a sentence.
+/// Maximum words between two slashes; more are a sentence.
 const MOST_WORDS: usize = 3;
 
 /// Returns the class of an error, by its line and its exit code.
@@ -143,7 +143,7 @@ fn short_path<'a>(name: &'a str, command: &str) -> Option<&'a str> {
     (has_extension || command.contains(path)).then(|| &path[start..])
 }
 
-/// A word without the punctuation around it, and without a line number behind it.
+/// Strips punctuation around a word, and a line number behind it.
 fn bare(word: &str) -> &str {
     let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
     let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
@@ -168,7 +168,7 @@ fn is_name(word: &str) -> bool {
         && word.split('/').all(|part| words(part) <= MOST_WORDS)
 }
 
-/// `evil.dev/x`: an address without its scheme. `./x` and `.github/x` are none.
+/// True for an address without its scheme, as in `evil.dev/x`; false for `./x` and `.github/x`.
 pub(in crate::memory::learn) fn leads_to_host(word: &str) -> bool {
     word.split_once('/').is_some_and(|(first, _)| first.trim_start_matches('.').contains('.'))
 }

@@ -1,6 +1,6 @@
-//! Lines that only say that something is wrong, not what.
+//! Lines that report an error without saying what it is.
 
-/// In lower case; a line with one of these is used only if there is nothing better.
+/// Fragments in lower case; a line with one of them is used only if there is nothing better.
 const EMPTY_WORDS: &[&str] = &[
     "could not compile",
     "aborting due to",
@@ -62,7 +62,7 @@ const EMPTY_WORDS: &[&str] = &[
     "deprecat",
 ];
 
-/// Whether `line` is one of them.
+/// True if `line` has one of these fragments, or is make's own error line.
 pub(super) fn is_clutter(line: &str) -> bool {
     let line = line.to_lowercase();
     let make = line.starts_with("make") && line.contains("***") && line.contains("error ");

@@ -1,13 +1,12 @@
-//! The line that says what is wrong, put together with the line beside it where one
-//! alone does not say enough.
+//! Search for the line of an output that tells what is wrong, completed by its neighbour if needed.
 
 use super::rules::{Says, says};
 
-/// How far the place of an error may stand from its message.
+/// Maximum lines between an error and its location.
 const NEAR: usize = 6;
 
-/// The line of `text` that says most; of several the first, but the last of a Python
-/// traceback and of causes, which is where it began. Where no line says anything, the last.
+/// Returns the most informative line of `text`: the first of equals, but the last of a Python
+/// traceback or a chain of causes, which is the root. Without any, returns the last line.
 pub(super) fn find(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(undecorated).collect();
     match best(&lines) {
@@ -16,7 +15,7 @@ pub(super) fn find(text: &str) -> Option<String> {
     }
 }
 
-/// The same, but only a line that really says something.
+/// Returns the most informative line, but only if it certainly reports an error.
 pub(super) fn find_certain(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(undecorated).collect();
     let (found, at) = best(&lines);
@@ -41,11 +40,11 @@ fn best(lines: &[&str]) -> (Says, Option<usize>) {
     best
 }
 
-/// A line without what a build tool puts in front of every line.
+/// Strips the prefix that a build tool puts before every line.
 fn undecorated(line: &str) -> &str {
     let line = line.trim_end();
     for mark in ["npm ERR! ", "npm error ", "│ ", "> "] {
-        // What npm says about itself is known by these words.
+        // npm's lines about itself are recognised by these prefixes.
         if let Some(rest) = line.strip_prefix(mark).filter(|_| !super::clutter::is_clutter(line)) {
             return rest;
         }
@@ -53,7 +52,7 @@ fn undecorated(line: &str) -> &str {
     without_step(line).unwrap_or(line)
 }
 
-/// `#12 0.512 message`, as Docker's builder writes it; or `0.512 message`.
+/// Strips the step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
 fn without_step(line: &str) -> Option<&str> {
     let is_time = |word: &str| {
         word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -69,7 +68,7 @@ fn without_step(line: &str) -> Option<&str> {
     is_time(time).then_some(rest)
 }
 
-/// The line at `at`, and the one that completes it.
+/// Returns the line at `at`, joined with the one that completes it.
 fn whole(lines: &[&str], at: usize) -> String {
     let line = lines[at].trim();
     let line = line.strip_prefix("E  ").map_or(line, str::trim_start);
@@ -98,14 +97,14 @@ fn whole(lines: &[&str], at: usize) -> String {
     }
 }
 
-/// ` --> src/main.rs:4:18` below the message.
+/// Returns the location below a Rust compiler message: ` --> src/main.rs:4:18`.
 fn rust_place(below: &[&str]) -> Option<String> {
     let near = below.iter().take(NEAR).map(|line| line.trim());
     let mut near = near.take_while(|line| !line.is_empty());
     near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
 }
 
-/// `File "a.py", line 3` above it.
+/// Returns the location above a Python error: `File "a.py", line 3`.
 fn python_place(above: &[&str]) -> Option<String> {
     above.iter().rev().take(NEAR).find_map(|line| {
         let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
@@ -114,7 +113,7 @@ fn python_place(above: &[&str]) -> Option<String> {
     })
 }
 
-/// `thread 'x' (1234) panicked`: the number is another in each run.
+/// Removes the thread id, which differs between runs: `thread 'x' (1234) panicked`.
 fn without_thread_id(line: &str) -> String {
     let id = || {
         let (before, rest) = line.strip_prefix("thread ")?.split_once("' (")?;

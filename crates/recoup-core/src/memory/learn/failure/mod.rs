@@ -1,8 +1,8 @@
-//! Whether a call has failed, and the line that says what is wrong.
+//! Detection of failed calls, and of the line that tells what is wrong.
 //!
-//! How it ended decides, never a word in its output: a listing may well contain
-//! "error". Only a test runner's own summary overrules a success, because the exit
-//! code gets lost behind `| tail` and `|| true`.
+//! The exit status decides, never a word in the output: a listing may well contain "error". Only a
+//! test runner's own summary overrides a success, because `| tail` and `|| true` hide the exit
+//! code.
 
 mod class;
 mod clutter;
@@ -22,22 +22,22 @@ pub(super) use class::leads_to_host;
 pub use class::{error_class, error_subject};
 pub use plain::plain;
 
-/// So many characters of an error's line.
+/// Maximum characters of an error line.
 pub const MOST_LINE: usize = 300;
 
 /// A call that has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What the command exited with, as far as that is known.
+    /// Exit code of the command, if known.
     pub exit: Option<i32>,
-    /// Whether the client called it an error; if not, only the output says so.
+    /// True if the client reported an error; false if only the output shows it.
     pub flagged: bool,
-    /// The line that says what is wrong: plain text without secrets, 300 characters at most.
+    /// Error line: plain text without secrets, 300 characters at most.
     pub error: String,
 }
 
-/// What went wrong in a call; nothing if nothing did. What never ran (refused, denied)
-/// and what a person stopped has not failed.
+/// Returns the failure of a call, if it failed. Calls that never ran (refused, denied) or that a
+/// person stopped have not failed.
 pub fn failure(call: &Call, outcome: &Outcome) -> Option<Failure> {
     match outcome.ended {
         Ended::Failed { exit } if is_answer(call, exit, &outcome.output) => None,
@@ -50,7 +50,7 @@ pub fn failure(call: &Call, outcome: &Outcome) -> Option<Failure> {
     }
 }
 
-/// The line of an output that says what is wrong; nothing if it is empty.
+/// Returns the line of an output that tells what is wrong, or `None` if it is empty.
 pub fn error_line(output: &str) -> Option<String> {
     let text = plain(output);
     error_line::find(&text).map(|line| tidy(&line))
@@ -64,7 +64,7 @@ fn error_or_code(output: &str, exit: Option<i32>) -> String {
     })
 }
 
-/// One line, redacted before it is cut: half a secret is still one.
+/// Returns one line, redacted before it is cut: half a secret is still one.
 fn tidy(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     shortened(&secrets::redact(&words.join(" ")), MOST_LINE).into_owned()
@@ -78,8 +78,8 @@ fn output_of<'a>(call: &Call, outcome: &'a Outcome) -> Cow<'a, str> {
     }
 }
 
-/// Whether an exit code is no failure: `grep` found nothing, a reader closed the pipe, a
-/// person pressed Ctrl-C.
+/// True if an exit code is no failure: `grep` found nothing, a reader closed the pipe, a person
+/// pressed Ctrl-C.
 fn is_answer(call: &Call, exit: Option<i32>, output: &str) -> bool {
     match exit {
         Some(130 | 141) => true,
@@ -91,7 +91,7 @@ fn is_answer(call: &Call, exit: Option<i32>, output: &str) -> bool {
     }
 }
 
-/// Tests that failed though the command says that all is well.
+/// Detects failed tests behind a successful exit code.
 fn tests_failed(call: &Call, outcome: &Outcome) -> Option<Failure> {
     let kind = Kind::of(call.command()?)?;
     if kind.shows() {

@@ -1,9 +1,8 @@
-//! Output as a person would have read it: without colours, and of a progress line only
-//! what it showed in the end.
+//! Terminal output as plain text: without colours, and only the last state of a progress line.
 
 use std::borrow::Cow;
 
-/// `text` without escape sequences, overwritten parts and control characters.
+/// Removes escape sequences, overwritten parts and control characters.
 pub fn plain(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(odd) {

@@ -1,17 +1,17 @@
-//! How much a line of output says about what is wrong, tool by tool.
+//! Ratings of how much a line of output tells about an error, tool by tool.
 
 use super::clutter::is_clutter;
 
-/// What a line says, the best last.
+/// Information in a line of output, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Says {
     /// Nothing about an error.
     Nothing,
-    /// That there is one.
+    /// An error, without saying which.
     Something,
-    /// A word that often goes with one.
+    /// A word that often goes with an error.
     Perhaps,
-    /// Which test failed, but not why.
+    /// A failed test, without the reason.
     Where,
     /// An error in a program's words.
     Message,
@@ -23,7 +23,7 @@ pub(super) enum Says {
     Exact,
 }
 
-/// Words in front of a message.
+/// Prefixes of error messages.
 const PREFIXES: &[&str] = &[
     "error:",
     "fatal:",
@@ -51,7 +51,7 @@ const PREFIXES: &[&str] = &[
     "err!",
 ];
 
-/// The system's own words.
+/// Error messages of systems and shells.
 const SYSTEM: &[&str] = &[
     "command not found",
     "no such file or directory",
@@ -105,13 +105,13 @@ const HINTS: &[&str] = &[
     "required",
 ];
 
-/// What one line says. `line` has no colours, and may be indented.
+/// Rates one line, which has no colours and may be indented.
 pub(super) fn says(line: &str) -> Says {
     let text = line.trim();
     if text.is_empty() || is_noise(text) {
         return Says::Nothing;
     }
-    // Most lines say nothing, and the longest table is asked only about the others.
+    // Most lines tell nothing; the longest table is checked only for the others.
     match at_first_sight(line, text) {
         Says::Nothing => Says::Nothing,
         _ if is_clutter(text) => Says::Something,
@@ -138,12 +138,12 @@ fn at_first_sight(line: &str, text: &str) -> Says {
     }
 }
 
-/// Whether some line leaves no doubt that something went wrong.
+/// True if some line certainly reports an error.
 pub(super) fn is_certain(text: &str) -> bool {
     text.lines().any(|line| says(line) >= Says::Message)
 }
 
-/// Frames of a stack, warnings, advice, and what a compiler draws.
+/// True for stack frames, warnings, advice and compiler drawings.
 fn is_noise(text: &str) -> bool {
     const STARTS: [&str; 12] = [
         "warning",
@@ -166,7 +166,7 @@ fn is_noise(text: &str) -> bool {
         || text.chars().all(|c| !c.is_alphanumeric())
 }
 
-/// A code or a place, and the message.
+/// True for a message with a code or a location.
 fn is_exact(text: &str, lower: &str) -> bool {
     let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
     (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
@@ -230,7 +230,7 @@ fn is_class(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Which test it was: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
+/// True for the name of a failed test: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
 fn is_place(text: &str) -> bool {
     ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
         .iter()

@@ -1,6 +1,6 @@
-//! What test runners say at their end.
+//! Summaries of test runners.
 
-/// Whether a line is a known runner's summary, and says that tests have failed.
+/// True if a line is the summary of a known test runner, and reports failures.
 pub(super) fn says_failed(line: &str) -> bool {
     let text = line.trim();
     cargo(text)
@@ -15,7 +15,7 @@ pub(super) fn says_failed(line: &str) -> bool {
         || others(text)
 }
 
-/// The number in front of one of `words`: `3 failed,`.
+/// Returns the number in front of one of `words`: `3 failed,`.
 fn count(text: &str, words: &[&str]) -> Option<u64> {
     let mut before = "";
     for word in text.split_ascii_whitespace() {
@@ -34,7 +34,7 @@ fn some(text: &str, words: &[&str]) -> bool {
     count(text, words).is_some_and(|number| number > 0)
 }
 
-/// The number behind `word`: `Failures: 1`.
+/// True if a positive number follows `word`: `Failures: 1`.
 fn behind(text: &str, word: &str) -> bool {
     let Some((_, rest)) = text.split_once(word) else { return false };
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();

@@ -1,4 +1,4 @@
-//! What the user has said counts: nothing is taught that goes against it.
+//! Lessons never contradict the user's rules.
 
 use rusqlite::{Connection, params};
 
@@ -9,12 +9,11 @@ use crate::memory::topic::forbids;
 use crate::memory::turn::Turn;
 use crate::memory::{Note, NoteScope, Status, Trust, Wanted, keep, rows};
 
-/// How many rules of a scope are looked at, the latest.
+/// Maximum number of rules per scope that are checked, the latest first.
 const LOOKED_AT: usize = 500;
 
 impl Turn<'_> {
-    /// Whether a rule of the user's, or one of the team's that the user accepted, rules out
-    /// what a command does.
+    /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
     pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
         let wanted = format!(
             "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
@@ -30,7 +29,7 @@ impl Turn<'_> {
     }
 }
 
-/// Lessons that a rule forbids give way to it, as soon as it is said.
+/// Supersedes the lessons that a new rule forbids.
 pub(in crate::memory) fn give_way(
     connection: &Connection,
     rule: &Kept,

@@ -1,4 +1,4 @@
-//! Whether a command that worked is another way to do what one before it failed at.
+//! Recognition of a successful command as the fix of a failed one.
 
 use super::wording::quoted;
 use super::{safeguard, work};
@@ -10,31 +10,31 @@ const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --c
 
 const WORKS: &str = " works";
 
-/// The command that did what `failed` did not, without what came after it. None where it
-/// is the same again, or about something else.
+/// Returns the command that did what `failed` did not, without what came after it. `None` if it is
+/// the same command, or about something else.
 pub(super) fn other_way(failed: &str, kind: &str, worked: &str) -> Option<String> {
     let worked = up_to(worked, kind);
     let differs = said(failed) != said(&worked);
     (differs && is_about_the_same(failed, &worked)).then_some(worked)
 }
 
-/// A fix as it is stored, and read in a lesson.
+/// Formats a fix as it is stored and shown in a lesson.
 pub(super) fn works(command: &str) -> String {
     format!("{}{WORKS}", quoted(command))
 }
 
-/// The command of a stored fix; none where something else made it work.
+/// Returns the command of a stored fix, or `None` if the fix is not a command.
 pub(super) fn command_of(fix: &str) -> Option<&str> {
     fix.strip_suffix(WORKS)?.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// Whether it is the same command once more.
+/// True if the same command was run again.
 pub(super) fn is_the_same(failed: &str, kind: &str, worked: &str) -> bool {
     said(failed) == said(&up_to(worked, kind))
 }
 
-/// Whether it is worth teaching: the failure was not the work's own, nor a mere look, and
-/// nothing is gone around.
+/// True if a fix is worth teaching: the failure was not part of the work or a mere query, and no
+/// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
     !Kind::of(worked).is_some_and(|kind| kind.looks())
         && !work::is_of_the_work(error, worked)
@@ -44,8 +44,8 @@ pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool
 /// Tools of clients that change nothing, or whose changes are known as edits.
 const TOOLS: &str = " read grep glob list edit write multiedit apply_patch update_plan ";
 
-/// Whether what worked may be the reason that something else works now. Tools have names
-/// with a capital, or of a server, and are no commands.
+/// True if a successful command may be the reason that something else works now. Tools are no
+/// commands: their names have a capital or a server's prefix.
 pub(super) fn changes_something(subject: &str) -> bool {
     let is_command = subject.starts_with(|c: char| !c.is_uppercase())
         && !subject.starts_with("mcp__")
@@ -53,7 +53,7 @@ pub(super) fn changes_something(subject: &str) -> bool {
     is_command && !Kind::of(subject).is_some_and(|kind| kind.looks())
 }
 
-/// What is done after a command that worked says nothing about why.
+/// Cuts a line behind its last command of `kind`: later commands do not explain the success.
 fn up_to(line: &str, kind: &str) -> String {
     let parts: Vec<&str> = line.split(" && ").collect();
     let is_it = |part: &&str| Kind::of(part).is_some_and(|it| it.to_string() == kind);
@@ -63,7 +63,7 @@ fn up_to(line: &str, kind: &str) -> String {
     }
 }
 
-/// What a line does, whatever it prints and wherever that goes.
+/// Returns the words of a line, without options that only change its output.
 fn said(line: &str) -> Vec<Vec<String>> {
     let talks = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
@@ -76,8 +76,8 @@ fn said(line: &str) -> Vec<Vec<String>> {
     said
 }
 
-/// Whether a command names everything that the one which failed does, flags aside: what
-/// works for something else is no fix.
+/// True if a command has all arguments of the failed one, flags aside: a fix for something else is
+/// none.
 fn is_about_the_same(failed: &str, worked: &str) -> bool {
     let named = |command: &str| -> Vec<String> {
         let words = commands(command).into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Lessons of earlier versions, which had one for each branch or path: those that are one by now
-//! become one.
+//! Migration of lessons from earlier versions, which had one for each branch or path: equal ones
+//! are merged.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -9,7 +9,7 @@ use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::{NoteId, Source, keep, rows};
 
-/// Gives each lesson the signature that it has in this version, and joins those that share one.
+/// Gives each lesson its signature of this version, and merges those that share one.
 pub(in crate::memory) fn fold_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
     const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
                        ORDER BY row";
@@ -27,7 +27,7 @@ pub(in crate::memory) fn fold_lessons(connection: &Connection, now: Timestamp) -
     Ok(())
 }
 
-/// The signature and the fix that a stored lesson has in this version.
+/// Returns the signature and the fix of a stored lesson in this version.
 fn of_this_version(old: &Lesson) -> (String, Option<String>) {
     let (slots, error) = (old.slots(), &old.cause.error);
     let own = (old.values().own_signature(error), old.fix.clone());
@@ -45,7 +45,7 @@ fn of_this_version(old: &Lesson) -> (String, Option<String>) {
     (slots.general_signature(error), Some(fix))
 }
 
-/// Stores a lesson with another signature or fix than before.
+/// Stores a lesson with a new signature or fix, merged with an equal one.
 fn fold(connection: &Connection, old: &Lesson, scope: &str, now: Timestamp) -> Result<()> {
     const SAME: &str = "SELECT row, kind, command, error, fix, note, signature FROM lessons
                         WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND row <> ?4";
@@ -84,7 +84,7 @@ fn fold(connection: &Connection, old: &Lesson, scope: &str, now: Timestamp) -> R
     }
 }
 
-/// One lesson goes, and its failures count for the other. Its fixes may have been others.
+/// Deletes a lesson, and counts its failures for the other. Its fixes may have been others.
 fn join(connection: &Connection, gone: &Lesson, stays: &Lesson) -> Result<()> {
     const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
                         WHERE lesson = ?1 AND what = 'failed'";

@@ -1,7 +1,8 @@
-//! Failures and what fixed them. One failure is an event; where another command did what it
-//! did not, that is a lesson, if the same fails in two sessions or the fix works twice.
+//! Lessons: failures and what fixed them. One failure is an event. It becomes a lesson if another
+//! command succeeds instead, and it fails in two sessions or the fix works twice.
 //!
-//! What has no fix, comes of the work itself, or goes around a safeguard stays an event.
+//! Failures without a fix, failures of the work itself, and fixes that bypass a safeguard stay
+//! events.
 
 mod against;
 mod fix;
@@ -28,32 +29,32 @@ use crate::secrets::RedactedCommand;
 use slots::Slots;
 use wording::{FailureCause, is_shown_whole, quoted, readable, shown};
 
-/// A fix comes within minutes of its failure.
+/// Milliseconds within which a fix follows its failure.
 const SOON: i64 = 15 * 60 * 1_000;
-/// As many files as are named as what was changed.
+/// Maximum number of changed files that are named.
 const FILES: i64 = 3;
 
 /// A command that was run.
 #[derive(Debug, Clone)]
 pub struct Ran<'a> {
-    /// Its program and sub-command: what makes two commands the same kind.
+    /// Program and sub-command: what makes two commands the same kind.
     pub kind: &'a str,
-    /// All of it, without credentials.
+    /// Whole command line, without credentials.
     pub command: RedactedCommand,
-    /// The client's name for this call.
+    /// Client's id of this call.
     pub call: &'a str,
 }
 
-/// What came out of it.
+/// Note that was learned from a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Learned {
-    /// It may be worth knowing: a candidate.
+    /// A candidate, which agents are not given yet.
     Candidate(Note),
-    /// There is enough evidence for it: it counts from now on.
+    /// A lesson with enough evidence: it counts from now on.
     Promoted(Note),
 }
 
-/// A failure that was seen, with the values that it had the last time.
+/// A failure, with the values of its last occurrence.
 #[derive(Debug)]
 struct Lesson {
     row: i64,
@@ -62,56 +63,56 @@ struct Lesson {
     cause: FailureCause,
     fix: Option<String>,
     note: Option<String>,
-    /// All that its sightings have in common; with its values if it is only about those.
+    /// Signature that all its sightings share; includes the values if it is only about those.
     signature: String,
 }
 
-/// When that was, and which call.
+/// Time and call of a failure.
 struct Failed {
     at: i64,
     call: String,
 }
 
-/// What made a command work that had failed.
+/// Fix of a failed command, as far as it can be told.
 #[derive(Debug)]
 enum Made {
-    /// Another command for the same.
+    /// Another command for the same purpose.
     Command(String),
-    /// The same, but something else was done in between: nobody knows which of the two it was.
+    /// Another command, but something else was done in between: either may be the fix.
     Perhaps(String),
-    /// What was otherwise, and is not to be taught.
+    /// A change that is not to be taught.
     Otherwise(String),
-    /// Nothing is known to have changed.
+    /// No known change.
     Unknown,
 }
 
 impl Lesson {
-    /// Returns the values that it has this time.
+    /// Returns the values of the last occurrence.
     fn values(&self) -> Slots {
         Slots::of(&self.kind, &self.command, &self.cause.error)
     }
 
-    /// Returns the values that vary: none if it is about the values that it has.
+    /// Returns the values that vary: none if it is only about its own values.
     fn slots(&self) -> Slots {
         let values = self.values();
         let is_own = self.signature == values.own_signature(&self.cause.error);
         if is_own { Slots::default() } else { values }
     }
 
-    /// True if another command worked the last time, perhaps for other values.
+    /// True if another command fixed it the last time, perhaps for other values.
     fn had_another_fix(&self, fix: &str) -> bool {
         let known = self.fix.as_deref().filter(|known| fix::command_of(known).is_some());
         !self.slots().is_empty() && known.is_some_and(|known| known != fix)
     }
 
-    /// Returns what failed, whatever the values.
+    /// Returns the failed command, with placeholders for values that vary.
     fn general_command(&self) -> String {
         self.slots().generalise(&self.kind, &self.command)
     }
 }
 
 impl Memory {
-    /// Returns the lesson for a command that fails with that line, if there is one.
+    /// Returns the lesson for a command that fails with `error`, if there is one.
     pub fn lesson_for(
         &self,
         ran: &Ran<'_>,
@@ -138,7 +139,7 @@ impl Memory {
 }
 
 impl Turn<'_> {
-    /// A command failed with that exit code, and that line of its output says why.
+    /// Records that a command failed, with its exit code and error line.
     pub fn failed(
         &self,
         ran: &Ran<'_>,
@@ -151,7 +152,7 @@ impl Turn<'_> {
         if !self.happened(Happened::Failed, of)? {
             return Ok(None);
         }
-        // Without a reason there is nothing to recognise it by.
+        // Without an error line, it cannot be recognised again.
         let Some(error) = error.map(|error| readable(&kept(error))).filter(|it| !it.is_empty())
         else {
             return Ok(None);
@@ -161,8 +162,8 @@ impl Turn<'_> {
         self.weigh(&lesson)
     }
 
-    /// A command worked. If one of its kind failed here a short while ago, this is how it
-    /// works.
+    /// Records that a command succeeded. If one of its kind failed here shortly before, this may be
+    /// the fix.
     pub fn succeeded(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
         if !self.happened(Happened::Succeeded, About::call(ran.kind, ran.call))? {
             return Ok(None);
@@ -173,7 +174,7 @@ impl Turn<'_> {
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
         let lesson = self.narrow_to_values(lesson, ran)?;
         match self.made_it_work(&lesson, ran, &failed)? {
-            // Values share a lesson only if the same works for them, twice in a row.
+            // Values share a lesson only if the same fix works for them, twice in a row.
             Made::Command(fix) if lesson.had_another_fix(&fix) => {
                 self.fix_with(&lesson, &fix)?;
                 self.doubt(&lesson)?;
@@ -190,18 +191,19 @@ impl Turn<'_> {
                 self.weigh(&Lesson { fix: Some(fix), ..lesson })
             }
             Made::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
-                // The failure keeps it, and nobody is told.
+                // Stored with the failure, but not taught.
                 self.fix_with(&lesson, &pair)?;
                 self.see(&lesson, "passed", ran.call).map(|()| None)
             }
-            // What is known to work stays.
+            // A known fix stays.
             Made::Perhaps(_) | Made::Otherwise(_) | Made::Unknown => {
                 self.see(&lesson, "passed", ran.call).map(|()| None)
             }
         }
     }
 
-    /// The failure of that kind, seen before or not: with these values if that is known.
+    /// Returns the lesson of a failure, stored if it is new: the one for just these values, if that
+    /// exists.
     fn lesson(&self, ran: &Ran<'_>, cause: FailureCause) -> Result<Lesson> {
         const OWN: &str = "SELECT 1 FROM lessons WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
         let (kind, command) = (ran.kind.to_owned(), shown(&ran.command));
@@ -218,8 +220,8 @@ impl Turn<'_> {
         self.stored(Lesson { row: 0, kind, command, cause, fix: None, note: None, signature })
     }
 
-    /// The lesson whose fix this is: where the fix repeats values that are no placeholders, one
-    /// for these values alone. What failed in this session counts for that one then.
+    /// Returns the lesson that a fix belongs to. If the fix repeats values that placeholders cannot
+    /// express, that is one for these values alone, which takes over this session's failures.
     fn narrow_to_values(&self, lesson: Lesson, ran: &Ran<'_>) -> Result<Lesson> {
         const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
                             WHERE lesson = ?1 AND session = ?3 AND what = 'failed'";
@@ -238,7 +240,7 @@ impl Turn<'_> {
         Ok(own)
     }
 
-    /// The row of a failure that was seen now.
+    /// Inserts or updates the row of a failure that was seen now.
     fn stored(&self, seen: Lesson) -> Result<Lesson> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
@@ -259,7 +261,7 @@ impl Turn<'_> {
         if known.command == seen.command || known.general_command() != seen.general_command() {
             return Ok(known);
         }
-        // What works next is compared with what failed now.
+        // The next success is compared with this failure.
         self.connection
             .execute(
                 "UPDATE lessons SET command = ?2 WHERE row = ?1",
@@ -269,8 +271,8 @@ impl Turn<'_> {
         Ok(Lesson { command: seen.command, ..known })
     }
 
-    /// The latest failure of that kind in this session, if it is recent and nothing of
-    /// its kind has worked since.
+    /// Returns the latest failure of that kind in this session, if it is recent and none of its
+    /// kind has succeeded since.
     fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
         const SQL: &str =
             "SELECT lessons.row, kind, command, error, fix, note, signature, at, call FROM sightings
@@ -308,7 +310,7 @@ impl Turn<'_> {
             .map_err(learning)
     }
 
-    /// What made the difference, as far as that can be told.
+    /// Determines what made a command succeed, as far as that can be told.
     fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, failed: &Failed) -> Result<Made> {
         let worked = shown(&ran.command);
         let files = self.edited_since(failed)?;
@@ -345,9 +347,9 @@ impl Turn<'_> {
         files.map(|file| file.map_err(learning)).collect()
     }
 
-    /// Whether a command of another kind, that does more than look, has worked since then.
+    /// True if a command of another kind, that does more than inspect, has succeeded since.
     fn did_more_since(&self, kind: &str, failed: &Failed) -> Result<bool> {
-        // Events have no index by session: those since the failure are few.
+        // `events` has no index by session; the rows since the failure are few.
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
@@ -358,7 +360,7 @@ impl Turn<'_> {
         Ok(done.map_err(learning)?.iter().any(|subject| fix::changes_something(subject)))
     }
 
-    /// Another fix than before has its own evidence to gather.
+    /// Stores the fix. Another one than before has its own evidence to gather.
     fn fix_with(&self, lesson: &Lesson, fix: &str) -> Result<()> {
         if lesson.fix.as_deref() == Some(fix) {
             return Ok(());
@@ -374,7 +376,7 @@ impl Turn<'_> {
             .map_err(learning)
     }
 
-    /// Counts each call once.
+    /// Records a sighting, once for each call.
     fn see(&self, lesson: &Lesson, what: &str, call: &str) -> Result<()> {
         const SQL: &str = "INSERT OR IGNORE INTO sightings (lesson, call, what, session, at)
                            VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -399,7 +401,7 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
     })
 }
 
-/// The lessons that nobody saw again for too long go; what was made of them stays.
+/// Deletes lessons that were not seen again for too long; their active notes stay.
 pub(super) fn drop_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
     connection
         .execute(

@@ -1,9 +1,8 @@
-//! Commands that work because they go around what is there to protect something. That one
-//! did so once is no reason to teach it.
+//! Commands that succeed by bypassing a safeguard. They are never taught.
 
 use crate::memory::learn::command::commands;
 
-/// Options that switch a safeguard off, by how they begin.
+/// Prefixes of options that switch a safeguard off.
 const BEGINNINGS: [&str; 26] = [
     "--force",
     "--no-verify",
@@ -33,13 +32,13 @@ const BEGINNINGS: [&str; 26] = [
     "-dmaven.test.skip",
 ];
 
-/// Programs that let another be somebody else.
+/// Programs that run another as a different user.
 const AS_ROOT: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runas"];
 
 /// Programs whose `-f` forces.
 const FORCED_BY_F: [&str; 8] = ["git", "rm", "mv", "cp", "ln", "npm", "pnpm", "yarn"];
 
-/// Settings that do the same, in front of a command or as its argument.
+/// Settings that switch a safeguard off, in front of a command or as its argument.
 const SETTINGS: [&str; 9] = [
     "no_verify",
     "ssl_verify",
@@ -52,15 +51,15 @@ const SETTINGS: [&str; 9] = [
     "stricthostkeychecking",
 ];
 
-/// Words of options and sub-commands that destroy something. Where the failed command says so
-/// too, that is what was wanted.
+/// Words of destructive options and sub-commands. If the failed command has the word too, it was
+/// intended.
 const DESTROYS: &str =
     " bypass delete destroy discard drop force hard mirror overwrite prune purge wipe ";
 
-/// How deep `sh -c 'sh -c …'` is looked into.
+/// Maximum nesting of `sh -c 'sh -c …'`.
 const DEEPEST: u8 = 3;
 
-/// True if a command that worked goes around a safeguard, or does harm that the failed one did not.
+/// True if a successful command bypasses a safeguard, or does harm that the failed one did not.
 pub(super) fn goes_around(failed: &str, worked: &str) -> bool {
     let known = commands(failed).into_iter().flatten();
     let known: Vec<String> =
@@ -68,7 +67,7 @@ pub(super) fn goes_around(failed: &str, worked: &str) -> bool {
     goes_around_within(worked, &known, DEEPEST)
 }
 
-/// True if words beside those that are known destroy something, or are a `-f` that takes no file.
+/// True if words that are not `known` destroy something, or are a `-f` that takes no file.
 fn adds_harm(known: &[String], words: &[String]) -> bool {
     let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
     words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
@@ -94,7 +93,7 @@ fn does(words: &[String]) -> bool {
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     let short = |flag: char| words.iter().any(|word| is_short(word, flag));
     words.iter().any(|word| weakens(word))
-        // Behind `env`, `timeout 60` and the like as well.
+        // Also behind `env`, `timeout 60` and the like.
         || words.iter().any(|word| AS_ROOT.contains(&name(word).as_str()))
         || (FORCED_BY_F.contains(&program.as_str()) && short('f'))
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
@@ -118,7 +117,7 @@ fn weakens(word: &str) -> bool {
         || SETTINGS.iter().any(|it| lower.contains(it))
 }
 
-/// `-f`, and `-rf`; a long option is none of these.
+/// True for short options that include `flag`, as in `-f` and `-rf`.
 fn is_short(word: &str, flag: char) -> bool {
     word.strip_prefix('-').is_some_and(|letters| {
         letters.chars().all(|c| c.is_ascii_alphabetic())
@@ -127,7 +126,7 @@ fn is_short(word: &str, flag: char) -> bool {
     })
 }
 
-/// `777`, `a+rwx`, `o+w`.
+/// True for modes that let everybody write: `777`, `a+rwx`, `o+w`.
 fn opens_to_all(mode: &str) -> bool {
     let writes = |c: char| matches!(c, '2' | '3' | '6' | '7');
     let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());

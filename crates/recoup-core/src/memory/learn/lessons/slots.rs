@@ -1,5 +1,5 @@
-//! Values that a command has only this time: its branch, path or number. What the fix repeats of
-//! the failure varies; what the fix adds is the lesson.
+//! Values that vary between occurrences of a failure: branch, path or number. Words that the fix
+//! repeats vary; words that it adds are the lesson.
 
 use super::wording::signature;
 use super::work::{has_code_ending, is_place_option};
@@ -7,16 +7,16 @@ use crate::memory::inject::{BRANCH, NUMBER, PATH};
 use crate::memory::learn::failure::leads_to_host;
 use crate::memory::search;
 
-/// Branches that are the same ones every time, and that rules speak about.
+/// Long-lived branches, which rules name.
 const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head"];
 
-/// The values of a failure that vary, each with the placeholder that stands for it.
+/// Varying values of a failure, each with its placeholder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Slots(Vec<(String, &'static str)>);
 
 impl Slots {
-    /// Finds them in a command of that kind and in its error. Of two paths, nobody knows later
-    /// which is which: both stay.
+    /// Finds the varying values in a command and its error. Two values with one placeholder could
+    /// not be told apart later: both stay.
     pub(super) fn of(kind: &str, command: &str, error: &str) -> Self {
         let words = marked_words(kind, command).into_iter();
         let mut found: Vec<(String, &'static str)> = words
@@ -32,7 +32,7 @@ impl Slots {
         Self(found)
     }
 
-    /// Returns a command of that kind with placeholders for these values.
+    /// Returns a command of that kind, with placeholders for these values.
     pub(super) fn generalise(&self, kind: &str, command: &str) -> String {
         let shown = |(word, slot): (&str, Option<&'static str>)| {
             let is_ours = |own: &(String, &'static str)| own.0 == word && Some(own.1) == slot;
@@ -42,14 +42,15 @@ impl Slots {
         words.join(" ")
     }
 
-    /// Returns an error line with placeholders for these values. Numbers are left to its signature.
+    /// Returns an error line, with placeholders for these values. Numbers are left to its
+    /// signature.
     pub(super) fn mask(&self, error: &str) -> String {
         let named = self.0.iter().filter(|(_, slot)| *slot != NUMBER);
         named.fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot))
     }
 
-    /// True if a command of that kind says more of these values than placeholders can: in quotes,
-    /// behind an option, within another word, or a directory of a path.
+    /// True if a command mentions these values where no placeholder stands: in quotes, behind an
+    /// option, within another word, or as a directory of a path.
     pub(super) fn remain_in(&self, kind: &str, command: &str) -> bool {
         let general = self.generalise(kind, command);
         let mut rest =
@@ -57,12 +58,12 @@ impl Slots {
         rest.any(|word| self.0.iter().any(|(value, _)| tells_of(word, value)))
     }
 
-    /// Returns the signature of a failure with that error, whatever these values.
+    /// Returns the signature of a failure with that error, for any values.
     pub(super) fn general_signature(&self, error: &str) -> String {
         signature(&self.mask(error))
     }
 
-    /// Returns the signature of a failure with that error and with these very values.
+    /// Returns the signature of a failure with that error, for just these values.
     pub(super) fn own_signature(&self, error: &str) -> String {
         let values = self.0.iter().map(|(value, _)| format!("\n{value}"));
         signature(error) + &values.collect::<String>()
@@ -72,7 +73,7 @@ impl Slots {
         self.0.is_empty()
     }
 
-    /// Returns the value that a fix repeats and its failed command does not show.
+    /// Returns a value that a fix repeats and its failed command does not show.
     pub(super) fn hidden_value(&self, failed: &str, fix: &str) -> Option<&str> {
         let values = self.0.iter().map(|(value, _)| value.as_str());
         values.into_iter().find(|value| fix.contains(value) && !failed.contains(value))
@@ -84,8 +85,8 @@ impl Slots {
     }
 }
 
-/// The words of a command as they are typed, with a placeholder for those that vary. Options, what
-/// stands in quotes, the words of the kind and places (`cd web`, `-C web`) do not.
+/// Returns the words of a command, with a placeholder for those that vary. Options, quoted text,
+/// the words of the kind and locations (`cd web`, `-C web`) do not.
 fn marked_words<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static str>)> {
     let (mut is_quoted, mut before) = (false, "");
     // The program, its sub-command and its arguments so far.
@@ -115,12 +116,12 @@ fn is_of_kind(word: &str, kind: &str) -> bool {
     kind.split(' ').any(|it| it == word)
 }
 
-/// True for what stands for a value.
 pub(super) fn is_placeholder(word: &str) -> bool {
     [BRANCH, PATH, NUMBER].contains(&word)
 }
 
-/// True if a word contains a value, or one of the names in a path. Short names only count whole.
+/// True if a word contains a value, or a component of a path. Components of one or two characters
+/// must match whole.
 fn tells_of(word: &str, value: &str) -> bool {
     let mut names = value.split('/').map(|name| name.split('.').next().unwrap_or(name));
     let is_whole = |name: &str| word.split(|c| !joins(c)).any(|it| it == name);
@@ -132,7 +133,7 @@ fn tells_of(word: &str, value: &str) -> bool {
         })
 }
 
-/// The placeholder for an argument, by where it stands behind `before` and how it looks.
+/// Returns the placeholder for an argument, by its position behind `before` and its form.
 fn slot_for(word: &str, before: &[&str]) -> Option<&'static str> {
     let is_branch_place = matches!(
         before,
@@ -147,7 +148,8 @@ fn slot_for(word: &str, before: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// The branch that git names in its error: "The current branch topic has no upstream branch".
+/// Returns the branch that git names in its error: "The current branch topic has no upstream
+/// branch".
 fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
     if !kind.starts_with("git ") {
         return None;
@@ -164,7 +166,7 @@ fn is_branch(word: &str) -> bool {
         && !STANDING.contains(&word)
 }
 
-/// A file or a directory; hosts, packages and patterns are none.
+/// True for a file or a directory; false for hosts, packages and patterns.
 fn is_path(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
         && (word.contains('/') || has_code_ending(word))
@@ -174,7 +176,7 @@ fn is_path(word: &str) -> bool {
         && !leads_to_host(word)
 }
 
-/// Replaces a value where it stands as a word of its own.
+/// Replaces a value where it is a whole word.
 fn replace_name(text: &str, value: &str, with: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(value) {

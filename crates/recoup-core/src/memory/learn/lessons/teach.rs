@@ -1,5 +1,4 @@
-//! From a failure and its fix to a note: a candidate first, and a lesson when there is enough
-//! evidence.
+//! Notes from failures and fixes: a candidate first, a lesson once there is enough evidence.
 
 use rusqlite::{Connection, Row, params};
 
@@ -14,11 +13,10 @@ use crate::memory::{
     Note, NoteId, NoteKind, NoteScope, Source, Statement, Status, keep, rows, store,
 };
 
-/// So many sessions, or so many times that a fix worked, are evidence.
+/// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
 
-/// What was seen of a lesson: in how many sessions it failed, how often its fix worked, for
-/// certain and perhaps.
+/// Sightings of a lesson: sessions in which it failed, certain fixes and possible fixes.
 pub(super) struct Evidence {
     sessions: i64,
     pub(super) fixes: i64,
@@ -26,20 +24,20 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// True if a lesson with that much counts.
+    /// True if a lesson with this evidence counts.
     fn is_enough(&self) -> bool {
         self.fixes > 0 && (self.sessions >= ENOUGH || self.fixes >= ENOUGH)
     }
 
-    /// Whether anything is known to work, or may.
+    /// True if there is a fix, certain or possible.
     pub(super) fn has_fix(&self) -> bool {
         self.fixes + self.maybes > 0
     }
 }
 
 impl Turn<'_> {
-    /// Writes a lesson down as far as there is evidence for it: not before something is known
-    /// to work.
+    /// Writes or updates the note of a lesson, according to its evidence; none before there is a
+    /// fix.
     pub(super) fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
         let evidence = self.evidence(lesson)?;
         let Some(fix) = lesson.fix.as_deref().filter(|_| evidence.has_fix()) else {
@@ -57,7 +55,7 @@ impl Turn<'_> {
                 Ok((note.status == Status::Active).then_some(Learned::Promoted(note)))
             }
             (Status::Candidate, false) => Ok(Some(Learned::Candidate(before))),
-            // It had retired by itself, and is met again.
+            // Retired by maintenance, and met again.
             (Status::Retired, true) if settle::has_expired(self.connection, &before.id)? => {
                 keep::promote(self.connection, &before.id, self.now)?;
                 Ok(Some(Learned::Promoted(keep::demand(self.connection, &before.id)?.note)))
@@ -66,7 +64,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Takes back that a lesson counts, if there is no longer enough evidence for it.
+    /// Demotes a lesson to a candidate if its evidence is no longer enough.
     pub(super) fn doubt(&self, lesson: &Lesson) -> Result<()> {
         let Some(note) = lesson.note.as_deref().map(NoteId::parse).transpose()? else {
             return Ok(());
@@ -94,8 +92,7 @@ impl Turn<'_> {
             .map_err(learning)
     }
 
-    /// The note of a lesson, with the words that it has by now. None where it says what
-    /// must not be kept.
+    /// Creates or updates the note of a lesson. `None` if its text must not be kept.
     fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
         let text = wording::text(lesson, fix);
         let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
@@ -121,7 +118,7 @@ impl Turn<'_> {
     }
 }
 
-/// Says it with what is known by now, if that may be kept.
+/// Updates the text of a lesson's note, if the new text may be kept.
 pub(super) fn reword(
     connection: &Connection,
     kept: &Kept,
@@ -133,7 +130,7 @@ pub(super) fn reword(
     let reworded = store::checked(&statement)
         .and_then(|statement| store::reword(connection, kept, &statement, now));
     match reworded {
-        // Another lesson says the same by now, or a tool wrote what must not be kept.
+        // Another lesson has this text by now, or it must not be kept.
         Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
         reworded => reworded,
     }
@@ -144,7 +141,7 @@ fn statement(text: String, scope: &NoteScope) -> Statement {
 }
 
 impl Lesson {
-    /// Its own, wherever it goes: no other lesson is about the same.
+    /// Returns a topic that no other lesson has.
     fn topic(&self) -> String {
         let print =
             Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());

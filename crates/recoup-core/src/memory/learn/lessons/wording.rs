@@ -1,4 +1,4 @@
-//! A lesson in words, and what two sightings of one failure have in common.
+//! Text of a lesson, and the signature that sightings of one failure share.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::memory::learn::failure::{error_class, error_subject};
 use crate::memory::turn::kept;
 use crate::secrets::RedactedCommand;
 
-/// As much of a command, or of an error, as a lesson keeps.
+/// Maximum characters of a command or an error in a lesson.
 const LONGEST: usize = 160;
 
 /// Why a command failed. The error is the tool's own line: it tells failures apart, and is never
@@ -20,11 +20,11 @@ pub(super) struct FailureCause {
     pub(super) error: String,
 }
 
-/// As it is stored: `exit code 1: ` before the line, where the code is known.
+/// Prefix of a stored cause whose exit code is known: `exit code 1: ` and the error line.
 const EXIT: &str = "exit code ";
 
 impl FailureCause {
-    /// Reads what is stored; older versions kept the line alone.
+    /// Parses a stored cause; older versions stored the error line alone.
     pub(super) fn parse(stored: &str) -> Self {
         let coded = stored.strip_prefix(EXIT).and_then(|rest| rest.split_once(": "));
         match coded.and_then(|(code, error)| Some((code.parse().ok()?, error))) {
@@ -43,8 +43,8 @@ impl fmt::Display for FailureCause {
     }
 }
 
-/// Returns a lesson: what failed, its exit code, the class of the error with the path or
-/// identifier that it names, and what worked.
+/// Returns the text of a lesson: the failed command, its exit code, the class of the error with the
+/// path or identifier that it names, and the fix.
 pub(super) fn text(lesson: &Lesson, fix: &str) -> String {
     let (cause, slots) = (&lesson.cause, lesson.slots());
     let exit = cause.exit.map(|code| format!("{EXIT}{code}"));
@@ -75,29 +75,29 @@ pub(in crate::memory) fn without_quoted_error(text: String) -> String {
     parts.unwrap_or(text)
 }
 
-/// A command as it may be shown.
+/// Returns a command as it may be shown.
 pub(super) fn shown(command: &RedactedCommand) -> String {
     readable(&kept(command))
 }
 
-/// Whether a command is shown whole: half of one, or a script on one line, is none.
+/// True if a command is short enough to be shown whole: half of one, or a script on one line, is
+/// useless.
 pub(super) fn is_shown_whole(command: &str) -> bool {
     let command = command.trim();
     command.len() <= LONGEST && !command.contains('\n')
 }
 
-/// On one line, and short. Brackets stay: whoever shows it escapes them.
+/// Returns one short line. Brackets stay: the caller escapes them.
 pub(super) fn readable(text: &str) -> String {
     shortened(&readable_line(text), LONGEST).into_owned()
 }
 
-/// Output of a tool is shown as what it is: it never reads like a sentence of ours.
+/// Quotes tool output, so that it never reads like a sentence of ours.
 pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", text.replace('`', "'"))
 }
 
-/// What two sightings of one failure have in common: numbers, addresses and hashes differ
-/// from one time to the next.
+/// Returns the part of an error that its occurrences share: numbers, addresses and hashes differ.
 pub(super) fn signature(error: &str) -> String {
     let is_varying = |word: &str| {
         word.len() >= 7

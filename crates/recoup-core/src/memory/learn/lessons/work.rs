@@ -1,10 +1,9 @@
-//! Failures that come of the work itself: tests that fail, code that does not compile, a
-//! file that is not there yet, nothing to commit. They are gone with the work, and tell the
-//! next agent nothing.
+//! Errors of the work itself: failing tests, code that does not compile, a file that does not exist
+//! yet, nothing to commit. They tell the next agent nothing.
 
 use crate::memory::learn::command::commands;
 
-/// How lines begin that name a failing test.
+/// Prefixes of lines that name a failing test.
 const TESTS: [&str; 10] =
     ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
 
@@ -59,7 +58,7 @@ const OF_THE_WORK: [&str; 47] = [
     "hook failed",
 ];
 
-/// Something is not where it was looked for: worth knowing only if it is elsewhere.
+/// Errors about something missing: worth knowing only if it is elsewhere.
 const NOT_THERE: [&str; 10] = [
     "no such file or directory",
     "enoent",
@@ -73,7 +72,7 @@ const NOT_THERE: [&str; 10] = [
     "couldn't connect",
 ];
 
-/// Options that say where.
+/// Options that name a location.
 const PLACES: [&str; 15] = [
     "-C",
     "--prefix",
@@ -92,11 +91,11 @@ const PLACES: [&str; 15] = [
     "--rootDir",
 ];
 
-/// Endings of files that people write code in.
+/// Endings of source files.
 const CODE: &str = " rs ts tsx js jsx mjs cjs py go java kt c h cc cpp hpp cs rb php swift scala vue \
 svelte css scss ex exs hs ml lua sh sql html json yaml yml toml ";
 
-/// Whether an error comes of the work, and not of how the command was called.
+/// True if an error comes from the work, and not from how the command was called.
 pub(super) fn is_of_the_work(error: &str, fix: &str) -> bool {
     let lower = error.trim().to_lowercase();
     TESTS.iter().any(|start| lower.starts_with(start))
@@ -114,7 +113,7 @@ fn names_a_line(word: &str) -> bool {
     })
 }
 
-/// True for the name of a file that people write code in.
+/// True for the name of a source file.
 pub(super) fn has_code_ending(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty() && CODE.split_ascii_whitespace().any(|it| it == ending)
@@ -130,7 +129,7 @@ fn is_lint(lower: &str) -> bool {
     place && words.next() == Some("error")
 }
 
-/// Whether a command goes to another place than where it is.
+/// True if a command changes to or names another location.
 fn says_where(fix: &str) -> bool {
     commands(fix).iter().any(|words| {
         words.first().is_some_and(|first| first == "cd" || first == "pushd")
@@ -138,7 +137,7 @@ fn says_where(fix: &str) -> bool {
     })
 }
 
-/// True for an option that says where, with or without its value.
+/// True for an option that names a location, with or without its value.
 pub(super) fn is_place_option(word: &str) -> bool {
     PLACES.contains(&word.split('=').next().unwrap_or(word))
 }

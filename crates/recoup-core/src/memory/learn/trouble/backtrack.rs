@@ -1,9 +1,9 @@
-//! A way that the agent gave up: "that didn't work, let me try".
+//! Approaches that an agent gave up: "that didn't work, let me try".
 
 use super::{Sort, Tried, Trouble};
 use crate::memory::transcript::{Entry, EntryKind};
 
-/// What was tried is no good.
+/// Phrases that reject what was tried.
 const NO_GOOD: &[&str] = &[
     "didn't work",
     "did not work",
@@ -30,7 +30,7 @@ const NO_GOOD: &[&str] = &[
     "made it worse",
 ];
 
-/// Something else is tried.
+/// Phrases that announce another attempt.
 const ANOTHER_WAY: &[&str] = &[
     "let me try",
     "let's try",
@@ -56,7 +56,7 @@ const ANOTHER_WAY: &[&str] = &[
     "start over",
 ];
 
-/// These say both at once.
+/// Phrases that do both at once.
 const BOTH: &[&str] = &[
     "let me try a different",
     "let me try another",
@@ -68,7 +68,7 @@ const BOTH: &[&str] = &[
     "i'll take a different approach",
 ];
 
-/// It is only supposed, or about another time.
+/// Phrases that make a sentence hypothetical, or about another time.
 const SUPPOSED: &[&str] = &[
     "if ",
     "in case",
@@ -82,7 +82,7 @@ const SUPPOSED: &[&str] = &[
     "might ",
 ];
 
-/// The agent's words that give up what it did in this turn.
+/// Finds the agent's words that give up what it did in this turn.
 pub(super) fn find(entries: &[Entry], tried: &[Tried<'_>]) -> Vec<Trouble> {
     let mut found = Vec::new();
     let mut turn = 0;

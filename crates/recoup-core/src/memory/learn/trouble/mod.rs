@@ -1,6 +1,5 @@
-//! Where an agent was in trouble, as its transcript shows it: commands that failed,
-//! tests that stayed red while it edited, tests that failed without a word from the
-//! client, a way that it gave up, and the same call over and over.
+//! Signs of trouble in an agent's transcript: failed commands, tests that stay red despite edits,
+//! test failures that the client did not report, abandoned approaches and repeated calls.
 
 mod backtrack;
 mod repeat;
@@ -14,40 +13,40 @@ use crate::memory::learn::failure::{Failure, failure};
 use crate::memory::transcript::{Entry, Step, steps};
 use crate::secrets::RedactedCommand;
 
-/// So many characters of a command.
+/// Maximum characters of a command.
 const MOST_COMMAND: usize = 300;
 
-/// Something that went wrong, and where.
+/// Something that went wrong, and its place in a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What sort of trouble.
+    /// Kind of trouble.
     pub sort: Sort,
-    /// The entries that it shows in: from the first call to the last outcome or word.
+    /// Entries that show it, from the first call to the last outcome or word.
     pub entries: Range<usize>,
-    /// The call it is about: a shell line without secrets, or a tool's name.
+    /// Call that it is about: a shell line without secrets, or a tool's name.
     pub call: String,
-    /// What kind of command that is.
+    /// Kind of that command.
     pub kind: Option<Kind>,
-    /// What was wrong, in one line; nothing where nothing says so.
+    /// Error in one line, if any.
     pub error: Option<String>,
 }
 
-/// What sort of trouble.
+/// Kinds of trouble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sort {
     /// A command exited with an error.
     Failed,
     /// A test failed three times, with edits between.
     Stuck,
-    /// Tests failed, but the command did not say so.
+    /// Tests failed, but the exit code did not show it.
     Unflagged,
-    /// The agent gave up what it had tried.
+    /// The agent gave up an approach.
     Backtracked,
-    /// The same call three times in a row.
+    /// One call was made three times in a row.
     Repeated,
 }
 
-/// A call together with what is known about it.
+/// A tool call, with its kind and its failure.
 struct Tried<'a> {
     step: Step<'a>,
     kind: Option<Kind>,
@@ -68,7 +67,7 @@ impl Tried<'_> {
     }
 }
 
-/// All trouble that `entries` show, in the order in which it begins.
+/// Returns all trouble in `entries`, in the order in which it begins.
 pub fn troubles(entries: &[Entry]) -> Vec<Trouble> {
     let tried: Vec<Tried<'_>> = steps(entries).into_iter().map(look_at).collect();
     let mut found: Vec<Trouble> = tried.iter().filter_map(failed).collect();
@@ -85,7 +84,7 @@ fn look_at(step: Step<'_>) -> Tried<'_> {
     Tried { step, kind, failure }
 }
 
-/// A command that failed, with or without the client's word for it.
+/// Returns the trouble of a command that failed, whether the client reported it or not.
 fn failed(tried: &Tried<'_>) -> Option<Trouble> {
     tried.step.call.command()?;
     let sort = if tried.failure.as_ref()?.flagged { Sort::Failed } else { Sort::Unflagged };

@@ -1,4 +1,4 @@
-//! The same call over and over.
+//! Identical calls in a row.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,8 +7,7 @@ use crate::memory::transcript::{Action, Ended};
 
 const TIMES: usize = 3;
 
-/// Each row of three or more equal calls of an agent, as one trouble. Whoever waits for
-/// something looks again and again: that is none.
+/// Finds rows of three or more equal calls of one agent. Polling for a result is no trouble.
 pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
     let mut by_agent: HashMap<Option<&str>, Vec<&Tried<'_>>> = HashMap::new();
     for it in tried {
@@ -34,7 +33,7 @@ fn row(row: &[&Tried<'_>]) -> Option<Trouble> {
     Some(trouble)
 }
 
-/// Whether each of them succeeded, and none showed what another did: something moves.
+/// True if all of them succeeded with different outputs: something changes.
 fn sees_change(row: &[&Tried<'_>]) -> bool {
     let mut seen = HashSet::new();
     row.iter().all(|it| {

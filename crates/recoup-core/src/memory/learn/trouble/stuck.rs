@@ -6,7 +6,7 @@ use super::{Sort, Tried, Trouble};
 use crate::memory::learn::command::Kind;
 use crate::memory::transcript::Ended;
 
-/// So often it must fail.
+/// Number of failures that count as stuck.
 const TIMES: usize = 3;
 
 const RUNNERS: [&str; 14] = [
@@ -26,18 +26,18 @@ const RUNNERS: [&str; 14] = [
     "unittest",
 ];
 
-/// How often one kind of test has failed.
+/// Failures of one kind of test.
 #[derive(Default)]
 struct Row {
     from: usize,
     times: usize,
     edited: bool,
-    /// Where it was reported: what comes after only makes it longer.
+    /// Index of the trouble that was reported: later failures extend it.
     told: Option<usize>,
 }
 
-/// Each kind of test that failed three times with an edit before each new failure, as
-/// one trouble that reaches to the last of them.
+/// Finds kinds of tests that failed three times with an edit before each new failure. The trouble
+/// reaches to the last failure.
 pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
     let mut rows: HashMap<(Option<&str>, &Kind), Row> = HashMap::new();
     let mut found: Vec<Trouble> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
         let Some(kind) = it.kind.as_ref().filter(|kind| is_test(kind)) else { continue };
         let key = (it.step.agent, kind);
         if it.failure.is_none() {
-            // What was stopped or denied says nothing about the tests.
+            // Stopped or denied calls tell nothing about the tests.
             if it.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded) {
                 rows.remove(&key);
             }
@@ -76,7 +76,7 @@ pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
     found
 }
 
-/// Whether it runs tests.
+/// True if a command of that kind runs tests.
 fn is_test(kind: &Kind) -> bool {
     let names_tests = |text: &str| {
         text.split(|c: char| !c.is_ascii_alphanumeric())
@@ -87,7 +87,7 @@ fn is_test(kind: &Kind) -> bool {
         || kind.sub().is_some_and(names_tests)
 }
 
-/// Whether a call changed files, and was not refused.
+/// True if a call changed files, and was not refused.
 fn changes_files(tried: &Tried<'_>) -> bool {
     let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded);
     let by_shell = tried.step.call.command().is_some_and(|line| {

@@ -1,5 +1,5 @@
-//! What we do to an index, and how it is written: other tools take no lock, so
-//! what they put in its place meanwhile is read again, and done the same to.
+//! Changes to an index, and writing it: other tools take no lock, so if they wrote the file
+//! meanwhile it is read again, and the changes are replayed on it.
 
 use std::path::Path;
 use std::thread;
@@ -16,8 +16,8 @@ use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::Key;
 
-/// How often an index is read again that others keep replacing, and how long is
-/// waited for one that is half written.
+/// How often an index that others keep replacing is read again, and the pause for one that is half
+/// written.
 const ROUNDS: usize = 16;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -30,11 +30,11 @@ pub(super) enum Change {
     Stats { added: Stats, least: Stats },
 }
 
-/// How an index was written.
+/// Result of writing an index.
 pub(in crate::store::dir) struct Saved {
-    /// How our file looked then.
+    /// Stamp of the written file.
     pub(in crate::store::dir) stamp: Option<Stamp>,
-    /// Whether others had written meanwhile.
+    /// True if others had written meanwhile.
     pub(in crate::store::dir) merged: bool,
 }
 
@@ -81,9 +81,8 @@ impl Index {
         self.fields.set("stats", raw(&stats));
     }
 
-    /// Writes it in place of the one that was read. Between the last look and the
-    /// step into its place others may still lose a line, which is all that can be
-    /// done without a lock of theirs.
+    /// Writes the index in place of the one that was read. A change by others between the last
+    /// check and the rename is lost, which cannot be avoided without a lock of theirs.
     pub(in crate::store::dir) fn save(mut self, layout: &Layout) -> Result<Saved> {
         let path = layout.index();
         for round in 0.. {
@@ -126,8 +125,8 @@ impl Index {
 }
 
 impl Change {
-    /// Whether it is still right after others have been at work: what they have set
-    /// since, body and line, is theirs.
+    /// True if the change still applies after others have written: an entry that they stored since,
+    /// body and index, is theirs.
     fn stands(&self, theirs: &Index, layout: &Layout) -> bool {
         let body = |key: &str| Key::parse(key).ok().map(|key| layout.body(&key));
         match self {

@@ -1,5 +1,4 @@
-//! The index as text: read whole or not at all, and written so that people can
-//! read it too.
+//! JSON form of the index: read whole or not at all, and written readably.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 const SCHEMA_VERSION: &str = "1.0.0";
 
 impl Index {
-    /// Adds what every index has, and leaves what is there in its place.
+    /// Adds missing required fields, and leaves the others in place.
     pub(super) fn complete(&mut self) {
         if self.fields.get::<String>("schema_version").is_none() {
             self.fields.set("schema_version", raw(&SCHEMA_VERSION));
@@ -28,13 +27,13 @@ impl Index {
         }
     }
 
-    /// An index that had to be made again is as old as the oldest that it lists.
+    /// A rebuilt index gets the creation time of its oldest entry.
     fn first_moment(&self) -> Timestamp {
         let oldest = self.keys().filter_map(|key| self.listed(key)).map(|it| it.created_at).min();
         oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds)
     }
 
-    /// One line for each entry, so that people can read it too.
+    /// Writes one line per entry, for human readers.
     pub(super) fn to_json(&self) -> String {
         let mut json = String::from("{");
         for (n, (name, value)) in self.fields.iter().enumerate() {

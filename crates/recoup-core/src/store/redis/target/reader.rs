@@ -1,4 +1,4 @@
-//! Reading a Redis URL, part by part.
+//! Parser for Redis URLs.
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::base::ttl::Ttl;
 use crate::error::Result;
 use crate::store::url::absolute;
 
-/// What is wrong with which part.
+/// Description of an invalid part.
 pub(super) type Fault = String;
 
 pub(super) struct Reader<'a> {
@@ -27,7 +27,7 @@ impl Reader<'_> {
             .into_iter()
             .find(|(name, ..)| *name == scheme)
             .ok_or_else(|| format!("unknown scheme {scheme:?}"))?;
-        // Passwords may hold anything, so the last `@` ends them.
+        // A password may contain anything, so the last `@` ends it.
         let (credentials, rest) = match rest.rsplit_once('@') {
             Some((credentials, rest)) => (Some(credentials), rest),
             None => (None, rest),
@@ -86,7 +86,7 @@ fn read_credentials(text: &str) -> Result<(Option<String>, Option<String>), Faul
     Ok((username.transpose()?, password.transpose()?))
 }
 
-/// The value itself is not shown: it may be the password.
+/// Percent-decodes a value. Errors do not show it: it may be the password.
 fn decoded(text: &str, what: &str) -> Result<String, Fault> {
     let decoded = percent_decode_str(text).decode_utf8();
     decoded.map(String::from).map_err(|_| format!("{what} is not UTF-8 after percent-decoding"))
@@ -131,7 +131,7 @@ fn read_node(text: &str) -> Result<(String, u16), Fault> {
     Ok((host.to_owned(), port))
 }
 
-/// Without the sign that numbers may have elsewhere.
+/// Digits only, without a sign.
 fn digits<T: FromStr>(text: &str) -> Option<T> {
     text.chars().all(|c| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -147,7 +147,7 @@ pub(super) fn number_of_database(text: &str, cluster: bool) -> Result<i64, Fault
     }
 }
 
-/// Nothing that a pattern or a hash tag would read as more than itself.
+/// Checks that the prefix has no characters with a meaning in patterns or hash tags.
 pub(super) fn checked_prefix(text: &str) -> Result<String, Fault> {
     let fine = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
     if text.is_empty() || text.len() > MAX_PREFIX || !text.chars().all(fine) {
@@ -165,9 +165,8 @@ fn read_timeout(text: &str) -> Result<Duration, Fault> {
     millis.map(Duration::from_millis).ok_or_else(expected)
 }
 
-/// A URL that is wrong, as people may see it. One with credentials has them before
-/// its last `@`. Without one, what stands where a port should is taken for a
-/// password whose host was forgotten; and options are ours, not to be repeated.
+/// A URL for error messages, without credentials before the last `@`. Without an `@`, a port that
+/// is not a number is taken for a password whose host was forgotten. Options are dropped.
 pub(in crate::store) fn shown(text: &str) -> String {
     let (scheme, rest) = text.split_at(text.find(':').map_or(0, |colon| colon + 1));
     let slashes = rest.len() - rest.trim_start_matches('/').len();

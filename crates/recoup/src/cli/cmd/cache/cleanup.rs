@@ -48,7 +48,7 @@ impl CleanupArgs {
     }
 }
 
-/// Whole or with a fraction, and here also none.
+/// Parses `--max-size-mb`: whole or fractional, and unlike in the configuration also 0.
 fn limit(text: &str) -> Result<u64> {
     let number = text.trim().parse::<f64>().ok();
     number.filter(|number| (0.0..=1e9).contains(number)).map(megabytes_in_bytes).ok_or_else(|| {

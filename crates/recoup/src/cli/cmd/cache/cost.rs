@@ -1,4 +1,4 @@
-//! What a result cost, as far as whoever made it says so.
+//! Cost of a result, as reported by the caller.
 
 use clap::Args;
 use recoup_core::cache::Ttl;
@@ -23,7 +23,7 @@ pub(super) struct CostArgs {
     /// Which model it was: what its tokens cost is then looked up
     #[arg(long, value_name = "MODEL", conflicts_with = "dollars")]
     model: Option<String>,
-    /// What it cost, in dollars
+    /// The cost in dollars
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     dollars: Option<String>,
 }
@@ -52,7 +52,7 @@ impl CostArgs {
     }
 }
 
-/// An unknown model is no reason to lose the result.
+/// Price of the tokens. An unknown model only warns: the result is still stored.
 fn dollars_for(model: &str, (input, output): (u64, u64), prices: &Prices) -> Option<u64> {
     let price = prices.of(model);
     if price.is_none() {

@@ -1,5 +1,5 @@
-//! The entry that somebody means who types the beginning of a generated key, as `cache ls`
-//! shows it. Keys of the user's own choosing are meant whole: `build-1` is not `build-12`.
+//! Finds entries by an abbreviated generated key, as `cache ls` shows it. Keys chosen by the user
+//! are never abbreviated: `build-1` is not `build-12`.
 
 use recoup_core::cache::Cache;
 use recoup_core::entry::Head;
@@ -9,7 +9,7 @@ use recoup_core::{Error, Result};
 
 use crate::cli::app::App;
 
-/// The fewest characters that stand for a key.
+/// Minimum length of an abbreviated key.
 const FEWEST: usize = 8;
 
 /// The length of a generated key: a SHA-256 in hex digits.
@@ -24,7 +24,7 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The entry of that very key, else the only one whose generated key begins so.
+/// Finds the entry with exactly this key, or else the only one whose generated key starts with it.
 pub(in crate::cli) fn find(app: &App, cache: &Cache, typed: &str) -> Result<Option<(Id, Head)>> {
     let wanted = Key::parse(typed)?;
     let id = Id::new(app.scope(), wanted.clone());
@@ -50,8 +50,8 @@ pub(in crate::cli) fn find(app: &App, cache: &Cache, typed: &str) -> Result<Opti
     }
 }
 
-/// The whole key that a typed one stands for; itself where there is no such entry. A whole key
-/// is not looked for: that is left to whoever asks for the entry.
+/// Expands an abbreviated key; returns it unchanged if no entry matches. A full key is not looked
+/// up: the caller does that.
 pub(super) fn whole_key(app: &App, cache: &Cache, typed: Key) -> Result<Key> {
     if !(FEWEST..WHOLE).contains(&typed.as_str().len()) || !is_hex(typed.as_str()) {
         return Ok(typed);

@@ -1,4 +1,4 @@
-//! `recoup cache get`: the path that must cost what starting a process costs.
+//! `recoup cache get`: the hot path, which must cost no more than starting a process.
 
 use clap::Args;
 use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View, listed};

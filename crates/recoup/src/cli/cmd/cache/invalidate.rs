@@ -12,13 +12,13 @@ use crate::cli::{Answer, Ended, ui};
 /// prints how many.
 #[derive(Debug, Args)]
 pub(super) struct InvalidateArgs {
-    /// Those with a source that matches, as it was given or from the project's root; * also crosses /
+    /// Results with a matching source, as it was given or from the project's root; * also crosses /
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     paths: Option<String>,
-    /// Those with this tag
+    /// Results with this tag
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
-    /// Those of this operation
+    /// Results of this operation
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     operation: Option<String>,
     /// As JSON

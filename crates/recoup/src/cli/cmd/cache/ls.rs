@@ -9,7 +9,7 @@ use crate::cli::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, human, ui};
 
-/// Generated keys are cut to this many characters, which are a key everywhere.
+/// Length of abbreviated generated keys, which every command accepts.
 const KEY_CHARS: usize = 16;
 
 /// List what is kept, the newest first.
@@ -52,7 +52,7 @@ impl LsArgs {
     }
 }
 
-/// Shows the newest entries as they are read, until that fails.
+/// Passes the newest entries to `show` as they are read, until it fails.
 fn each(
     app: &App,
     limit: usize,

@@ -1,5 +1,5 @@
-//! `recoup cache`: the result cache of contract 1. A wrapper of one line,
-//! `exec recoup cache "$@"`, stands in for the script that people know.
+//! `recoup cache`: the result cache of contract 1. A one-line wrapper, `exec recoup cache "$@"`,
+//! replaces the original script.
 
 mod cleanup;
 mod clear;
@@ -79,7 +79,7 @@ impl CacheArgs {
         let overrides = place.overrides();
         let app = || App::load(&overrides);
         match action {
-            // A key depends on nothing but its parts: nothing is looked for.
+            // A key depends on its parts only: no settings are loaded.
             Action::GenerateKey(args) => args.run(),
             Action::Get(args) => args.run(app()?),
             Action::Set(args) => args.run(app()?),

@@ -1,4 +1,4 @@
-//! Which result is meant: a key, or the parts that a key is made from.
+//! Flags that identify a result: a key, or the parts that a key is made from.
 
 use clap::Args;
 use recoup_core::cache::{Named, Naming};

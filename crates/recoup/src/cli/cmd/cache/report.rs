@@ -1,5 +1,4 @@
-//! What is told about an entry, to programs (`--json`) and, from the same
-//! fields, to people.
+//! Description of an entry, for `--json` and for tables.
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::entry::{BodyInfo, Cost, Encoding, Head, Identity, Sources};
@@ -76,7 +75,7 @@ impl Report {
         }
     }
 
-    /// The previews of its parts: what a person knows it by.
+    /// Previews of the key's parts and the tags, by which people recognize the entry.
     pub(in crate::cli) fn about(&self) -> String {
         let previews = self.parts.iter().rev().filter_map(Part::telling);
         previews.chain(self.tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")

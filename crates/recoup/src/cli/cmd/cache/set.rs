@@ -73,7 +73,7 @@ impl SetArgs {
         let sources = listed(self.sources.as_deref().unwrap_or_default());
         let cache = app.cache_for_writing()?;
         let permit = cache.permit(&id, &app.view(), &sources)?;
-        // Said once: at the first result for that key.
+        // Warn only at the first result for that key.
         let ignored = permit.first_ignored().filter(|_| matches!(cache.head(&id), Ok(None)));
         let draft = Draft {
             full: full.map(Body::from),
@@ -120,15 +120,15 @@ fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
     Answer::Yes
 }
 
-/// Where the short form comes from.
+/// Source of the condensed form of a result.
 enum Short {
-    /// With the kind of error that it is if it is no JSON.
+    /// The JSON from the caller, and the error kind if it is invalid.
     Given(Vec<u8>, ErrorKind),
     Made(Strategy),
 }
 
 impl Short {
-    /// What is given is read in any case: whoever pipes it in should not be cut off.
+    /// Reads the input even if it is not stored: a process that pipes it in must not be cut off.
     fn read(strategy: Option<&str>, given: Option<&str>) -> Result<Self> {
         if let Some(strategy) = strategy {
             return Strategy::parse(strategy).map(Self::Made);
@@ -150,7 +150,7 @@ impl Short {
     }
 }
 
-/// Checked, but kept as it is: no byte is changed.
+/// Checks that `body` is JSON; no byte is changed.
 fn checked(body: Vec<u8>, kind: ErrorKind) -> Result<Vec<u8>> {
     let invalid = || Error::new(kind, "Invalid JSON in --condensed");
     std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;

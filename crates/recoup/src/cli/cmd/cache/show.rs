@@ -65,7 +65,7 @@ fn print_full(cache: &Cache, id: &Id) -> Ended {
     Ok(Answer::Yes)
 }
 
-/// What a `get` would say now.
+/// Report with the status that `cache get` would have now.
 fn judge(app: &App, cache: &Cache, id: &Id, head: &Head) -> Shown {
     let report = Report::new(id, head, cache.clock().now());
     match cache.peek(&Request::new(head.header.kind, id, &app.view())) {
@@ -105,7 +105,7 @@ fn fields(shown: &Shown) -> Vec<(&str, String)> {
     fields
 }
 
-/// What people read of a part; of rules the ids, which `recoup memory show` takes.
+/// Text of a key's part for people; of rules the ids, which `recoup memory show` takes.
 fn preview(report: &Report, part: &Part) -> String {
     let preview = part.preview.as_deref().unwrap_or("(hidden)");
     match Kind::from_name(&report.kind).map(|kind| kind.nature(&part.name)) {

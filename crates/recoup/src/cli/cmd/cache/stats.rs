@@ -1,4 +1,4 @@
-//! `recoup cache stats`: the shape of contract 1, then what we know beyond it.
+//! `recoup cache stats`: the fields of contract 1, then our own.
 
 use std::collections::BTreeMap;
 
@@ -76,20 +76,20 @@ fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Of all look-ups, how many were hits.
+/// Hits as a percentage of all look-ups.
 fn percentage(stats: &Stats) -> String {
     let (hits, misses) = (stats.hits(), stats.misses());
     hundredths(hits.saturating_mul(100), hits.saturating_add(misses))
 }
 
-/// A quotient with two decimals, rounded; of nothing it is zero.
+/// Quotient with two decimals, rounded; zero if `whole` is zero.
 fn hundredths(part: u64, whole: u64) -> String {
     let scaled = u128::from(part) * 100 + u128::from(whole) / 2;
     let value = scaled.checked_div(u128::from(whole)).unwrap_or(0);
     format!("{}.{:02}", value / 100, value % 100)
 }
 
-/// As people configure it: `100`, not `100.00`.
+/// Formats a limit as users configure it: `100`, not `100.00`.
 fn max_mebibytes(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         (bytes >> 20).to_string()

@@ -1,5 +1,5 @@
-//! `recoup cache set --synthesize`: a decision is also written down where people
-//! read it, as a row of a Markdown table in the notes file.
+//! `recoup cache set --synthesize`: also appends a decision to the notes file, as a row of a
+//! Markdown table.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::cli::app::App;
 
 const HEADING: &str = "| Date | Decision | Cache key |\n|---|---|---|\n";
 
-/// A decision, and the file that it goes to.
+/// A decision and the notes file that it is appended to.
 #[derive(Debug)]
 pub(super) struct Note {
     file: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Finds out where it goes before anything is stored.
+    /// Checks the message and finds the notes file, before anything is stored.
     pub(super) fn new(app: &App, message: String) -> Result<Self> {
         if let Some(rule) = secrets::detect(message.as_bytes()) {
             let refusal = Refusal::Secret(rule).to_string();
@@ -35,19 +35,17 @@ impl Note {
         }
     }
 
-    /// Appends the row.
     pub(super) fn append(&self, key: &Key) -> Result<()> {
         let (date, message) = (SystemClock.now().date(), cell(&self.message));
         fsx::append_text(&self.file, HEADING, &format!("| {date} | {message} | {key} |\n"))
     }
 
-    /// Where it went.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 }
 
-/// On one line, and without a bar that would end the cell.
+/// Escapes text for a table cell: on one line, without a bar that would end the cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

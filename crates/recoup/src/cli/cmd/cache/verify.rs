@@ -14,7 +14,7 @@ use crate::cli::app::App;
 use crate::cli::failure::Faults;
 use crate::cli::{Answer, Ended, ui};
 
-/// For looking at the pages of the database.
+/// Time limit for checking the pages of the database.
 const TO_READ: Duration = Duration::from_mins(1);
 
 /// Read everything in this scope and check it; exit 1 if something is damaged and stays so.
@@ -50,7 +50,7 @@ impl From<&Damaged> for Row {
     }
 }
 
-/// The database behind this cache, and what is wrong with it: an index that has lost rows hides
+/// The database behind this cache and its damage, if any: an index that has lost rows hides
 /// entries, and a broken trigger fails every write.
 fn database_damage(app: &App) -> Result<Option<(Sqlite, String)>> {
     let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };

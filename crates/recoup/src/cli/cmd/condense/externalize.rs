@@ -12,17 +12,17 @@ use crate::cli::app::App;
 use crate::cli::ui;
 use crate::config::Overrides;
 
-/// A full result and where it goes.
+/// A full result and the file that it is written to.
 pub(super) struct Full<'a> {
     contents: &'a [u8],
     dir: PathBuf,
     path: String,
 }
 
-/// What became of it.
+/// Outcome of writing the full result.
 pub(super) enum Kept {
     Written,
-    /// There is a secret in it; that has been said.
+    /// Contains a secret; an error was printed.
     Refused,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Full<'a> {
         Ok(Self { contents, dir, path })
     }
 
-    /// As it stands in the result.
+    /// Path as written into the condensed result.
     pub(super) fn path(&self) -> String {
         self.path.clone()
     }
@@ -54,7 +54,7 @@ impl<'a> Full<'a> {
     }
 }
 
-/// Where scripts of the protocol look for it, if there is such a store.
+/// Default directory: in a `dir:` store, where scripts of the protocol look, else in our home.
 fn default_dir() -> Result<PathBuf> {
     let settings = &App::load(&Overrides::default())?.settings;
     if let StoreUrl::Dir(dir) = &settings.store {

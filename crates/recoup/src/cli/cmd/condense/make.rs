@@ -81,7 +81,7 @@ impl MakeArgs {
     }
 }
 
-/// Compact for programs, files and agents; on a terminal a person reads it.
+/// Writes compact JSON, or indented JSON on a terminal.
 fn deliver(condensed: &Condensed, before: usize, output: Option<PathBuf>) -> Ended {
     let json = condensed.to_json();
     if json.len() > before {

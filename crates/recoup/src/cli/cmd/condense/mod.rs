@@ -1,5 +1,5 @@
-//! `recoup condense`: results and reports, made short. A wrapper of one line,
-//! `exec recoup condense "$@"`, stands in for the script that people know.
+//! `recoup condense`: shortens results and reports. A one-line wrapper, `exec recoup condense
+//! "$@"`, replaces the original script.
 
 mod estimate;
 mod externalize;
@@ -14,7 +14,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{Ended, input};
 
-/// As much as is condensed: a parsed result takes several times its size in memory.
+/// Maximum input size: a parsed result takes several times its size in memory.
 const MAX_INPUT: u64 = 256 << 20;
 
 /// Condense: make a result or a report short enough to be read.
@@ -30,14 +30,14 @@ pub(in crate::cli) struct CondenseArgs {
 #[derive(Debug, Subcommand)]
 enum Word {
     /// Condense: make a result or a report short enough to be read
-    // The same without this word, which is here for scripts that have it.
+    // An alias for scripts that repeat the word.
     #[command(hide = true)]
     Condense(Rest),
     #[command(flatten)]
     Action(Action),
 }
 
-/// What comes after that word.
+/// Arguments after the redundant word `condense`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Rest {

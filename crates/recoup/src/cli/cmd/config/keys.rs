@@ -21,8 +21,8 @@ struct Described {
     default: Option<&'static str>,
     variable: &'static str,
     meaning: &'static str,
-    /// Whether a repository's file may set it: `yes`, `for itself`, `after trust`,
-    /// `to switch it off` or `no`.
+    /// Permission for a repository's file: `yes`, `for itself`, `after trust`, `to switch it off`
+    /// or `no`.
     repository: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! `recoup config`: what is configured, from where, and whether it is sound.
+//! `recoup config`: shows and checks the configuration.
 
 mod check;
 mod env;

@@ -54,7 +54,7 @@ fn plain(Row { key, value, .. }: Row) -> Plain {
     Plain { key, value }
 }
 
-/// The value, and beneath it what lost. That the built-in one lost is no news.
+/// Rows of a key: its value, then overridden and ignored ones, except built-in defaults.
 fn lines(row: &Row) -> Vec<Vec<String>> {
     let origin = row.origin.as_ref().map_or("", |origin| &origin.place);
     let mut lines = vec![vec![row.key.to_owned(), text(&row.value), origin.to_owned()]];
@@ -74,7 +74,7 @@ fn why(other: &Other) -> &'static str {
     }
 }
 
-/// As a file would say it, without the quotes.
+/// Formats a value as in a file, without quotes.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),

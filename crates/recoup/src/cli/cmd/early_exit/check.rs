@@ -1,5 +1,5 @@
-//! `recoup early-exit check`: asked again and again between two steps of work, so
-//! it must cost what starting a process costs.
+//! `recoup early-exit check`: called between any two steps of work, so it must cost no more than
+//! starting a process.
 
 use clap::Args;
 use recoup_core::{ErrorKind, Result};
@@ -34,7 +34,7 @@ impl CheckArgs {
         let winner = match found {
             Ok(winner) => winner,
             Err(error) if error.kind() == ErrorKind::Usage => return Err(error.into()),
-            // Exit 1 would stop everybody: who can't be asked has signalled nothing.
+            // Exit 1 would stop every agent: an unreachable store counts as no signal.
             Err(error) => {
                 failure::warn(&error);
                 None

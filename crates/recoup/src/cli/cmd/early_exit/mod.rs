@@ -1,6 +1,5 @@
-//! `recoup early-exit`: several agents, one question, and the first to answer tells
-//! the others to stop. A wrapper of one line, `exec recoup early-exit "$@"`, stands
-//! in for the script that people know.
+//! `recoup early-exit`: of several agents with one question, the first to answer tells the others
+//! to stop. A one-line wrapper, `exec recoup early-exit "$@"`, replaces the original script.
 
 mod check;
 mod named;
@@ -97,7 +96,7 @@ impl EarlyExitArgs {
     pub(in crate::cli) fn run(self) -> Ended {
         let Self { action, place } = self;
         let overrides = Overrides { store: place.store, scope: None };
-        // Names first: a wrong one is wrong whatever the configuration says.
+        // Loaded late: a wrong name is an error whatever the configuration says.
         let app = || App::load(&overrides);
         match action {
             Action::Check(args) => args.run(app),

@@ -1,4 +1,4 @@
-//! Names and times on the command line, checked before anything is looked for.
+//! Parsers for session names, agent names and durations on the command line.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) fn agent(text: &str) -> Result<Name> {
     Name::parse("agent", text)
 }
 
-/// How long something may take; none is for ever.
+/// Parses a duration; `None` means no limit.
 pub(super) fn duration(flag: &str, given: Option<&str>, else_: Ttl) -> Result<Option<Duration>> {
     let time = given.map_or(Ok(else_), |given| Ttl::parse_with_unit(flag, given))?;
     Ok(time.as_millis().map(Duration::from_millis))

@@ -1,4 +1,4 @@
-//! `recoup early-exit race`, and the process that watches over it.
+//! `recoup early-exit race`, and its guard process.
 
 use std::ffi::OsString;
 use std::io::Cursor;
@@ -17,9 +17,9 @@ use crate::cli::{Answer, NO, USAGE, YES, ui};
 use crate::exec::End;
 use crate::race::{self, Begun, Delivery, Outcome, Race};
 
-/// What stands between two commands.
+/// Separator between two commands.
 const BETWEEN: &str = "---";
-/// How long those who lose may take to end.
+/// Default time for losing commands to exit before they are killed.
 const GRACE: Ttl = Ttl::seconds(5);
 
 /// Run several commands, print what the first to succeed printed, end the others.
@@ -63,7 +63,7 @@ impl GuardArgs {
 }
 
 impl RaceArgs {
-    /// Whatever happens, the exit code says so.
+    /// Runs the race; a failure is reported and becomes an exit code.
     pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Answer {
         ui::sign_lines();
         Answer::Exit(match self.perform(app) {
@@ -95,7 +95,7 @@ impl RaceArgs {
         }
         let (code, delivery) = match outcome {
             Ok(outcome) => delivered(outcome),
-            // Whatever happened, nobody is left running.
+            // After an error, too, no command is left running.
             Err(error) => {
                 contest.finish(Delivery::default())?;
                 return Err(error.into());
@@ -108,7 +108,7 @@ impl RaceArgs {
     }
 }
 
-/// The exit code, and what is to be given out.
+/// Exit code and output of a finished race.
 fn delivered(outcome: Outcome) -> (i32, Delivery) {
     let (nothing, outlets) = (Delivery::default(), ui::outlets());
     match outcome {
@@ -133,7 +133,7 @@ fn delivered(outcome: Outcome) -> (i32, Delivery) {
     }
 }
 
-/// Whose answer it is, and what to do for another.
+/// Prints who has won the session, and how to race again.
 fn tell(session: &Name, answer: &Found, begun: Begun) {
     let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second())));
     let at = at.unwrap_or_default();
@@ -146,7 +146,7 @@ fn tell(session: &Name, answer: &Found, begun: Begun) {
     }
 }
 
-/// Each with its arguments.
+/// Splits the words into commands with their arguments.
 fn commands(words: &[OsString]) -> Result<Vec<Vec<OsString>>> {
     let commands: Vec<Vec<OsString>> =
         words.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();

@@ -49,7 +49,7 @@ impl ReadWinnerArgs {
     }
 }
 
-/// The result as it is, with a newline at its end; or everything as JSON.
+/// Prints the raw result with a final newline, or everything as JSON.
 pub(super) fn print(session: &Name, found: Found, json: bool) -> Result<(), Failure> {
     let Found { agent, result, .. } = found;
     if json {
@@ -64,7 +64,7 @@ pub(super) fn print(session: &Name, found: Found, json: bool) -> Result<(), Fail
     ui::data(&[&result, newline])
 }
 
-/// As JSON within JSON, its numbers and the order of its fields as they are.
+/// Embeds a result as raw JSON: numbers and the order of fields are unchanged.
 fn embedded(result: &[u8]) -> Box<RawValue> {
     let text = String::from_utf8_lossy(result);
     let indented = indented(&text, 1).and_then(|json| RawValue::from_string(json).ok());

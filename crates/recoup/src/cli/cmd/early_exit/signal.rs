@@ -14,7 +14,7 @@ use crate::cli::{Answer, Ended, input, ui};
 pub(super) struct SignalArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Who signals
+    /// The agent that signals
     #[arg(value_name = "AGENT", default_value = UNKNOWN)]
     agent: String,
     /// The result, from a file or stdin: it is there from the moment on in which the winner is
@@ -46,7 +46,7 @@ impl SignalArgs {
     }
 }
 
-/// In milliseconds; none is for ever.
+/// Parses `--lease` into milliseconds; `None` means no limit.
 fn lease(given: Option<&str>) -> Result<Option<u64>> {
     let usual = u64::try_from(LEASE.as_millis()).ok().and_then(Ttl::from_millis);
     let lease = named::duration("--lease", given, usual.unwrap_or(Ttl::Forever))?;

@@ -12,7 +12,7 @@ use crate::cli::{Answer, Ended, input, ui};
 pub(super) struct RegisterArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Who takes part
+    /// The agent that takes part
     #[arg(value_name = "AGENT")]
     agent: String,
 }

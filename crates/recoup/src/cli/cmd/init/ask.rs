@@ -1,4 +1,4 @@
-//! The questions: each once, with what follows from it in one sentence.
+//! The questions of `recoup init`, each with its consequences in one sentence.
 
 use recoup_core::{Error, Result};
 
@@ -8,32 +8,32 @@ use crate::config::{self, Overrides, RecordingClients, Settings};
 use crate::install::Client;
 use crate::install::answers::{self, Answer};
 
-/// What becomes of others that remember.
+/// Decision about other memory tools that were found.
 #[derive(Default)]
 pub(super) struct Peers {
-    /// They are taken out.
+    /// Removed from the clients.
     pub(super) replaced: Vec<&'static str>,
-    /// They stay, as somebody has said, now or before.
+    /// Left in place, as the user decided now or before.
     pub(super) kept: Vec<&'static str>,
-    /// What was said before is no longer all.
+    /// True if the stored decision changes.
     is_news: bool,
 }
 
 impl Peers {
-    /// What is to be written down about them.
+    /// The decision as a configuration value, if it changes.
     pub(super) fn answer(&self) -> Option<Answer> {
         let value = answers::Said::Word(config::peers_in_words(&self.kept));
         self.is_news.then_some(Answer { key: answers::PEERS_KEEP, value })
     }
 }
 
-/// Whether those that were found are to go: all, if that was said by a flag, and else each that
-/// nobody has said no to yet is asked about.
+/// Decides which tools are removed: all with the flag; else asks about those that the user has not
+/// decided to keep.
 pub(super) fn about_peers(found: &[&'static str], all: bool, may_ask: bool) -> Peers {
     if found.is_empty() {
         return Peers::default();
     }
-    // Who can't read the configuration is told so by others.
+    // An unreadable configuration is reported elsewhere.
     let settings = Settings::load(&Overrides::default());
     let kept = settings.map(|settings| settings.kept_peers).unwrap_or_default();
     let without = |names: &[&'static str], others: &[&'static str]| {
@@ -67,14 +67,14 @@ fn is_to_go(names: &[&str]) -> bool {
     ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?"))
 }
 
-/// Answers about whose agents may record rules: what was said by the flag, and else what the user
-/// says about each client that has no answer yet.
+/// Decides whose agents may record rules: by the flag, or else by asking about each client that has
+/// no answer yet.
 pub(super) fn about_recording(
     clients: &[Client],
     said: Option<YesOrNo>,
     may_ask: bool,
 ) -> Vec<Answer> {
-    // Who can't read the configuration is told so by others.
+    // An unreadable configuration is reported elsewhere.
     let before = Settings::load(&Overrides::default()).map(|it| it.recording).unwrap_or_default();
     let RecordingClients { mut allowed, mut denied } = before.clone();
     for client in clients {
@@ -107,7 +107,7 @@ fn recording_question(client: Client) -> String {
     )
 }
 
-/// What was said by flags or is said now, for keys that have no answer yet.
+/// Takes answers from flags, and asks about keys that have none yet.
 pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Result<Vec<Answer>> {
     let open = |key: &'static str| may_ask && !given.contains(&key) && config::knows(key);
     let truth = |key, value| Answer { key, value: answers::Said::Truth(value) };
@@ -127,7 +127,7 @@ pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Resu
     let place = place.map(|value| Answer { key: answers::SKILLS_PLACE, value });
     let skills = skills.map(|skills| truth(answers::SKILLS, skills != Skills::Off));
     let all: Vec<Answer> = [judge, sync, skills, place].into_iter().flatten().collect();
-    // What the configuration does not know, no command could read afterwards.
+    // An unknown key would make the configuration invalid.
     match all.iter().find(|answer| !config::knows(answer.key)) {
         Some(unknown) => Err(Error::usage(format!("this version knows no `{}`", unknown.key))),
         None => Ok(all),

@@ -1,5 +1,5 @@
-//! What changes in a file, for people, and nothing else of it: settings hold keys, addresses and
-//! what was typed, and what is shown ends up in logs and bug reports.
+//! Formats the changes in a file, and nothing else of it: settings hold keys, addresses and
+//! prompts, and what is shown ends up in logs and bug reports.
 
 mod private;
 
@@ -11,15 +11,14 @@ use similar::{DiffOp, DiffTag, TextDiff};
 
 use crate::install::Change;
 
-/// A changed stretch of more words than that is not shown: it would take long to compare.
+/// Larger changes, in words, are not shown: comparing them would take long.
 const MOST_WORDS: usize = 20_000;
 
-/// So many bytes around what changes are looked at, to see whether it is part of a secret. All of
-/// some settings would be tens of megabytes.
+/// Bytes around a change that are scanned for secrets. Some settings have tens of megabytes.
 const AROUND: usize = 1 << 16;
 
-/// As `diff -U0` has it, but of a line that was there only what is new or goes; the rest of it is
-/// an ellipsis.
+/// Formats a change like `diff -U0`, but of an existing line only the words that change; the rest
+/// becomes an ellipsis.
 pub(super) fn between(change: &Change, shown: &str) -> String {
     let name = |bytes: &Option<Vec<u8>>| match bytes {
         Some(_) => shown.to_owned(),
@@ -33,7 +32,7 @@ pub(super) fn between(change: &Change, shown: &str) -> String {
 
 fn of_texts(before: &str, after: &str) -> String {
     let (old, new) = around_changes(before, after);
-    // Both begin at one place.
+    // Both ranges start at the same offset.
     let line = before[..old.start].matches('\n').count();
     let [before, after] =
         [&before[old], &after[new]].map(|text| private::veiled(&secrets::redact(text)));
@@ -44,8 +43,7 @@ fn of_texts(before: &str, after: &str) -> String {
     changed.map(|op| hunk(&old, &new, op, line)).collect()
 }
 
-/// The part of each text in which they differ, and what is around it: whole lines, unless these
-/// are very long.
+/// Range of each text that differs, with context: whole lines, unless these are very long.
 fn around_changes(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
     let (old, new) = (before.as_bytes(), after.as_bytes());
     let alike = old.iter().zip(new).take_while(|(old, new)| old == new).count();
@@ -57,14 +55,14 @@ fn around_changes(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
     (from..old.len() - ends + rest, from..new.len() - ends + rest)
 }
 
-/// The beginning of the first line at `at` or behind it, but before `until`; else some letter's.
+/// Start of the first line at or after `at`, but before `until`; else a character boundary.
 fn line_from(text: &str, at: usize, until: usize) -> usize {
     let line = if at == 0 { Some(0) } else { find_break(text, at - 1, until).map(|it| it + 1) };
     line.unwrap_or_else(|| text.floor_char_boundary(at))
 }
 
-/// How many bytes from `at` on there are to the end of the last line within `most`; else of the
-/// last letter. What is behind all of them is the same in both texts.
+/// Number of bytes from `at` to the end of the last line within `most`, else to a character
+/// boundary. All that follows is the same in both texts.
 fn line_to(text: &str, at: usize, most: usize) -> usize {
     if at + most == text.len() {
         return most;
@@ -105,7 +103,7 @@ fn lines(sign: char, text: &str) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// What goes and what comes in lines that were changed.
+/// Removed and added words of changed lines.
 fn within(before: &str, after: &str) -> (String, String) {
     let (old, new) = (words(before), words(after));
     let alike = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -145,8 +143,7 @@ fn changed(old: &[&str], new: &[&str]) -> (String, String) {
     (or_nothing(gone, old), or_nothing(come, new))
 }
 
-/// Words that go or come, but for texts that are in the other as well: these only seem to, because
-/// what is around them is alike in several places.
+/// Joins changed words, but hides quoted texts that occur on the other side, too: these only moved.
 fn without_moved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> String {
     let is_name = |at: usize| {
         let behind = words[at + 1..].iter().find(|word| !word.trim().is_empty());
@@ -157,8 +154,8 @@ fn without_moved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> 
     range.map(|at| if is_moved(at) { "\"…\"" } else { words[at] }).collect()
 }
 
-/// What stays and says something becomes an ellipsis; brackets and blanks stay as they are, and so
-/// do the line it begins with and the one it ends with.
+/// Replaces unchanged text by an ellipsis, unless it is only brackets and blanks. A final newline
+/// stays.
 fn veiled(text: &str) -> String {
     if !text.contains(char::is_alphanumeric) {
         return text.to_owned();
@@ -167,7 +164,7 @@ fn veiled(text: &str) -> String {
     format!("…{end}")
 }
 
-/// A text in quotes, a word, or one other letter each.
+/// Splits text into quoted strings, words and single characters.
 fn words(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -188,7 +185,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// How long a text in quotes is; the quote alone where the line ends before it does.
+/// Length of a quoted string; 1 if the line ends before the closing quote.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

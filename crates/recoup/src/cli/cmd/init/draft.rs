@@ -1,5 +1,5 @@
-//! What is to be written, worked out for all clients; and worked out anew where somebody was
-//! faster.
+//! The changes of `recoup init` for all clients, computed before anything is written, and again if
+//! a file has changed meanwhile.
 
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -8,20 +8,20 @@ use crate::config;
 use crate::install::answers::{self, Answer};
 use crate::install::{self, Change, Client, Plan, Wish};
 
-/// A client for which nothing can be done, and why.
+/// A client that can't be set up, and why.
 pub(super) type Failed = (Client, Error);
 
-/// What becomes of all files.
+/// All changes of one `init`.
 pub(super) struct Draft {
     pub(super) plans: Vec<Plan>,
     pub(super) failed: Vec<Failed>,
-    /// Our own configuration with what was answered.
+    /// Our own configuration, with the answers.
     pub(super) settings: Change,
 }
 
 impl Draft {
-    /// What has to change for each client. One that was named must be possible; one that was
-    /// only found is left out, and the others go on.
+    /// Computes the changes for each client. An error of a named client is fatal; a client that was
+    /// only found is left out.
     pub(super) fn make(
         named: &[Client],
         wish: &Wish<'_>,
@@ -49,29 +49,29 @@ impl Draft {
         Ok(Self { plans, failed, settings })
     }
 
-    /// Whether there is no client at all.
+    /// True if there is no client at all.
     pub(super) fn is_for_nobody(&self) -> bool {
         self.plans.is_empty() && self.failed.is_empty()
     }
 
-    /// Whether anything is to be written.
+    /// True if anything is to be written.
     pub(super) fn is_any(&self) -> bool {
         self.settings.is_any() || self.plans.iter().any(Plan::is_any)
     }
 
-    /// All of it, in the order in which it is written.
+    /// All changes, in the order in which they are written.
     pub(super) fn changes(&self) -> Vec<Change> {
         let of_plans = self.plans.iter().flat_map(|plan| &plan.changes);
         of_plans.chain([&self.settings]).cloned().collect()
     }
 
-    /// The clients that tell us only what their agents store.
+    /// Clients without hooks, of which only MCP calls reach us.
     pub(super) fn clients_without_hooks(&self) -> Vec<Client> {
         let clients = self.plans.iter().map(|plan| plan.client);
         clients.filter(|client| client.with_hooks().is_none()).collect()
     }
 
-    /// The others that remember, by name, each once.
+    /// Names of other memory tools that were found, without duplicates.
     pub(super) fn peers(&self) -> Vec<&'static str> {
         let peers = self.plans.iter().flat_map(|plan| &plan.peers);
         let mut names: Vec<&str> = peers.map(|peer| peer.name).collect();
@@ -81,8 +81,7 @@ impl Draft {
     }
 }
 
-/// Every command reads our own configuration: nothing is written into one that is wrong, and
-/// nothing that makes it so.
+/// Refuses to write a configuration that is invalid or would become so: every command reads it.
 fn demand_sound(change: &Change, places: &install::Places) -> Result<()> {
     if !change.is_any() {
         return Ok(());

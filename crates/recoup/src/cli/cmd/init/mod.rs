@@ -1,5 +1,5 @@
-//! `recoup init`: hooks and server for the clients of this machine. Everything is worked out
-//! and shown first; one question later it is written, or nothing is.
+//! `recoup init`: sets up hooks and MCP server for the clients on this machine. All changes are
+//! computed and shown first; after one question all are written, or none.
 
 mod ask;
 mod diff;
@@ -22,7 +22,7 @@ use draft::Draft;
 use show::Report;
 pub(super) use show::{FileReport, Missing};
 
-/// The name that stands for every client that is not known.
+/// Name for any client that is not in the list.
 const ANY: &str = "mcp";
 
 /// Hook recoup into the agents on this machine.
@@ -59,7 +59,7 @@ pub(in crate::cli) struct InitArgs {
     said: Said,
 }
 
-/// What is asked once, and can be said beforehand.
+/// Flags that answer the questions of `init` beforehand.
 #[derive(Debug, Args, Clone, Copy)]
 struct Said {
     /// May a model read what you said that may be worth remembering, without secrets
@@ -135,7 +135,7 @@ impl InitArgs {
         }
         let mut report = Report::new(&wish, &draft, &peers.kept);
         if !self.json {
-            // Whoever said yes beforehand need not see it to the end (`recoup init --yes | head`).
+            // With --yes a closed stdout is no reason to stop (`recoup init --yes | head`).
             let any = draft.is_any();
             report.tell(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
@@ -151,8 +151,8 @@ impl InitArgs {
         Ok(if done && draft.failed.is_empty() { Answer::Yes } else { Answer::No })
     }
 
-    /// Writes what was agreed to. Where somebody has changed a file meanwhile, that is worked out
-    /// anew; a person who has seen something else is not taken at their word.
+    /// Writes the agreed changes. If a file has changed meanwhile, they are computed again; without
+    /// --yes they must then be among the ones that were shown.
     fn write(
         &self,
         draft: Draft,
@@ -183,7 +183,7 @@ impl InitArgs {
         Ok(draft)
     }
 
-    /// Whether there is a person who wants to be asked.
+    /// True if questions may be asked interactively.
     fn may_ask(&self) -> bool {
         !self.yes && !self.dry_run && !self.json && ui::can_ask()
     }
@@ -210,7 +210,7 @@ impl InitArgs {
         Ok(agreed)
     }
 
-    /// What was answered, by flags or just now.
+    /// Collects the answers, from flags and interactively.
     fn answers(
         &self,
         draft: &Draft,
@@ -251,7 +251,7 @@ impl InitArgs {
     }
 }
 
-/// What a person agreed to is not what would be written by now.
+/// Error: the changes are no longer the ones that the user agreed to.
 pub(super) fn not_as_shown(path: &Path, command: &str) -> Error {
     let message = format!(
         "{} was changed by somebody else meanwhile, and what would be written now is not what was \
@@ -261,7 +261,7 @@ pub(super) fn not_as_shown(path: &Path, command: &str) -> Error {
     Error::new(ErrorKind::Io, message)
 }
 
-/// Where everything is.
+/// Directories and files that `init` works with.
 struct Around {
     places: install::Places,
     /// Our own configuration.
@@ -285,7 +285,7 @@ impl Around {
     }
 }
 
-/// Where clients and we have our files. Without a home nobody knows.
+/// Locations of the clients' files and ours; an error if HOME is not set.
 pub(super) fn places(found: &config::Places, project: &Project) -> Result<install::Places> {
     if found.user_home.is_none() {
         let message = "HOME is not set: clients keep their settings there";

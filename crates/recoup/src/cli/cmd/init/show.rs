@@ -1,4 +1,4 @@
-//! What would change and what has changed, for people and for programs.
+//! Report of what `init` would change or has changed, for people and programs.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use crate::cli::failure::Failure;
 use crate::cli::ui;
 use crate::install::{BACKUPS, Change, Copies, Peer, Plan, Wish};
 
-/// The whole of it.
+/// Changes of all clients.
 #[derive(Serialize)]
 pub(in crate::cli::cmd) struct Report {
     level: &'static str,
     program: String,
-    /// Whether it was carried out.
+    /// True if the changes were written.
     pub(super) written: bool,
     clients: Vec<ClientReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub(in crate::cli::cmd) struct Report {
     failed: Vec<FailedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Missing>,
-    /// Where copies are, as people write it.
+    /// Directory of backup copies, for display.
     #[serde(skip)]
     backups: String,
 }
@@ -33,7 +33,7 @@ pub(in crate::cli::cmd) struct Report {
 /// The flag without which nothing can be done.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli::cmd) enum Missing {
-    /// Nobody has agreed.
+    /// The user has not agreed.
     #[serde(rename = "--yes")]
     Yes,
     /// No client was found.
@@ -48,19 +48,19 @@ struct ClientReport {
     title: &'static str,
     files: Vec<FileReport>,
     notes: Vec<String>,
-    /// Others that remember for this client, and stay.
+    /// Other memory tools of this client that stay.
     peers: Vec<String>,
-    /// Those of them that nobody has said so about.
+    /// The ones that the user has not decided to keep.
     #[serde(skip)]
     open_peers: Vec<String>,
-    /// It is told to run no hooks at all.
+    /// True if the client is configured to run no hooks.
     hooks_off: bool,
-    /// It has hooks, and not only servers.
+    /// True if the client has hooks, not only MCP servers.
     #[serde(skip)]
     has_hooks: bool,
 }
 
-/// One file.
+/// Change of one file.
 #[derive(Serialize)]
 pub(in crate::cli::cmd) struct FileReport {
     path: PathBuf,
@@ -68,12 +68,12 @@ pub(in crate::cli::cmd) struct FileReport {
     shown: String,
     state: State,
     what: Vec<String>,
-    /// It becomes what it was before recoup.
+    /// True if the file becomes what it was before recoup.
     #[serde(skip)]
     restored: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// What follows from the way in which it is written.
+    /// Side effect of replacing the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ struct FailedReport {
 }
 
 impl Report {
-    /// Of what is to be done, where these others stay because somebody has said so.
+    /// Report of a draft; `kept` are the other tools that the user has decided to keep.
     pub(super) fn new(wish: &Wish<'_>, draft: &Draft, kept: &[&str]) -> Self {
         let Draft { plans, failed, settings } = draft;
         let staying = |plan: &Plan, but: &[&str]| {
@@ -134,7 +134,7 @@ impl Report {
         }
     }
 
-    /// Shows what would change.
+    /// Prints what would change.
     pub(super) fn tell(&self, changed: bool) -> Result<(), Failure> {
         self.changes().try_for_each(FileReport::show)?;
         for client in &self.clients {
@@ -155,12 +155,12 @@ impl Report {
         Ok(())
     }
 
-    /// Whether a person who has seen the other has seen all that this would do.
+    /// True if every change was already shown in `seen`.
     pub(super) fn is_within(&self, seen: &Self) -> bool {
         self.changes().all(|file| seen.changes().any(|it| file.is_as_seen(it)))
     }
 
-    /// Says what was done, and what comes next.
+    /// Prints what was done, and what comes next.
     pub(super) fn tell_end(&self) {
         if !self.written {
             ui::say("Somebody else has just done the same: nothing was left to do.");
@@ -188,7 +188,7 @@ impl Report {
         );
     }
 
-    /// Takes down where the copies are.
+    /// Marks the changes as written and records the backup copies.
     pub(super) fn was_written(&mut self, copies: &Copies) {
         self.written = true;
         let of_clients = self.clients.iter_mut().flat_map(|client| &mut client.files);
@@ -253,7 +253,7 @@ impl FileReport {
         }
     }
 
-    /// Shows what would change in it.
+    /// Prints what would change in the file.
     pub(in crate::cli::cmd) fn show(&self) -> Result<(), Failure> {
         self.show_change()?;
         self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
@@ -269,7 +269,7 @@ impl FileReport {
         }
     }
 
-    /// Whether a person who has seen the other has seen this: only its place may be another.
+    /// True if `seen` shows the same change; line numbers may differ.
     pub(in crate::cli::cmd) fn is_as_seen(&self, seen: &Self) -> bool {
         let lines = |file: &Self| {
             let lines = file.diff.iter().flat_map(|diff| diff.lines());
@@ -279,13 +279,13 @@ impl FileReport {
             == (&seen.path, seen.state, &seen.what, lines(seen))
     }
 
-    /// Takes down where the copy of it is.
+    /// Records the backup copy of this file.
     pub(in crate::cli::cmd) fn was_copied(&mut self, copies: &Copies) {
         let copy = copies.iter().find(|(of, _)| *of == self.path);
         self.backup = copy.map(|(_, copy)| copy.clone());
     }
 
-    /// Says in one line what was put into the file.
+    /// One-line summary of what was put into the file.
     fn summary(&self) -> String {
         let what = self.what.join("; ");
         match self.state {
@@ -294,7 +294,7 @@ impl FileReport {
         }
     }
 
-    /// Says in one line what was taken out of the file.
+    /// One-line summary of what was taken out of the file.
     pub(in crate::cli::cmd) fn removal_summary(&self) -> String {
         let (what, shown) = (self.what.join("; "), &self.shown);
         match (self.state, self.restored) {

@@ -10,14 +10,14 @@ use crate::cli::failure::Failure;
 use crate::cli::{Answer, Ended, input, ui};
 use crate::config::{Unready, env};
 
-/// What is asked about where nothing else is said: one to keep, and one not to.
+/// Default texts: one to remember, and one not to.
 const SAMPLES: [&str; 2] =
     ["from now on use tabs, never spaces, in this project", "thanks, that works. What is next?"];
 
 /// Ask it about a text, and show what it makes of it.
 #[derive(Debug, Args)]
 pub(super) struct TestArgs {
-    /// What to ask about: a text, @FILE, or - for stdin [default: two sentences of our own]
+    /// Text to ask about, @FILE, or - for stdin [default: two sentences of our own]
     #[arg(value_name = "TEXT|-|@FILE")]
     text: Option<String>,
     /// As a JSON array
@@ -25,16 +25,16 @@ pub(super) struct TestArgs {
     json: bool,
 }
 
-/// What became of one text.
+/// Verdict on one text.
 #[derive(Debug, Serialize)]
 struct Said {
-    /// What was sent: without secrets and private parts.
+    /// The text as sent, without secrets and private parts.
     text: String,
     /// A kind of memory, `none`, or null where it is not decided.
     label: Option<&'static str>,
     confidence: Option<f64>,
     statement: Option<String>,
-    /// Why it is not decided.
+    /// Reason why it is undecided.
     undecided: Option<String>,
 }
 

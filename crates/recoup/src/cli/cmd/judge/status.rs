@@ -17,19 +17,19 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
-/// How things stand. Of the key only the name of its variable is told.
+/// Status of the judge. Of the key only the name of its variable is shown.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// The user has agreed, here.
+    /// True if the user has agreed (judge.enabled).
     agreed: bool,
-    /// Why nobody is asked, if so.
+    /// Reason why no model is asked, if so.
     why_not: Option<String>,
     provider: &'static str,
     model: String,
     url: String,
     key_variable: String,
     key_is_set: bool,
-    /// The day that is counted, in UTC.
+    /// The day of the counters, in UTC.
     day: String,
     tokens: u64,
     daily_tokens: u64,

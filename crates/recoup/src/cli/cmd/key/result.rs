@@ -1,4 +1,4 @@
-//! `recoup key result`, which `recoup cache generate-key` is another name of.
+//! `recoup key result`, also available as `recoup cache generate-key`.
 
 use clap::Args;
 use recoup_core::key::Recipe as _;
@@ -9,10 +9,10 @@ use crate::cli::{Answer, Ended, ui};
 /// Print the key of a result: 64 hex digits.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ResultArgs {
-    /// What is looked at, separated by commas; order and repetition do not matter
+    /// The paths to look at, separated by commas; order and repetition do not matter
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
     paths: String,
-    /// What is asked; case and white space do not matter
+    /// The question; case and white space do not matter
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: String,
     /// The skill or operation that answers

@@ -1,4 +1,4 @@
-//! What the server works with: the configuration, and the engine over it.
+//! Services of the MCP server: settings, memory and cache.
 
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
@@ -32,7 +32,7 @@ impl Around {
             ConfigCare::Strict => App::load_untold(overrides)?,
             ConfigCare::Lenient => App::load_lenient_untold(overrides)?,
         };
-        // A client shows them to nobody, or in a log.
+        // On stderr, which clients hide or keep in a log.
         app.settings.left_out.iter().chain(&app.settings.warnings).for_each(ui::warn);
         let session = ids::fresh(&SystemClock);
         Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache(), session }))

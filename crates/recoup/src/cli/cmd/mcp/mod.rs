@@ -1,5 +1,5 @@
-//! `recoup mcp`: what the server in `mcp/` needs from the command line, and nothing that is
-//! not needed before a client has said hello.
+//! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said
+//! hello.
 
 mod around;
 mod token;
@@ -59,7 +59,7 @@ With --http the URL is printed, and clients send the header `Authorization: Bear
 
 The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are those of the project that it is started in.";
 
-/// What a person is told who starts it by hand.
+/// Message for a person who starts the server by hand.
 const ON_A_TERMINAL: &str = "This speaks MCP on stdin and stdout, with clients that start it \
     themselves (see `recoup mcp --help`); Ctrl-D ends it";
 
@@ -113,14 +113,14 @@ impl McpArgs {
     }
 }
 
-/// What is said of a panic: where it was, and not what it said, which may repeat what an agent
-/// sent. Clients keep our stderr in files.
+/// Message about a panic: its place but not its text, which may repeat what an agent sent. Clients
+/// keep our stderr in files.
 fn broken(place: Option<&Location<'_>>) -> String {
     let place = place.map(ToString::to_string).unwrap_or_default();
     format!("recoup itself broke, at {place}: a call was not finished")
 }
 
-/// An address and a port, or a port alone.
+/// Parses an address and a port, or a port alone.
 fn resolved(text: &str) -> Result<SocketAddr> {
     let wrong =
         || Error::usage(format!("--http {text:?}: expected an address such as 127.0.0.1:7333"));
@@ -131,7 +131,7 @@ fn resolved(text: &str) -> Result<SocketAddr> {
     found.next().ok_or_else(wrong)
 }
 
-/// A name or an address, as it stands in a URL.
+/// Parses a host name or an IP address, as in a URL.
 fn named(host: &str) -> Result<String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let is_name = |host: &str| {

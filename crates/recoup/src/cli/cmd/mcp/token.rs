@@ -13,14 +13,14 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::mcp::TOKEN_FILE;
 
-/// Its length in bytes, before they are written as letters.
+/// Length of a generated token in bytes, before hex encoding.
 const BYTES: usize = 32;
-/// What is shorter can be guessed.
+/// Minimum length: a shorter token could be guessed.
 const LEAST: usize = 16;
-/// What is longer is no token.
+/// Maximum size of a token file.
 const MOST: u64 = 4096;
 
-/// The token in a file that the user named.
+/// Reads the token from a file, to which only its owner may have access.
 pub(super) fn in_file(file: &Path) -> Result<String> {
     let name = file.display().to_string();
     let read = fsx::read_checked(file, MOST, |found| demand_closed(file, found.mode() & 0o777))?;
@@ -31,7 +31,7 @@ pub(super) fn in_file(file: &Path) -> Result<String> {
     checked(&name, &text)
 }
 
-/// Whoever can read a token may do what its owner may; whoever can write it chooses it.
+/// Refuses a file that other users can read or write.
 fn demand_closed(file: &Path, mode: u32) -> Result<()> {
     let of_others = mode & 0o077;
     if of_others == 0 {
@@ -45,7 +45,7 @@ fn demand_closed(file: &Path, mode: u32) -> Result<()> {
     Err(Error::new(ErrorKind::Invalid, message))
 }
 
-/// Our own, made where there is none yet. Several servers may start at once.
+/// Reads our own token, or creates it. Several servers may start at once.
 pub(super) fn own(home: &Path) -> Result<String> {
     fsx::ensure_private_dir(home)?;
     let lock = fsx::with_suffix(&home.join(TOKEN_FILE), ".lock");
@@ -59,7 +59,7 @@ pub(super) fn own(home: &Path) -> Result<String> {
     Ok(token)
 }
 
-/// A token that can be sent in a header, and not be guessed.
+/// Checks that a token can be sent in a header and is hard to guess.
 pub(super) fn checked(place: &str, text: &str) -> Result<String> {
     let token = text.trim();
     if token.len() < LEAST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {

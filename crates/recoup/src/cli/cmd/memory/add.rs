@@ -10,19 +10,19 @@ use crate::cli::{Answer, Ended, input, ui};
 /// Remember something.
 #[derive(Debug, Args)]
 pub(super) struct AddArgs {
-    /// What to remember: a rule, or a fact
+    /// The rule or fact to remember
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
-    /// What sort of thing it is: correction, preference, project-knowledge, devops, failure
+    /// The kind of memory: correction, preference, project-knowledge, devops, failure
     #[arg(long, value_name = "KIND", default_value = "preference")]
     kind: String,
-    /// It holds in all projects, and not only in this one
+    /// Apply it in all projects, not only in this one
     #[arg(long)]
     universal: bool,
-    /// It holds for these files only: a glob from the project's root
+    /// Apply it to these files only: a glob from the project's root
     #[arg(long, value_name = "GLOB")]
     paths: Option<String>,
-    /// What it is about: a newer memory on the same topic takes its place
+    /// The topic: a newer memory on the same topic takes its place
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
     /// As JSON

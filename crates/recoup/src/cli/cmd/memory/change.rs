@@ -1,4 +1,4 @@
-//! `recoup memory edit`, `restore`, `promote` and `retire`: the owner's word on one memory.
+//! `recoup memory edit`, `restore`, `promote` and `retire`: the owner changes one memory.
 
 use clap::Args;
 use recoup_core::memory::{Note, NoteId, Status};
@@ -14,7 +14,7 @@ pub(super) struct EditArgs {
     /// Its id
     #[arg(value_name = "ID")]
     id: String,
-    /// What it says from now on
+    /// The new text
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
     /// As JSON
@@ -102,7 +102,7 @@ impl RetireArgs {
     }
 }
 
-/// What is not there is said by whoever looks for it.
+/// Checks the status of a note; a missing note is reported by the operation that follows.
 fn demand(note: Option<&Note>, fits: impl Fn(Status) -> bool) -> Result<()> {
     match note {
         Some(note) if !fits(note.status) => {

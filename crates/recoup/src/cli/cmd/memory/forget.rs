@@ -51,7 +51,7 @@ impl ForgetArgs {
         Ok(Answer::Yes)
     }
 
-    /// Whoever is asked sees what it is about.
+    /// Shows the notes and asks for confirmation, if there is a terminal.
     fn is_meant(&self, app: &App, ids: &[NoteId]) -> Result<bool> {
         if self.yes || !ui::can_ask() {
             return Ok(true);
@@ -79,7 +79,7 @@ fn tell(forgotten: &Forgotten, queue: &Path) {
     }
 }
 
-/// Why it could not be taken out of a file, and what helps.
+/// Reason why a file may still have the note, and a remedy.
 fn why(place: &Path, queue: &Path) -> &'static str {
     if place.starts_with(queue) {
         "it waits there for the worker, and could not be read or is being worked on; forget it again if it comes back"

@@ -1,4 +1,4 @@
-//! `recoup memory report`: what became of the rules.
+//! `recoup memory report`: how often rules were given, used and repeated.
 
 use clap::Args;
 use recoup_core::memory::Wanted;
@@ -22,7 +22,7 @@ pub(super) struct ReportArgs {
 
 const HEADINGS: [&str; 6] = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT", "TEXT"];
 
-/// A rule, and what became of it.
+/// A rule and its usage counts.
 #[derive(Debug, Serialize)]
 struct Line {
     #[serde(flatten)]
@@ -68,7 +68,7 @@ impl Line {
     }
 }
 
-/// What matters most, in one sentence.
+/// One-sentence summary of all rules.
 fn summary(report: &[Helped]) -> String {
     let count = |what: fn(&Helped) -> bool| report.iter().filter(|it| what(it)).count();
     let rules =

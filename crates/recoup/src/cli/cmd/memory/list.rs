@@ -28,7 +28,7 @@ pub(super) struct ListArgs {
     json: bool,
 }
 
-/// How many notes of agents are proposed below a list.
+/// Maximum number of agents' notes that are proposed below a list.
 const MOST_PROPOSED: usize = 5;
 
 impl ListArgs {
@@ -77,7 +77,7 @@ impl ListArgs {
     }
 }
 
-/// What scopes are called. Where all projects are shown, each has its own name.
+/// Display names of scopes. With --all each project has its own name.
 struct Scopes {
     here: NoteScope,
     others: Option<Names>,

@@ -1,4 +1,4 @@
-//! `recoup memory`: what is remembered, for its owner to see and to change.
+//! `recoup memory`: shows and changes what is remembered.
 
 mod add;
 mod change;

@@ -1,9 +1,9 @@
-//! What is told about a memory, to programs and, from the same fields, to people.
+//! Description of a note, for `--json` and for tables.
 
 use recoup_core::memory::{Note, NoteKind, Source, Status, Trust};
 use serde::Serialize;
 
-/// One memory.
+/// A note, as shown to users.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) id: String,
@@ -20,7 +20,7 @@ pub(super) struct Report {
     pub(super) created_at: String,
     pub(super) updated_at: String,
     pub(super) superseded_by: Option<String>,
-    /// The client whose agent recorded it for the user; only `show` looks for it.
+    /// The client whose agent recorded it for the user; only set by `show`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded_by: Option<String>,
 }

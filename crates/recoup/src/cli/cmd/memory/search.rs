@@ -15,7 +15,7 @@ use crate::config::trust;
 /// Find memories by their words.
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// What to look for
+    /// The words to look for
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
     /// In all projects
@@ -56,7 +56,7 @@ impl SearchArgs {
 /// Print exactly what an agent is given.
 #[derive(Debug, Args)]
 pub(super) struct RulesArgs {
-    /// What there is room for, in tokens
+    /// The budget in tokens
     #[arg(long, value_name = "N", default_value_t = Budget::default().tokens)]
     tokens: u32,
 }

@@ -1,4 +1,4 @@
-//! `recoup memory export --team`: what is agreed on, as a file of the repository.
+//! `recoup memory export --team`: writes the agreed rules to a file of the repository.
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
@@ -12,10 +12,10 @@ use crate::cli::team::{Changes, tell};
 use crate::cli::{Answer, Ended, ui};
 use crate::config::trust::{self, Granted, Ledger};
 
-/// Of more that are left out, a person would not read.
+/// Maximum number of left-out notes that are listed.
 const MOST_NAMED: usize = 20;
 
-/// What was asked for.
+/// Options of `export --team`.
 pub(super) struct Sharing {
     pub(super) ids: Vec<String>,
     pub(super) dry_run: bool,
@@ -95,7 +95,7 @@ impl Sharing {
     }
 }
 
-/// Everything that would be different, and what would not be in it.
+/// Prints what would change, and what is left out.
 fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
     let file = team::FILE;
     match (diff.is_empty(), is_there) {
@@ -116,7 +116,7 @@ fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
     }
 }
 
-/// None where the file can't be added to; then that has been said.
+/// Reads the team's file; none if it is invalid, after printing its problems.
 fn find(app: &App) -> Result<Option<Found>> {
     let root = app.settings.project.root();
     let path = team::path(root);
@@ -165,7 +165,7 @@ fn write(app: &App, found: &Found, merged: &Merged) -> Result<()> {
         let message = format!("{} was changed by somebody else: say it again", path.display());
         return Err(Error::new(ErrorKind::Locked, message));
     }
-    // All that is in it was accepted, or is the user's own: there is nothing left to ask.
+    // Every rule in it was accepted or is the user's own: no consent is needed.
     let is_own = found.bytes.is_none() || trust::team_state(home, project) == team::State::Accepted;
     let text = team::render(&merged.team);
     fsx::deliver(&path, text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Sums up what was counted, and finds the entries that were worth most.
+//! Computes the totals and the most valuable entries.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,23 @@ use crate::cli::app::App;
 use crate::cli::disk::{self, Part};
 use crate::cli::projects::Names;
 
-/// The most days that are told one by one.
+/// Maximum number of days in the report.
 const DAYS: i64 = 400;
 
-/// What was asked for.
+/// Options of `recoup stats`.
 pub(super) struct Wanted {
-    /// None is all.
+    /// None means all scopes.
     pub(super) scope: Option<Scope>,
     pub(super) since: Since,
     pub(super) top: usize,
 }
 
-/// What the cache was worth. Its JSON is what programs read: fields are added, and
-/// none is taken away.
+/// Savings of the cache. The JSON is read by programs: fields are only added.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     /// One scope, or `all`.
     pub(super) scope: String,
-    /// What people call it.
+    /// Display name of the scope.
     #[serde(skip)]
     pub(super) title: String,
     pub(super) store: String,
@@ -42,7 +41,7 @@ pub(super) struct Report {
     #[serde(flatten)]
     pub(super) sum: Sum,
     pub(super) hit_rate_pct: Option<String>,
-    /// How often each thing happened, by its word.
+    /// Number of events, by name.
     pub(super) counts: BTreeMap<&'static str, u64>,
     pub(super) entries: u64,
     /// Every day from the first to today.
@@ -71,7 +70,7 @@ impl Report {
             return Err(Error::usage("--since: that day is still to come"));
         }
         let (mut tallies, behind) = cache.tallies(wanted.scope.as_ref())?;
-        // Whatever is kept was counted in its scope.
+        // Every scope with entries has tallies.
         let mut scopes: Vec<Scope> = tallies.iter().map(|tally| tally.scope.clone()).collect();
         scopes.extend(wanted.scope.clone());
         scopes.sort_unstable();
@@ -115,13 +114,13 @@ impl Report {
         })
     }
 
-    /// Whether nothing was ever looked up or kept.
+    /// True if nothing was ever looked up or stored.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty() && self.entries == 0
     }
 }
 
-/// Not before anything happened, and not so far back that nobody could look at it.
+/// First day of the report: not before the first event, and limited to a readable number of days.
 fn first_shown(tallies: &[Tally], first: i64, today: i64) -> i64 {
     let earliest = tallies.iter().map(|tally| tally.day).min().unwrap_or(today);
     let first = if first == i64::MIN { earliest } else { first };
@@ -147,13 +146,13 @@ fn counts(tallies: &[Tally]) -> BTreeMap<&'static str, u64> {
 fn days(tallies: &[Tally], first: i64, today: i64) -> Vec<Day> {
     let mut sums: BTreeMap<i64, Sum> = (first..=today).map(|day| (day, Sum::default())).collect();
     for tally in tallies {
-        // A clock that was ahead has counted for days to come.
+        // A clock that was ahead may have counted future days.
         sums.entry(tally.day.clamp(first, today)).or_default().add(tally);
     }
     sums.into_iter().map(|(day, sum)| Day { date: day_to_date(day), sum }).collect()
 }
 
-/// By what they saved, then by hits: the most first.
+/// Totals by name, sorted by savings, then by hits, the largest first.
 fn shares(tallies: &[Tally], name: fn(&Tally) -> String) -> Vec<Share> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for tally in tallies {
@@ -168,19 +167,19 @@ fn shares(tallies: &[Tally], name: fn(&Tally) -> String) -> Vec<Share> {
     shares
 }
 
-/// Dollars come first, then time, then tokens.
+/// Sort key for savings: dollars, then time, then tokens.
 fn worth(saved: Saved) -> (u64, u64, u64) {
     (saved.micro_dollars, saved.millis, saved.input_tokens.saturating_add(saved.output_tokens))
 }
 
-/// The `top` of the entries that were served.
+/// The `top` served entries with the largest savings.
 fn most_valuable(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<Vec<Valued>> {
     let mut best = Vec::new();
     let filter = Filter { scope: scope.cloned(), served: true, ..Filter::default() };
     cache.scan_filtered(&filter, &mut |id, head| {
         if let Ok(head) = head {
             best.push(one(id, head));
-            // Now and then, so that very many do not take much room.
+            // Truncated now and then, to bound memory.
             if best.len() > top.saturating_add(1_000) {
                 keep_best(&mut best, top);
             }

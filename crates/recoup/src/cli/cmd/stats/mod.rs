@@ -1,4 +1,4 @@
-//! `recoup stats`: what the cache was worth.
+//! `recoup stats`: savings of the cache.
 
 mod gather;
 mod parts;
@@ -14,7 +14,7 @@ use crate::cli::{Answer, Ended, ui};
 use gather::{Report, Wanted};
 use since::Since;
 
-/// Here no scope stands for all of them, and not for the project.
+/// Unlike elsewhere, the default is all scopes and not the project.
 const SCOPE_HELP: &str =
     "Only this scope: project, global, tenant:NAME or session:NAME [default: all]";
 

@@ -1,9 +1,9 @@
-//! The pieces that a report is made of.
+//! Components of the stats report.
 
 use recoup_core::entry::{Happening, Saved, Tally};
 use serde::Serialize;
 
-/// Look-ups, and what the hits among them saved.
+/// Hits, misses and savings of some look-ups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Sum {
     pub(super) hits: u64,
@@ -25,7 +25,7 @@ impl Sum {
         self.hits.saturating_add(self.misses)
     }
 
-    /// Hits in a thousand look-ups; none of none.
+    /// Hits per thousand look-ups; none without look-ups.
     pub(super) fn per_mille(&self) -> Option<u64> {
         let hits = u128::from(self.hits) * 1_000;
         let all = u128::from(self.look_ups());
@@ -33,7 +33,7 @@ impl Sum {
     }
 }
 
-/// One day.
+/// Totals of one day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Day {
     pub(super) date: String,
@@ -41,11 +41,11 @@ pub(super) struct Day {
     pub(super) sum: Sum,
 }
 
-/// The share of one kind, project or identity.
+/// Totals of one kind, project or identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Share {
     pub(super) name: String,
-    /// Where the name stands for a scope.
+    /// Set if the name stands for a scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,4 @@
-//! The report as people read it: at most 80 columns, with colours that a terminal
-//! shows and everything else leaves out.
+//! The report for people: at most 80 columns, with colours on a terminal only.
 
 use anstyle::{AnsiColor, Style};
 
@@ -13,15 +12,15 @@ const DIM: Style = Style::new().dimmed();
 const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// The longest bar, and the most days that have one.
+/// Length of the longest bar, and maximum number of bars.
 const BAR: usize = 36;
 const BARS: usize = 14;
-/// Where the names of shares end.
+/// Column width of names.
 const NAME: usize = 24;
-/// The most that is said about an entry.
+/// Maximum width of an entry's description.
 const ABOUT: usize = 40;
 
-/// The words for why a look-up was no hit, as people say them.
+/// Reasons for misses, and their display names.
 const REASONS: [(&str, &str); 5] = [
     ("absent", "not there"),
     ("invalidated", "a source changed"),
@@ -30,7 +29,7 @@ const REASONS: [(&str, &str); 5] = [
     ("unavailable", "store away"),
 ];
 
-/// A line for a machine on which nothing has happened.
+/// Message for an empty report.
 pub(super) fn nothing_yet(report: &Report) -> String {
     format!(
         "Nothing has been looked up or kept yet ({}, since {}). Try: recoup exec -- COMMAND",
@@ -93,10 +92,10 @@ fn totals(report: &Report) -> Vec<String> {
     lines
 }
 
-/// One sign for each day, the last 60 of them: how many of its look-ups were hits.
+/// Hit rates of the last 60 days, one character each.
 fn sparkline(days: &[Day]) -> String {
     const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    // Before the first look-up there is nothing to see.
+    // Days before the first look-up are left out.
     let first = days.iter().position(|day| day.sum.look_ups() > 0).unwrap_or(0);
     let last = &days[first.max(days.len().saturating_sub(60))..];
     let sign = |day: &Day| match day.sum.per_mille() {
@@ -139,7 +138,7 @@ fn days(days: &[Day]) -> Vec<String> {
     lines
 }
 
-/// Of the longest bar.
+/// Length of a bar, relative to the longest.
 fn length(part: u64, most: u64) -> usize {
     let scaled = u128::from(part) * BAR as u128;
     usize::try_from((scaled + u128::from(most) / 2) / u128::from(most.max(1)))

@@ -1,4 +1,4 @@
-//! From when on: a duration back from now, or a date.
+//! `--since`: a duration back from now, or a date.
 
 use recoup_core::base::clock::{Timestamp, date_to_day};
 use recoup_core::cache::Ttl;
@@ -8,12 +8,12 @@ use recoup_core::{Error, Result};
 const DEFAULT: Ttl = Ttl::days(30);
 const DAY: u64 = 86_400_000;
 
-/// The first day that is of interest.
+/// Start of the reported period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Since {
     /// So many milliseconds ago.
     Ago(u64),
-    /// That day, counted from 1970.
+    /// A day, counted from 1970.
     Day(i64),
     /// The beginning.
     Ever,
@@ -37,8 +37,7 @@ impl Since {
         ttl.as_millis().map_or(Self::Ever, Self::Ago)
     }
 
-    /// Counts are by day: the day that it falls on counts whole. `7d` are seven days,
-    /// today included.
+    /// First day to count, as a whole: `7d` are seven days, today included.
     pub(super) fn first_day(self, now: Timestamp) -> i64 {
         match self {
             Self::Day(day) => day,

@@ -1,4 +1,4 @@
-//! What trusting a file would change: what it says, and what is new about that.
+//! A configuration file that needs trust: its values, and the diff since it was trusted.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) struct Change {
     diff: Option<String>,
 }
 
-/// How it stood before the question.
+/// Trust in the file before the question.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -32,7 +32,7 @@ enum State {
     New,
 }
 
-/// A value that counts only with trust.
+/// A value that takes effect only with trust.
 #[derive(Serialize)]
 struct Said {
     key: String,
@@ -56,7 +56,7 @@ impl Change {
         }
     }
 
-    /// Tells a person, unless they have heard it before.
+    /// Prints the values and the diff, unless the file is trusted.
     pub(super) fn tell(&self) {
         match self.state {
             State::Trusted => return,
@@ -68,12 +68,12 @@ impl Change {
         for Said { key, value } in &self.says {
             ui::say(format_args!("  {key} = {value}"));
         }
-        // Line by line: each is made harmless before a terminal sees it.
+        // Line by line: control characters of each are escaped.
         self.diff.iter().flat_map(|diff| diff.lines()).for_each(ui::say);
     }
 }
 
-/// As `diff -u` has it, without the secrets that either text may hold.
+/// Unified diff, with secrets redacted.
 fn diff(before: &str, after: &str) -> String {
     let (before, after) = (secrets::redact(before), secrets::redact(after));
     TextDiff::from_lines(before.as_ref(), after.as_ref())

@@ -1,4 +1,4 @@
-//! A checkout that says which project it belongs to: the user decides whether that is so.
+//! A checkout that claims to be a clone of a known project: the user confirms it.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) struct ClaimedProject {
 }
 
 impl ClaimedProject {
-    /// None where the checkout claims nothing, or belongs to its project.
+    /// Returns the claim; none if there is none, or it is confirmed.
     pub(super) fn look(home: &Path, project: &Project) -> Option<Self> {
         let ProjectStanding::Apart { .. } = project.standing() else { return None };
         let note = ProjectRegistry::below(home).read(&project.claimed_id());
@@ -28,7 +28,7 @@ impl ClaimedProject {
         Some(Self { claims: project.origin().to_string(), known_from })
     }
 
-    /// Tells a person what the question is.
+    /// Explains the question.
     pub(super) fn tell(&self) {
         let Self { claims, known_from } = self;
         let known = known_from.as_ref().map_or_else(String::new, |root| format!(" from {root}"));
@@ -43,7 +43,7 @@ impl ClaimedProject {
     }
 }
 
-/// Makes a checkout one of its project's. What was remembered in it comes along.
+/// Confirms the claim, and moves the checkout's notes to the project.
 pub(super) fn accept(home: &Path, project: &Project) -> Result<()> {
     let project = ProjectRegistry::below(home).confirm(project.clone())?;
     let moved = memory_in(home).bring_along(&project)?;

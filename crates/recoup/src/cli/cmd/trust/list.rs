@@ -1,4 +1,4 @@
-//! `recoup trust --list`: everything that is trusted, wherever it is.
+//! `recoup trust --list`: everything that is trusted, in all repositories.
 
 use recoup_core::base::digest::Digest;
 use recoup_core::base::project::{ConfirmedCheckout, ProjectRegistry};

@@ -1,5 +1,5 @@
-//! `recoup trust`: what a repository's files may say only with the user's
-//! consent. It is given to just the text that was shown, and never by accident.
+//! `recoup trust`: the user's consent to a repository's settings and rules. It covers only the text
+//! that was shown.
 
 mod change;
 mod checkout;
@@ -44,7 +44,7 @@ pub(in crate::cli) struct TrustArgs {
 #[derive(Serialize)]
 struct Report<'a> {
     root: String,
-    /// Whether all of it is trusted now.
+    /// True if all of it is trusted now.
     trusted: bool,
     /// The project that the checkout claims, where that is not confirmed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ impl TrustArgs {
             checkout.tell();
             if self.consent(gathered.project.root()) {
                 checkout::accept(&gathered.places.home, &gathered.project)?;
-                // Its files and rules are judged as those of the project that it is now.
+                // Files and rules now belong to the confirmed project.
                 gathered = Gathered::new(&Overrides::default())?;
             }
         }
@@ -89,7 +89,7 @@ impl TrustArgs {
     fn trust(&self, gathered: &Gathered, checkout: Option<ClaimedProject>) -> Ended {
         let (home, root) = (&gathered.places.home, gathered.project.root());
         let apart = ClaimedProject::look(home, &gathered.project).is_some();
-        // What can't be read can't be added to: better to know before answering.
+        // An unreadable ledger is an error before the question.
         let ledger = Ledger::read(home)?;
         let changes: Vec<Change> =
             gathered.delicate.iter().map(|file| Change::new(home, file)).collect();
@@ -118,7 +118,7 @@ impl TrustArgs {
         Ok(if granted && sound { Answer::Yes } else { Answer::No })
     }
 
-    /// Asks about what was shown. Where nobody can be asked, only `--yes` is a yes.
+    /// Asks for consent to what was shown; without a terminal only `--yes` counts.
     fn consent(&self, root: &Path) -> bool {
         if self.yes {
             return true;
@@ -172,7 +172,7 @@ fn grant(
     rules: Option<&Team>,
 ) -> recoup_core::Result<()> {
     let (home, project) = (&gathered.places.home, &gathered.project);
-    // Rules that could not be kept are not trusted either.
+    // First: rules that can't be stored are not trusted either.
     rules.map_or(Ok(()), |team| team.accept(home, project))?;
     let files = asked.iter().map(|file| {
         let text = file.text.as_bytes();

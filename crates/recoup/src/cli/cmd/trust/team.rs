@@ -1,5 +1,5 @@
-//! The team's rules, for the user to accept: what they say, what is new about that, and
-//! what in them can't be accepted at all.
+//! The team's rules, for the user to accept: changes since they were last accepted, and problems in
+//! the file.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::cli::team::{Changes, tell};
 use crate::cli::ui;
 use crate::config::trust::{self, Granted, Ledger};
 
-/// The team's file beside what was accepted of it.
+/// The team's file, compared with what was accepted of it.
 #[derive(Serialize)]
 pub(super) struct Team {
     file: &'static str,
@@ -44,11 +44,11 @@ enum State {
     Changed,
     Gone,
     New,
-    /// It can't be accepted as it is.
+    /// The file has problems and can't be accepted.
     Refused,
 }
 
-/// What is wrong with it.
+/// A problem in the file.
 #[derive(Serialize)]
 struct Fault {
     line: Option<usize>,
@@ -56,7 +56,7 @@ struct Fault {
 }
 
 impl Team {
-    /// None where there is no file, and none was accepted.
+    /// Compares the file with what was accepted; none if there is neither.
     pub(super) fn look(home: &Path, project: &Project, ledger: &Ledger) -> Result<Option<Self>> {
         let accepted = ledger.of_project(project.id(), team::FILE);
         let (bytes, mut faults) = match team::read(project.root()) {
@@ -88,7 +88,7 @@ impl Team {
             && !rules.is_empty()
             && !memory_in(home).knows_team(&scope(project), &rules)?;
         if lost {
-            // Memory was begun anew since: what was accepted is not in it.
+            // Memory was recreated since, and lacks the accepted rules.
             (state, before) = (State::New, Vec::new());
         }
         let diff = team::diff(&before, &rules);
@@ -97,12 +97,12 @@ impl Team {
         Ok(Some(Self { file, state, sha256, changes, problems, bytes, rules, before, diff }))
     }
 
-    /// Whether it waits for an answer.
+    /// True if the user has to decide.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, State::New | State::Changed | State::Gone)
     }
 
-    /// Whether it can be accepted at all.
+    /// True if the file can be accepted.
     pub(super) fn is_sound(&self) -> bool {
         self.state != State::Refused
     }
@@ -119,7 +119,7 @@ impl Team {
         }
     }
 
-    /// Tells a person what it is about.
+    /// Prints the changes to be accepted.
     pub(super) fn tell(&self) {
         let file = self.file;
         match self.state {
@@ -143,7 +143,7 @@ impl Team {
         tell(&self.diff);
     }
 
-    /// Makes it so in memory.
+    /// Applies the rules to memory.
     pub(super) fn accept(&self, home: &Path, project: &Project) -> Result<()> {
         fsx::ensure_private_dir(home)?;
         let Accepted { active, retired, outvoted } =
@@ -166,7 +166,7 @@ impl Team {
         Ok(())
     }
 
-    /// What is trusted from now on; nothing where the file is gone.
+    /// The grant to be recorded; none if the file is gone.
     pub(super) fn granted<'a>(&'a self, project: &'a Project) -> Option<Granted<'a>> {
         let text = self.bytes.as_deref()?;
         Some(Granted { name: self.file, text, project: Some(project.id()) })

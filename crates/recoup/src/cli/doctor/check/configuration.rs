@@ -1,4 +1,4 @@
-//! Whether what was configured can be read, and what of it does not count.
+//! Checks that the configuration can be read, and reports what is ignored in it.
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::around::Configuration;
@@ -48,7 +48,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// The team's rules that wait for a yes.
+/// Reports team rules that wait for approval.
 fn team_rules(around: &Around) -> Option<Finding> {
     let project = around.project.as_ref()?;
     let advice = trust::team_state(&around.home, project).advice()?;

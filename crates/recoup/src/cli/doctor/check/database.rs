@@ -1,4 +1,4 @@
-//! What memory and cache have in common: one file of SQLite.
+//! Findings that memory and cache share: both are one SQLite file.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::{Finding, Fix};
 use crate::cli::human;
 
-/// A database that a check looks at.
+/// A database under check.
 pub(super) struct Database<'a> {
     pub(super) check: &'static str,
     pub(super) path: &'a Path,
-    /// What becomes of a damaged one.
+    /// Remedy for a damaged database.
     pub(super) if_damaged: &'static str,
-    /// The repair of a damaged one.
+    /// Repair of a damaged database.
     pub(super) fix: Fix,
 }
 
 impl Database<'_> {
-    /// It can't be used as it is.
+    /// Reports a database that cannot be opened.
     pub(super) fn unusable(&self, error: &Error, around: &Around) -> Finding {
         let what = format!("{}: {error}", around.shown(self.path));
         match error.kind() {
@@ -37,7 +37,7 @@ impl Database<'_> {
         }
     }
 
-    /// It can be read; the rest decides. `holds` says what is in it.
+    /// Reports a readable database: damaged, read-only or sound. `holds` describes its content.
     pub(super) fn usable(&self, seen: &Inspected, holds: &str, around: &Around) -> Finding {
         let Inspected { version, newest, bytes, soundness } = seen;
         let shown = around.shown(self.path);
@@ -78,7 +78,7 @@ impl Database<'_> {
         [self.path, dir].iter().all(|path| access(*path, Access::WRITE_OK).is_ok())
     }
 
-    /// Nothing is there yet: then it must be possible to begin.
+    /// Reports a missing database, which is fine if it can be created.
     pub(super) fn not_there(&self, around: &Around) -> Finding {
         let shown = around.shown(self.path);
         let there = self.path.ancestors().skip(1).find(|path| path.exists());
@@ -93,7 +93,7 @@ impl Database<'_> {
         }
     }
 
-    /// What was set aside because it was damaged.
+    /// Reports copies that were set aside because of damage.
     pub(super) fn set_asides(&self, around: &Around) -> Option<Finding> {
         let aside: Vec<PathBuf> = set_asides(self.path);
         let last = aside.last()?;

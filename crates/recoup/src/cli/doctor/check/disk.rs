@@ -1,4 +1,4 @@
-//! Whether there is room for more.
+//! Checks the free space on the disk of our directory.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli::human;
 
 const CHECK: &str = "disk";
 
-/// With less, something fails soon; with still less, it does now.
+/// Below the first limit, writes fail soon; below the second, they fail now.
 const LITTLE: u64 = 500 << 20;
 const NOTHING: u64 = 20 << 20;
 
@@ -20,13 +20,13 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
         let what = format!("the room at {} can't be told", around.shown(there));
         return vec![Finding::skipped(CHECK, "unknown", what)];
     };
-    // What is no disk has no size: /proc, and the like.
+    // Pseudo file systems such as /proc have no size.
     if disk.f_blocks == 0 {
         let what = format!("{} is on no disk: there is no room to tell", around.shown(there));
         return vec![Finding::skipped(CHECK, "unknown", what)];
     }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    // A file system without a limit on files says that there are none at all.
+    // A file system without a limit on files reports zero.
     let no_files = disk.f_files > 0 && disk.f_favail == 0;
     let what = format!("{} are free at {}", human::size(free), around.shown(there));
     let remedy = "make room: what can't be written is not kept, and hooks learn nothing";

@@ -1,5 +1,5 @@
-//! What was noted down when we were put into clients' files: without it nothing can be put in,
-//! or taken out to the byte.
+//! Checks the record of our changes to clients' files: without it nothing can be installed, or
+//! uninstalled to the byte.
 
 use std::collections::BTreeSet;
 

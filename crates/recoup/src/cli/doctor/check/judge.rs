@@ -1,4 +1,4 @@
-//! The model that helps to remember: agreed to or not, and what it may still cost today.
+//! Checks the judge: consent, API key and today's token budget.
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::account::Standing;
@@ -57,7 +57,7 @@ fn not_asked(unready: &Unready) -> Finding {
     }
 }
 
-/// It may be asked, unless it rests.
+/// Finding for a judge that has consent and a key: paused, out of budget, or ready.
 fn ready(settings: &JudgeSettings, standing: Standing) -> Finding {
     let (tokens, limit) = (standing.tokens, settings.daily_tokens);
     let spent = format!("{} of {} tokens", human::count(tokens), human::count(limit));

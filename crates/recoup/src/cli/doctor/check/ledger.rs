@@ -1,4 +1,4 @@
-//! What was noted and not yet counted.
+//! Checks the ledger's events that are not yet counted.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::cli::human;
 
 const CHECK: &str = "ledger";
 
-/// A batch that waits for longer was left behind, or its store can't be told.
+/// In milliseconds: an older batch was left behind, or its store cannot be reached.
 const LONG: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! What went wrong in hooks during the last day: nobody else sees it.
+//! Reports faults that hooks logged during the last day: hooks fail silently.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,12 +12,12 @@ use crate::hooks::Log;
 
 const CHECK: &str = "log";
 
-/// As long as the log's files get, and a little more.
+/// Upper limit for reading a log file, with some reserve.
 const LARGEST: u64 = 4 << 20;
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// What a line may be about: how its first part ends, what its second has in it, and the kind;
-/// the first that fits. What follows is an error's own words, which may be any.
+/// Kinds of log lines: the end of the first part, a phrase in the second, and the kind. The first
+/// match wins. The rest of a line is an error's own text.
 const KINDS: [(&str, &str, &str); 13] = [
     ("a hook", "took too long", "took-too-long"),
     ("a hook panicked", "", "panicked"),
@@ -57,7 +57,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     vec![found]
 }
 
-/// How often each kind of thing went wrong during the last day, without its words.
+/// Counts faults of the last day by kind, without their text.
 pub(in crate::cli::doctor) fn kinds_of_day(home: &Path) -> BTreeMap<&'static str, u64> {
     counted(&of_day(home).unwrap_or_default())
 }
@@ -77,7 +77,7 @@ fn kind_of(line: &str) -> &'static str {
     KINDS.iter().find(fits).map_or("other", |(_, _, kind)| kind)
 }
 
-/// The lines of the last day without their times, the oldest first.
+/// Log lines of the last day without their times, oldest first.
 fn of_day(home: &Path) -> Result<Vec<String>, String> {
     let since = SystemClock.now().as_millis().saturating_sub_unsigned(DAY);
     let mut lines = Vec::new();

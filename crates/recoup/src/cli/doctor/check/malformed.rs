@@ -1,17 +1,17 @@
-//! Files that a client can't read: nothing in them counts.
+//! Files that a client cannot parse: nothing in them takes effect.
 
 use crate::cli::doctor::Around;
 use crate::cli::doctor::finding::Finding;
 use crate::install::{Holds, Installation};
 
-/// What a file is there for.
+/// Purpose of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     Hooks,
     Servers,
 }
 
-/// Those of that kind, each once: two clients, or two levels, may have one file.
+/// Reports malformed files of that role, each path once: clients and levels may share a file.
 pub(super) fn find(check: &'static str, kind: Of, around: &Around) -> Vec<Finding> {
     let mut known = Vec::new();
     let all = around.installed.iter().filter(|of| is_of(of, kind, around));

@@ -1,4 +1,4 @@
-//! The servers that clients start: a real handshake with each.
+//! Checks the MCP servers that clients start, by a real handshake with each.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::install::{Client, Holds, Installation, Level, Server, Slot};
 
 const CHECK: &str = "mcp";
 
-/// A client waits for some seconds more.
+/// Clients wait a few seconds longer.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Once its stdin is closed, a server ends.
+/// Time for a server to exit after its stdin is closed.
 const TO_END: Duration = Duration::from_secs(5);
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -53,7 +53,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found.chain(others).collect()
 }
 
-/// Another server has our name: `recoup init` leaves it, and adds none.
+/// Reports another server with our name: `recoup init` leaves it, and adds none.
 fn taken(of: &Installation, around: &Around) -> Option<Finding> {
     let (name, shown) = (of.client.title(), around.places.shown(&of.path));
     let what = format!("{name} ({}): {}", of.level.as_str(), of.taken.as_ref()?);
@@ -62,7 +62,7 @@ fn taken(of: &Installation, around: &Around) -> Option<Finding> {
     Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
 }
 
-/// Clients into which our server was put once, and that have none.
+/// Reports clients whose registration of our server is gone.
 fn lost(around: &Around) -> Vec<Finding> {
     let places = &around.places;
     let all = Level::ALL.into_iter();
@@ -123,14 +123,14 @@ fn look_at(of: &Installation, server: &Server, sandbox: &Sandbox, around: &Aroun
         }
     };
     let first = told(&name, shake_hands(&call, sandbox, around));
-    // One that does not do is replaced, where `recoup init` would.
+    // A failing program is replaced if `recoup init` would do so.
     let offered = (first.state == State::Fail && !server.call.wrapped)
         .then(|| offering(first.clone(), of, around, "puts this program there"));
     let first = offered.filter(|it| it.fix.is_some()).unwrap_or(first);
     [first].into_iter().chain(beside_hooks(&name, of, server, around)).map(said).collect()
 }
 
-/// Who has our hooks is given its rules by them, and must not be asked to load them again.
+/// Reports a `--with-hooks` flag that disagrees with the hooks: rules must be loaded exactly once.
 fn beside_hooks(
     name: &str,
     of: &Installation,
@@ -160,7 +160,7 @@ fn beside_hooks(
     })
 }
 
-/// How a server presents itself.
+/// A server's answers to the handshake.
 struct Greeted {
     name: String,
     version: String,
@@ -171,9 +171,9 @@ struct Greeted {
 
 enum Fault {
     NotStarted(String),
-    /// Nothing came within the time.
+    /// No answer in time.
     Silent,
-    /// It ended, or said something else.
+    /// An exit, or an unexpected answer.
     Strange(&'static str),
 }
 
@@ -213,7 +213,7 @@ fn told(name: &str, shaken: Result<Greeted, Fault>) -> Finding {
     found.fact("version", Fact::version(&version)).fact("tools", tools).fact("ms", millis)
 }
 
-/// Says what a client says at its start, and leaves.
+/// Initializes the server as a client would, lists its tools, and disconnects.
 fn shake_hands(call: &Call, sandbox: &Sandbox, around: &Around) -> Result<Greeted, Fault> {
     let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
     let mut command = probe::command(call, sandbox, around);
@@ -238,7 +238,7 @@ fn shake_hands(call: &Call, sandbox: &Sandbox, around: &Around) -> Result<Greete
     Ok(Greeted { name: text("name"), version: text("version"), tools: tools.len(), took, ends })
 }
 
-/// Asks, and passes over what is no answer to that.
+/// Sends a request and returns its result, skipping unrelated messages.
 fn ask(
     server: &mut Process,
     id: u64,

@@ -1,4 +1,4 @@
-//! What is remembered: whether its file is sound, and how long an agent waits for its rules.
+//! Checks memory: its database, its snapshots, and the time that reading the rules takes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,16 +18,16 @@ use crate::cli::human;
 
 const CHECK: &str = "memory";
 
-/// For reading all of its pages.
+/// Time limit for reading all pages.
 const TO_READ: Duration = Duration::from_secs(15);
 
-/// In milliseconds: by so much a snapshot may be behind.
+/// In milliseconds: the most that a snapshot may lag behind.
 const BEHIND: u64 = 3 * DAY;
 
-/// In milliseconds: notes that are older have been copied at least once.
+/// In milliseconds: older notes must be in a snapshot.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Longer than that, a person notices at each start of a session.
+/// Longer than this, people notice at each session start.
 const SLOW: Duration = Duration::from_millis(500);
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -65,8 +65,8 @@ fn in_words(notes: &NotesFound) -> String {
     format!("{all} {noun} ({active} active, {waiting} candidates)")
 }
 
-/// The newest snapshot. One that is too old is told if notes have changed since; that there is
-/// none, if there are notes older than a day.
+/// Reports the newest snapshot. Warns if it is too old and notes have changed since, or if there is
+/// none and notes are older than a day.
 fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
     let (first, last) = notes.first.zip(notes.last)?;
     let all = snapshots_of(path);
@@ -95,8 +95,7 @@ fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
     Some(found.fact("snapshots", all.len()))
 }
 
-/// What a session that starts here would be given: the same reading as the hook's, from the
-/// real file, which stays as it is.
+/// Reads the rules for a session in this project as the hook does, without changing anything.
 fn rules(around: &Around) -> Vec<Finding> {
     let Some(project) = &around.project else { return Vec::new() };
     let scope = NoteScope::Project(project.id().clone());

@@ -1,4 +1,4 @@
-//! What was made of memories for Claude Code to read: rules in its own memory, and skills.
+//! Checks the mirror: rules and skills in files that Claude Code reads.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::mirror::Why;
 const CHECK: &str = "synced";
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
-    // What could be taken out is what is there; nothing is.
+    // A dry run of the removal lists what is there.
     let report = withdraw(&around.home, &around.cwd, true);
     let changed = report.left.iter().filter(|left| left.why != Why::NotOurs).map(|left| {
         let what = format!("{} was changed since it was written", around.shown(&left.path));
@@ -38,7 +38,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     [all.fact("files", files)].into_iter().chain(changed).chain(missed).chain(faults).collect()
 }
 
-/// What somebody has deleted. It may be meant, and is written again all the same.
+/// Reports deleted files. That may be intended, but the next sync writes them again.
 fn missed(files: &[PathBuf], around: &Around) -> Option<Finding> {
     let first = around.shown(files.first()?);
     let what = match files.len() - 1 {

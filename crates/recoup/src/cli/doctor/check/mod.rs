@@ -1,4 +1,4 @@
-//! The checks, one file each, in the order in which they are told.
+//! The checks, one file each, in the order of the report.
 
 mod configuration;
 mod database;
@@ -24,7 +24,7 @@ use super::finding::Finding;
 
 pub(super) use log::kinds_of_day;
 
-/// One thing to look at.
+/// One check: its name, time limit and function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct Check {
     pub(in crate::cli) name: &'static str,
@@ -32,14 +32,14 @@ pub(in crate::cli) struct Check {
     pub(super) find: fn(&Around) -> Vec<Finding>,
 }
 
-/// For what only looks at a few files.
+/// Limit for checks that only look at a few files.
 const SHORT: Duration = Duration::from_secs(10);
-/// For what reads all of something, and has a limit of its own for that.
+/// Limit for checks that read whole databases, for which they have a limit of their own.
 const LONG: Duration = Duration::from_secs(30);
-/// For what starts other programs, each of which has a limit of its own.
+/// Limit for checks that start other programs, each with a limit of its own.
 const OTHERS: Duration = Duration::from_mins(5);
 
-/// All there are.
+/// All checks, in the order of the report.
 pub(in crate::cli) const CHECKS: [Check; 14] = [
     Check { name: "program", limit: LONG, find: program::find },
     Check { name: "configuration", limit: SHORT, find: configuration::find },

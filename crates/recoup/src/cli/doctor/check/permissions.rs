@@ -1,4 +1,4 @@
-//! Whether what we keep is this user's alone.
+//! Checks that our files are accessible to this user alone.
 
 use std::fs;
 use std::io;
@@ -16,9 +16,9 @@ use crate::mcp::TOKEN_FILE;
 
 const CHECK: &str = "permissions";
 
-/// So much is looked at: who has more has seen it in the first of these.
+/// Upper limit of files to look at: in a larger tree, the first ones show the problem.
 const MOST: usize = 50_000;
-/// Deeper than anything of ours.
+/// Deeper than any of our trees.
 const DEPTH: usize = 8;
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -50,7 +50,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     walk.findings(home, around)
 }
 
-/// The server does not start with a token that others may read.
+/// Reports a token that others may read: the server does not start with it.
 fn open_token(token: PathBuf, around: &Around) -> Finding {
     let shown = around.shown(&token);
     let what = format!(
@@ -65,17 +65,17 @@ fn open_token(token: PathBuf, around: &Around) -> Finding {
         .fix(Fix::MakePrivate(vec![token]))
 }
 
-/// What is open to others, somebody else's, or closed to ourselves.
+/// Walk through our directory that collects paths open to others, foreign, or closed to us.
 struct Walk {
     user: u32,
     until: Deadline,
     seen: usize,
-    /// How many are looked at, at most.
+    /// Upper limit for `seen`.
     most: usize,
-    /// There was more than that, or the time was over.
+    /// True if the limit or the deadline ended the walk.
     cut: bool,
     open: Vec<PathBuf>,
-    /// The home, where others can put files into it.
+    /// The home, if others can write to it.
     writable: Option<PathBuf>,
     foreign: Vec<PathBuf>,
     closed: Vec<PathBuf>,
@@ -94,13 +94,13 @@ impl Walk {
             return;
         }
         self.seen += 1;
-        // Of a home that is a link, what it leads to; else links are not ours to follow.
+        // A home that is a link is followed; other links are not ours.
         let found = if depth == DEPTH { fs::metadata(path) } else { fs::symlink_metadata(path) };
         let Ok(found) = found else { return };
         if found.is_symlink() {
             return;
         }
-        // Whose directory the home is otherwise, nobody knows: its mode is its maker's.
+        // The home may be shared with other programs; its mode is up to its creator.
         let is_home = depth == DEPTH;
         if found.uid() != self.user {
             self.foreign.push(path.to_owned());
@@ -117,7 +117,7 @@ impl Walk {
             self.closed.push(path.to_owned());
         }
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            // The home may be a directory that has other files as well.
+            // The home may contain other programs' files.
             let is_ours = || entry.file_name().to_str().is_some_and(is_our_name);
             if !is_home || is_ours() {
                 self.look_at(&entry.path(), depth - 1);

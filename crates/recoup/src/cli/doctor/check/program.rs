@@ -1,4 +1,4 @@
-//! This program, and others of its name.
+//! Checks this program, and others of its name on the PATH.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// Copies of another version behind the first: whoever changes the PATH gets one of them.
+/// Reports copies of another version behind the first: a changed PATH would pick one of them.
 fn hidden(copies: &[PathBuf], here: &Path, around: &Around) -> Option<Finding> {
     let others = copies.iter().skip(1).filter(|path| real(path) != here);
     let others: Vec<String> = others
@@ -59,7 +59,7 @@ fn hidden(copies: &[PathBuf], here: &Path, around: &Around) -> Option<Finding> {
     )
 }
 
-/// Another copy in words, and whether it is of our version.
+/// Describes another copy; true if it has our version.
 fn other(path: &Path, around: &Around) -> (String, bool) {
     if around.repository.has(path) {
         let what = "which is inside this project, and was not run to ask for its version";

@@ -1,4 +1,4 @@
-//! Where entries are kept: the store that was chosen, and the one in front of it.
+//! Checks the configured store, and the near store in front of it.
 
 use std::fs;
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::cli::human;
 
 const CHECK: &str = "cache";
 
-/// For reading all pages of a file.
+/// Time limit for reading all pages of a file.
 const TO_READ: Duration = Duration::from_secs(10);
 
-/// Longer than that, a server makes hits slow.
+/// Longer than this, a server makes hits slow.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// So many files of a directory are counted.
+/// Upper limit for counting the files of a directory.
 const MOST: usize = 100_000;
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
     let Some(settings) = around.settings() else {
-        // What is wrong is told elsewhere; most have it here.
+        // Another check reports the problem; most users have the default store.
         return store(&StoreUrl::Sqlite(around.home.join("cache.db")), around);
     };
     let mut found = store(&settings.store, around);
@@ -44,7 +44,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// What was found of the store in front says so.
+/// Marks a finding as being about the near store.
 fn in_front(found: Finding) -> Finding {
     Finding { what: format!("in front of it, {}", found.what), ..found }.fact("near", true)
 }
@@ -98,7 +98,7 @@ fn directory(dir: &Path, store: &'static str, around: &Around) -> Finding {
     found.fact("store", store)
 }
 
-/// Asked without the breaker in front: it might say no before the server can say yes.
+/// Asks the server without its circuit breaker, which might refuse before the server can answer.
 fn server(target: &Target) -> Finding {
     let found = match Redis::at(target.clone()).server() {
         Err(error) => {
@@ -134,7 +134,7 @@ fn answering(target: &Target, server: &Server) -> Finding {
     found.fact("version", Fact::version(version)).fact("nodes", *nodes).fact("micros", micros)
 }
 
-/// Servers that nobody asks at the moment.
+/// Reports servers whose circuit breaker is open.
 fn left_alone(around: &Around) -> impl Iterator<Item = Finding> {
     let now = SystemClock.now();
     pausing(&around.home.join("breakers"), now).into_iter().map(move |server| {

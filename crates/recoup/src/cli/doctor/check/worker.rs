@@ -1,4 +1,4 @@
-//! What hooks have left for later, and whether somebody does it.
+//! Checks the jobs that hooks have left to the worker.
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 
@@ -10,7 +10,7 @@ use crate::hooks::worker::backlog::{self, Backlog};
 
 const CHECK: &str = "worker";
 
-/// What waits for longer is waited for by nobody: the next hook in its project may be far off.
+/// In milliseconds: an older job is reported, as the next hook in its project may be far off.
 const LONG: u64 = 60 * 60 * 1000;
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -38,19 +38,19 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// What may be wrong with what waits.
+/// A problem with a project's backlog.
 #[derive(Debug, PartialEq, Eq)]
 enum Trouble {
-    /// Somebody has been at one job for so long.
+    /// A worker has been at one job for so many milliseconds.
     Stuck(u64),
-    /// Nobody has been at it for so long.
+    /// No worker has run for so many milliseconds.
     Waiting(u64),
 }
 
 fn trouble(backlog: &Backlog, now: Timestamp) -> Option<Trouble> {
     let Backlog { jobs, oldest, begun, is_worked_on, .. } = backlog;
     let age = |then: &Option<Timestamp>| then.map_or(0, |then| now.millis_since(then));
-    // A worker ends by itself, whatever it waits for.
+    // A worker limits its own run time, whatever it waits for.
     let longest = 2 * u64::try_from(LONGEST.as_millis()).unwrap_or(u64::MAX);
     match is_worked_on {
         true if age(begun) > longest => Some(Trouble::Stuck(age(begun))),

@@ -1,4 +1,4 @@
-//! What edits leave behind, as people see it.
+//! Texts after edits, as people see them.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn with_x(text: &str) -> String {
     edited(text, Dialect::Comments, |json| json.set(&[], "x", &Fresh::texts(&["y"])))
 }
 
-/// Put in it stands where it should; taken out, all is as before.
+/// Insertion gives the expected text, and removal the original.
 #[track_caller]
 fn there_and_back(before: &str, after: &str) {
     let put = with_x(before);
@@ -148,13 +148,13 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 mod laws {
-    //! Any document in any layout.
+    //! Properties of edits, for any document in any layout.
 
     use proptest::prelude::*;
 
     use super::*;
 
-    /// White space, and comments where those are allowed.
+    /// White space and comments.
     fn blank() -> impl Strategy<Value = String> {
         prop_oneof![
             4 => Just(String::new()),
@@ -188,7 +188,7 @@ mod laws {
         })
     }
 
-    /// Every value of a text, with the way to it.
+    /// Paths of all values.
     fn places(value: &Value, above: &[Step]) -> Vec<Vec<Step>> {
         let inner: Vec<(Step, &Value)> = match value {
             Value::Object(fields) => {
@@ -226,7 +226,7 @@ mod laws {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever goes, wherever it stands: what is left is read as the rest.
+        /// Removal of any value leaves the rest readable.
         #[test]
         fn what_is_taken_out_leaves_the_rest_readable(inner in text()) {
             let before = format!("{{\"z\":{inner}}}");
@@ -242,7 +242,7 @@ mod laws {
             }
         }
 
-        /// Comments and blanks, and nothing else.
+        /// Only comments and blanks.
         #[test]
         fn a_text_without_a_value_keeps_what_is_said(said in prop::collection::vec(blank(), 0..5)) {
             let before = said.concat();

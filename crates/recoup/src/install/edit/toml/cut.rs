@@ -1,4 +1,4 @@
-//! Cuts in TOML, so that not a byte of the rest is touched. A comment above what goes stays: it
+//! Removal from TOML text that leaves every other byte. A comment above the removed part stays: it
 //! may be about something else.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::super::Fault;
 use super::parse;
 use super::text::{comma_behind, elements, line_end, line_start};
 
-/// Without a key of the whole document.
+/// Removes a top-level key.
 pub(crate) fn without_key(text: &str, name: &str) -> Result<String, Fault> {
     let document = parse(text)?;
     let mut cuts = Cuts::of(text);
@@ -19,7 +19,7 @@ pub(crate) fn without_key(text: &str, name: &str) -> Result<String, Fault> {
     Ok(cuts.made())
 }
 
-/// What is to be cut out of a text.
+/// Ranges to be cut out of a text.
 pub(super) struct Cuts<'a> {
     text: &'a str,
     /// Whole lines.
@@ -29,12 +29,11 @@ pub(super) struct Cuts<'a> {
 }
 
 impl<'a> Cuts<'a> {
-    /// None yet.
     pub(super) fn of(text: &'a str) -> Self {
         Self { text, lines: Vec::new(), pieces: Vec::new() }
     }
 
-    /// Members of a table that go, whatever form it has.
+    /// Cuts members of a table, whatever form it has.
     pub(super) fn members(&mut self, table: &Item, gone: &[&str]) {
         if let Some(table) = table.as_inline_table() {
             let all = elements(self.text, table);
@@ -48,8 +47,8 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Elements that are parted by commas. `lines` tells whether the last may have one behind it.
-    /// Each goes with one comma, wherever that stands; what is said between them stays.
+    /// Cuts list elements, each with one comma; comments between them stay. `lines` is set if a
+    /// trailing comma is allowed: then elements alone on their lines go with these.
     pub(super) fn elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
         for at in gone.iter().copied().filter(|at| *at < spans.len()) {
             let span = spans[at].clone();
@@ -63,7 +62,7 @@ impl<'a> Cuts<'a> {
                 (Some(_), Some(next), _) if self.is_bare(span.end..next.start) => {
                     self.pieces.push(span.start..next.start);
                 }
-                // Behind the last one a comma may stand that parts nothing: it stood there before.
+                // A trailing comma stays: the one before the element goes.
                 (Some(_), None, Some(kept)) if self.is_bare(spans[kept].end..span.end) => {
                     self.pieces.push(spans[kept].end..span.end);
                 }
@@ -78,7 +77,7 @@ impl<'a> Cuts<'a> {
                         self.pieces.push(span);
                     }
                 }
-                // With the blanks behind it: those before it stood between the brackets.
+                // With the blanks behind: those before belong to the bracket.
                 (None, _, None) => {
                     let behind = &self.text[span.end..];
                     let blanks = behind.len() - behind.trim_start().len();
@@ -88,13 +87,13 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Whether nothing is said there: a comma and blanks are nothing.
+    /// True if the range contains no comment.
     fn is_bare(&self, range: Range<usize>) -> bool {
         !self.text[range].contains('#')
     }
 
-    /// The lines of an element with its comma and what is said about it behind, if nothing
-    /// else is on them. A comma on another line parts others as well, and would be one too many.
+    /// Returns the whole lines of an element, with its comma and trailing comment, if nothing else
+    /// is on them. A comma on another line also separates others, and would be left over.
     fn lines_of_its_own(&self, span: &Range<usize>, comma: Option<usize>) -> Option<Range<usize>> {
         let start = line_start(self.text, span.start);
         let end = line_end(self.text, span.end);
@@ -105,7 +104,7 @@ impl<'a> Cuts<'a> {
         (alone && comma.is_none_or(|comma| comma < end)).then_some(start..end)
     }
 
-    /// All lines of what stands in a table that is no line.
+    /// Cuts all lines of an item of a table that is not inline.
     pub(super) fn lines_of(&mut self, key: Option<&Key>, item: &Item) {
         match item {
             Item::None => {}
@@ -133,18 +132,18 @@ impl<'a> Cuts<'a> {
             let into = if is_below { &mut *self } else { &mut own };
             into.lines_of(Some(key), item);
         }
-        // Dotted keys may stand among those of others.
+        // Dotted keys may be interleaved with others.
         if is_dotted {
             self.lines.append(&mut own.lines);
             return;
         }
-        // What a person said between them was said about them.
+        // Comments between its keys belong to the table.
         let start = own.lines.iter().map(|it| it.start).min();
         let end = own.lines.iter().map(|it| it.end).max();
         self.lines.extend(start.zip(end).map(|(start, end)| start..end));
     }
 
-    /// The text without all of it.
+    /// Returns the text without the cuts.
     pub(super) fn made(self) -> String {
         let text = self.text;
         let whole = |it: Range<usize>| line_start(text, it.start)..line_end(text, it.end);
@@ -161,7 +160,7 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// In order, and as one where only that is between them.
+/// Sorts ranges, and merges those that overlap or have only a negligible gap between them.
 fn merged(
     mut ranges: Vec<Range<usize>>,
     is_one: impl Fn(Range<usize>) -> bool,
@@ -179,7 +178,7 @@ fn merged(
     merged
 }
 
-/// With the empty lines before, where there are some behind as well, or nothing.
+/// Extends lines by the empty ones before, if empty lines or the file's end follow.
 fn with_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
     let behind = &text[lines.end..];
     let first = behind.split_inclusive('\n').next().unwrap_or_default();
@@ -188,11 +187,11 @@ fn with_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
     }
     let before = text[..lines.start].trim_end();
     if before.is_empty() && behind.trim().is_empty() {
-        // Empty lines are all that there is.
+        // Only empty lines are left.
         return lines;
     }
     if before.is_empty() {
-        // Nothing stands before: what follows begins the file.
+        // The rest begins the file.
         let blank = behind.len() - behind.trim_start_matches(['\r', '\n']).len();
         return 0..lines.end + blank;
     }

@@ -1,4 +1,4 @@
-//! Hooks in TOML, as some of them go.
+//! Removal of some hooks from TOML.
 //!
 //! ```text
 //! [[hooks.Stop]]                 or   Stop = [{ hooks = [{ command = "…" }] }]
@@ -15,8 +15,7 @@ use super::{of_item, of_value, parse};
 
 const HOOKS: &str = "hooks";
 
-/// Without the hooks that go, the groups and events that have none then, and what holds no
-/// event any more.
+/// Removes the matching hooks, then groups and events without hooks, and a table without events.
 pub(crate) fn without_hooks(text: &str, goes: impl Fn(&Value) -> bool) -> Result<String, Fault> {
     let document = parse(text)?;
     let mut cuts = Cuts::of(text);
@@ -38,18 +37,18 @@ pub(crate) fn without_hooks(text: &str, goes: impl Fn(&Value) -> bool) -> Result
     Ok(cuts.made())
 }
 
-/// What becomes of the groups of an event, or of the hooks of a group.
+/// Removals from the groups of an event, or from the hooks of a group.
 enum Sort<'a> {
-    /// No such list, or nothing in it goes.
+    /// No such list, or nothing to remove.
     None,
     All,
-    /// These elements go, and in others some.
+    /// Removes these elements, and parts of others.
     Some {
         list: &'a Item,
         gone: Vec<usize>,
         inside: Vec<Sort<'a>>,
     },
-    /// The same in a list that stands in a line.
+    /// `Some`, in an inline list.
     Inline {
         list: &'a Inline,
         gone: Vec<usize>,
@@ -63,7 +62,7 @@ impl Sort<'_> {
     }
 }
 
-/// Looks at the groups of an event.
+/// Plans the removals from the groups of an event.
 fn sort<'d>(groups: &'d Item, goes: &impl Fn(&Value) -> bool) -> Sort<'d> {
     match groups {
         Item::ArrayOfTables(tables) => {
@@ -83,7 +82,7 @@ fn sort_inline<'d>(list: &'d Inline, goes: &impl Fn(&Value) -> bool) -> Sort<'d>
     decided(inside.collect(), |gone, inside| Sort::Inline { list, gone, inside })
 }
 
-/// Looks at the hooks of a group.
+/// Plans the removals from the hooks of a group.
 fn sort_hooks<'d>(hooks: Option<&'d Item>, goes: &impl Fn(&Value) -> bool) -> Sort<'d> {
     match hooks {
         Some(list @ Item::ArrayOfTables(tables)) => {
@@ -102,7 +101,7 @@ fn sort_values<'d>(list: &'d Inline, goes: &impl Fn(&Value) -> bool) -> Sort<'d>
     decided(inside, |gone, inside| Sort::Inline { list, gone, inside })
 }
 
-/// Notes what goes of a list that stays.
+/// Cuts the removed elements out of a list that stays.
 fn note(sort: Sort<'_>, cuts: &mut Cuts<'_>) {
     let inside = match sort {
         Sort::None | Sort::All => return,

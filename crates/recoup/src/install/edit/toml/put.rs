@@ -1,5 +1,5 @@
-//! What is put into TOML, so that not a byte of the rest is touched: `cut` takes out exactly what
-//! is put in here.
+//! Insertion into TOML text that leaves every other byte: `cut` removes exactly what is inserted
+//! here.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use super::super::Fault;
 use super::text::{elements, line_end, line_start};
 use super::{of_value, parse};
 
-/// Gives fields to the table that the names lead to, which is made if there is none; the same
-/// text where they are there already.
+/// Sets fields of the table at a path, which is created if missing. Returns the same text if
+/// nothing changes.
 pub(super) fn put(text: &str, names: &[&str], fields: &[(&str, Inline)]) -> Result<String, Fault> {
     let document = parse(text)?;
     let mut puts = Puts { text, made: Vec::new() };
@@ -23,16 +23,16 @@ pub(super) fn put(text: &str, names: &[&str], fields: &[(&str, Inline)]) -> Resu
     Ok(puts.made())
 }
 
-/// As far as the names lead.
+/// Resolved path to a table, as far as it exists.
 struct Way<'d, 'n> {
-    /// The last table that is there.
+    /// The last existing table.
     found: &'d Item,
-    /// The last one that has a head or braces: dotted keys stand in it.
+    /// The last one with a header or braces: dotted keys are in it.
     home: &'d Item,
-    /// The names that lead to the table, and from its home to it.
+    /// The whole path, and its part below `home`.
     names: &'n [&'n str],
     dotted: &'n [&'n str],
-    /// The names that lead nowhere.
+    /// The part that does not exist.
     rest: &'n [&'n str],
 }
 
@@ -51,26 +51,26 @@ impl<'d, 'n> Way<'d, 'n> {
         way
     }
 
-    /// What is in the table by that name.
+    /// Returns the table's item of that name.
     fn get(&self, name: &str) -> Option<&'d Item> {
         self.found.as_table_like()?.get(name)
     }
 
-    /// Where the last field of the table ends, or its head.
+    /// End of the table's last field, or of its header.
     fn last_line(&self) -> Option<usize> {
         let table = self.found.as_table()?;
         last_field(table).or_else(|| head(table))
     }
 }
 
-/// What is to be put into a text, and instead of what.
+/// Insertions and replacements in a text.
 struct Puts<'a> {
     text: &'a str,
     made: Vec<(Range<usize>, String)>,
 }
 
 impl Puts<'_> {
-    /// Fields of a table that is there. What stands around an old value stays.
+    /// Sets fields of an existing table. Comments and blanks around an old value stay.
     fn fields(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) -> Result<(), Fault> {
         let mut missing = Vec::new();
         for (name, new) in fields {
@@ -100,12 +100,12 @@ impl Puts<'_> {
                 let lines: Vec<String> = fields.iter().map(|it| format!("{indent}{it}")).collect();
                 self.lines(line_end(self.text, last), &lines);
             }
-            // A table that only those in it speak of: it has no head yet.
+            // A table that exists only through its sub-tables: it has no header yet.
             (None, None) => self.block(self.end(), way.names, fields),
         }
     }
 
-    /// A table that is not there.
+    /// Adds a missing table.
     fn table(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) {
         let lines: Vec<String> = fields
             .iter()
@@ -116,7 +116,7 @@ impl Puts<'_> {
             self.elements(braces, &[format!("{name} = {{ {} }}", lines.join(", "))]);
             return;
         }
-        // Beside its kin, unless that is the last anyway: what a file ends with is its own.
+        // Beside related tables, unless these are last anyway: trailing comments stay last.
         let is_root = way.rest.len() == way.names.len();
         let kin = way.found.as_table().filter(|_| !is_root).and_then(last_below);
         let at = kin.map(|last| line_end(self.text, last));
@@ -124,7 +124,7 @@ impl Puts<'_> {
         self.block(at, way.names, &lines);
     }
 
-    /// Behind all that is said, before the empty lines at the end.
+    /// End of the content, before trailing empty lines.
     fn end(&self) -> usize {
         match self.text.trim_end().len() {
             0 => self.text.len(),
@@ -132,7 +132,7 @@ impl Puts<'_> {
         }
     }
 
-    /// A head and lines, with an empty one before it where one follows, or nothing.
+    /// Inserts a header and lines, after an empty line if an empty line or the file's end follows.
     fn block(&mut self, at: usize, names: &[&str], lines: &[String]) {
         let next = self.text[at..].split_inclusive('\n').next().unwrap_or_default();
         let parted = next.trim().is_empty() && !self.text[..at].trim().is_empty();
@@ -143,7 +143,7 @@ impl Puts<'_> {
         self.lines(at, &all);
     }
 
-    /// Lines behind a line, which may be the last and have no end.
+    /// Inserts lines behind a line, which may be the last and have no end.
     fn lines(&mut self, at: usize, lines: &[String]) {
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let before = &self.text[..at];
@@ -152,8 +152,8 @@ impl Puts<'_> {
         self.made.push((at..at, end.to_owned() + &lines.collect::<String>()));
     }
 
-    /// More elements of a table in braces. Blanks between brackets that hold nothing stay before
-    /// them, and are made behind them.
+    /// Adds elements to an inline table. If it is empty, its blanks stay before them, and are
+    /// repeated behind.
     fn elements(&mut self, braces: &InlineTable, new: &[String]) {
         let Some(span) = braces.span() else { return };
         let new = new.join(", ");
@@ -167,7 +167,7 @@ impl Puts<'_> {
         self.made.push((at..at, new));
     }
 
-    /// The text with all of it.
+    /// Returns the edited text.
     fn made(mut self) -> String {
         self.made.sort_by_key(|(at, _)| at.start);
         let mut text = self.text.to_owned();
@@ -178,7 +178,7 @@ impl Puts<'_> {
     }
 }
 
-/// Where the last of the fields ends that stand in a table's own lines.
+/// End of the last field on a table's own lines.
 fn last_field(table: &Table) -> Option<usize> {
     let ends = table.iter().filter_map(|(_, item)| match item {
         Item::Value(value) => value.span().map(|span| span.end),
@@ -188,13 +188,13 @@ fn last_field(table: &Table) -> Option<usize> {
     ends.max()
 }
 
-/// Where the head of a table ends, if it has one.
+/// End of a table's header, if it has one.
 fn head(table: &Table) -> Option<usize> {
     let is_written = !table.is_implicit() && !table.is_dotted();
     table.span().filter(|span| is_written && !span.is_empty()).map(|span| span.end)
 }
 
-/// Where the last table with a head ends that is this one, or one in it.
+/// End of the last table with a header: this one, or one inside.
 fn last_below(table: &Table) -> Option<usize> {
     let own = head(table).map(|head| last_field(table).unwrap_or(head));
     let inner = table.iter().filter_map(|(_, item)| match item {
@@ -205,7 +205,7 @@ fn last_below(table: &Table) -> Option<usize> {
     inner.chain(own).max()
 }
 
-/// Whether a table follows, behind blanks and comments.
+/// True if something other than blanks and comments follows.
 fn has_table(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.any(|line| !line.is_empty() && !line.starts_with('#'))

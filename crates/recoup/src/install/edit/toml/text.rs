@@ -1,26 +1,26 @@
-//! Where things stand in a text of TOML.
+//! Positions in TOML text.
 
 use std::ops::Range;
 
 use toml_edit::{InlineTable, Value as Inline};
 
-/// One `key = value` of a table in braces.
+/// One `key = value` of an inline table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Element<'d> {
-    /// The first of the key's names, if it is a dotted one.
+    /// First part of a dotted key.
     pub(super) name: &'d str,
     pub(super) span: Range<usize>,
 }
 
-/// What stands in a table in braces, in the order of the text. Of dotted keys there may be
-/// several with one first name, and others between them.
+/// Returns the elements of an inline table in text order. Dotted keys may share a first part, and
+/// have others between them.
 pub(super) fn elements<'d>(text: &str, table: &'d InlineTable) -> Vec<Element<'d>> {
     let mut ends: Vec<(&str, usize)> = Vec::new();
     for (name, value) in table {
         ends_of(value, &mut |end| ends.push((name, end)));
     }
     ends.sort_by_key(|(_, end)| *end);
-    // Of a dotted key only the last name has a place of its own: it begins behind the comma.
+    // Only the last part of a dotted key has a span: the element begins behind the comma.
     let mut from = table.span().map_or(0, |span| span.start + 1);
     let element = |(name, end): (&'d str, usize)| {
         let span = said_from(text, from)..end;
@@ -30,7 +30,7 @@ pub(super) fn elements<'d>(text: &str, table: &'d InlineTable) -> Vec<Element<'d
     ends.into_iter().map(element).collect()
 }
 
-/// The ends of all values that a key, or dotted keys that begin with it, lead to.
+/// Visits the ends of all values of a key, or of dotted keys that begin with it.
 fn ends_of(value: &Inline, found: &mut impl FnMut(usize)) {
     match value {
         Inline::InlineTable(table) if table.is_dotted() => {
@@ -40,13 +40,13 @@ fn ends_of(value: &Inline, found: &mut impl FnMut(usize)) {
     }
 }
 
-/// The comma that follows an element, whatever is said before it.
+/// Returns the comma behind an element, after any comments.
 pub(super) fn comma_behind(text: &str, at: usize) -> Option<usize> {
     let at = said_from(text, at);
     text[at..].starts_with(',').then_some(at)
 }
 
-/// The first place from there that is neither blank nor in a comment.
+/// Skips blanks and comments.
 fn said_from(text: &str, mut at: usize) -> usize {
     loop {
         at += text[at..].len() - text[at..].trim_start().len();

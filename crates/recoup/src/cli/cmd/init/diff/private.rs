@@ -1,17 +1,16 @@
-//! What a program is given beside its arguments is nobody else's to see: the values of variables
-//! and headers are never shown, be they ours to take out or not.
+//! Hides the values of environment variables and headers in diffs: they may be credentials.
 
 use super::words;
 
 /// The tables whose values are private.
 const TABLES: [&str; 5] = ["env", "headers", "http_headers", "env_http_headers", "environment"];
 
-/// A text with an ellipsis for each value in such a table. Its lines stay.
+/// Replaces each value in a private table by an ellipsis. Line breaks stay.
 pub(super) fn veiled(text: &str) -> String {
     in_sections(&in_brackets(text))
 }
 
-/// `"env": {"NAME": "value"}` and `env = { NAME = "value" }`
+/// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`.
 fn in_brackets(text: &str) -> String {
     let words = words(text);
     let mut shown = String::with_capacity(text.len());
@@ -29,7 +28,7 @@ fn in_brackets(text: &str) -> String {
     shown
 }
 
-/// The fields of such a table; says where it ends.
+/// Appends the fields of a private table without values; returns the index of its end.
 fn push_fields(words: &[&str], from: usize, shown: &mut String) -> usize {
     let (mut depth, mut in_value, mut said) = (0, false, false);
     for (at, word) in words.iter().enumerate().skip(from) {
@@ -57,7 +56,7 @@ fn is_table(word: &str) -> bool {
     TABLES.contains(&word.trim_matches('"'))
 }
 
-/// The bracket that opens the value behind a name.
+/// Index of the bracket that opens the value of the name at `at`.
 fn opened_behind(words: &[&str], at: usize) -> Option<usize> {
     let mut behind =
         words.iter().enumerate().skip(at + 1).filter(|(_, word)| !word.trim().is_empty());
@@ -66,7 +65,7 @@ fn opened_behind(words: &[&str], at: usize) -> Option<usize> {
     (matches!(*sign, ":" | "=") && *bracket == "{").then_some(open)
 }
 
-/// `[servers.x.env]`, and all lines to the next such head; `servers.x.env.NAME = "value"`
+/// Hides values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
 fn in_sections(text: &str) -> String {
     let mut private = false;
     let line = |line: &str| {

@@ -1,4 +1,4 @@
-//! Fires an event through each command, exactly as its client would, in a home of its own.
+//! Fires events through each command exactly as its client would, in a sandbox.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use crate::cli::doctor::whom::callable;
 use crate::cli::doctor::withheld::Withheld;
 use crate::install::{HookCommand, Installation};
 
-/// As long as a client waits that was told nothing, and as long as we do at the most.
+/// A client's timeout, in seconds, for a hook that sets none, and our own upper limit.
 const UNTOLD: u64 = 60;
 const MOST: Duration = Duration::from_secs(30);
 
-/// What came of firing.
+/// Result of firing all events of an installation.
 #[derive(Debug, Default)]
 pub(super) struct Fired {
-    /// How many events were answered as they should be.
+    /// Number of events with a correct answer.
     pub(super) sound: usize,
-    /// The slowest of them.
+    /// Time of the slowest of them.
     pub(super) slowest: Duration,
-    /// What went wrong, with the event.
+    /// Failures, with their events.
     pub(super) faults: Vec<(String, Fault)>,
-    /// Whether the rule of the sandbox arrived; none where nobody was to give it.
+    /// True if the sandbox's rule arrived; none if no event was to deliver it.
     pub(super) rule: Option<bool>,
-    /// Why commands were not fired, for each of them.
+    /// Reasons for the commands that were not fired.
     pub(super) withheld: Vec<Withheld>,
 }
 
-/// What went wrong with one event.
+/// Failure of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
     NotStarted(String),
@@ -42,7 +42,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// A word that never changes.
+    /// Stable identifier of the failure.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "not-started",
@@ -68,7 +68,7 @@ pub(super) fn fire(client: Client, of: &Installation, sandbox: &Sandbox, around:
     let mut fired = Fired::default();
     let mut hanging: Vec<&Call> = Vec::new();
     for hook in &of.hooks {
-        // One that hangs would hang at each event.
+        // A command that hangs would hang at each event.
         if hanging.contains(&&hook.call) {
             continue;
         }

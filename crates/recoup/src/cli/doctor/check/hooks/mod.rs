@@ -1,5 +1,5 @@
-//! What clients call: whether it is there, whether it is ours and of this version, and what
-//! comes of it when an event is fired through it.
+//! Checks the hooks in clients' settings: their program exists, is ours and of this version, and
+//! answers events.
 
 mod fire;
 mod payload;
@@ -25,7 +25,7 @@ pub(super) use together::switch_on;
 
 const CHECK: &str = "hooks";
 
-/// Longer than that, a person notices each time.
+/// Longer than this, people notice every call.
 const SLOW: Duration = Duration::from_secs(1);
 
 pub(super) fn find(around: &Around) -> Vec<Finding> {
@@ -56,7 +56,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     found
 }
 
-/// Everything about one file.
+/// Checks one settings file.
 fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
     let said = |finding: Finding| {
         let finding = finding.fact("client", of.client.as_str()).fact("level", of.level.as_str());
@@ -86,7 +86,7 @@ fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding
     found
 }
 
-/// The first call whose program is not there, or can't be run.
+/// The first call whose program is missing or not executable.
 fn missing_program<'a>(
     of: &'a Installation,
     around: &Around,
@@ -99,7 +99,7 @@ fn missing_program<'a>(
     })
 }
 
-/// What came of firing, in one line.
+/// Summarizes the probe in one finding.
 fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Finding {
     let Fired { sound, slowest, faults, rule, withheld } = fired;
     let millis = u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX);
@@ -135,7 +135,7 @@ fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Findin
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
 }
 
-/// What it does, where all is well.
+/// Describes the answers if all is well.
 fn answers(fired: &Fired, millis: u64) -> String {
     let Fired { sound, rule, withheld, .. } = fired;
     let noun = if *sound == 1 { "event" } else { "events" };
@@ -146,8 +146,7 @@ fn answers(fired: &Fired, millis: u64) -> String {
     format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
 }
 
-/// Where `recoup init` would put this program in place of the one that does not do, that is
-/// offered.
+/// Offers `recoup init` if it would replace the failing program with this one.
 fn instead(found: Finding, of: &Installation, around: &Around) -> Finding {
     let offered = offering(found.clone(), of, around, "puts this program there");
     let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
@@ -194,12 +193,12 @@ fn not_understood(name: &str, of: &Installation, around: &Around) -> Option<Find
     Some(offering(finding, of, around, does))
 }
 
-/// Programs of another version than this one.
+/// Reports programs of another version than this one.
 fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     let programs: BTreeSet<PathBuf> = of
         .hooks
         .iter()
-        // Which one another program would start, only that knows.
+        // Only the starter knows which program it would start.
         .filter(|hook| hook.call.starter.is_none())
         .filter_map(|hook| callable(&hook.call, of, around).ok())
         .filter_map(|call| match program(&call, around) {
@@ -224,7 +223,7 @@ fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     )
 }
 
-/// What to do about a program of another version, or of one that it does not tell.
+/// Remedy for a program of another or an unknown version.
 pub(super) fn to_agree(version: &str) -> &'static str {
     if version.starts_with(|c: char| c.is_ascii_digit()) {
         "replace the older one; `recoup init` chooses another path if need be"
@@ -233,7 +232,7 @@ pub(super) fn to_agree(version: &str) -> &'static str {
     }
 }
 
-/// What this version would have put in, and is not there.
+/// Reports hooks that this version would install and that are missing or limited.
 fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
     let by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
     let untimed = of.hooks.iter().filter(|hook| hook.event.is_some() && hook.timeout.is_none());
@@ -260,7 +259,7 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     } else {
         return None;
     };
-    // What happens at such an event is never heard of. What a project has of us is its team's.
+    // Events without a hook are lost. A project's settings are its team's: only a warning.
     let is_broken = !missing.is_empty() && of.level == Level::User;
     let make = if is_broken { Finding::fail } else { Finding::warn };
     let finding = make(CHECK, code, what);
@@ -272,8 +271,8 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
     })
 }
 
-/// Those at which no file that counts beside this one has a hook of ours. The user's count in
-/// every project.
+/// Events without a hook of ours in any file that counts here: the user's files count in every
+/// project.
 fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
     let is_beside = |it: &&Installation| {
         it.client == of.client && (it.level == of.level || it.level == Level::User)
@@ -283,7 +282,7 @@ fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
     events(of, around).into_iter().filter(is_missing).collect()
 }
 
-/// Those at which every hook of ours misses something.
+/// Events for which every hook of ours is limited.
 fn limited_events(of: &Installation, around: &Around) -> Vec<&'static str> {
     let is_limited = |hook: &HookCommand| hook.limit.is_some() || hook.in_background;
     let mut all = events(of, around);
@@ -291,7 +290,7 @@ fn limited_events(of: &Installation, around: &Around) -> Vec<&'static str> {
     all
 }
 
-/// The events for which a file should have a hook.
+/// Events for which a file should have a hook.
 fn events(of: &Installation, around: &Around) -> Vec<&'static str> {
     let slots = of.client.slots(of.level, &around.places);
     let slot = slots.iter().find(|slot| slot.path == of.path);

@@ -1,5 +1,5 @@
-//! What clients tell hooks, as it was recorded from them; without a transcript, so that no
-//! worker is started for it.
+//! Payloads as they were recorded from clients. They name no transcript, so that no worker is
+//! started.
 
 use recoup_core::memory::hooked::Client;
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use crate::cli::doctor::sandbox::Sandbox;
 
 const SESSION: &str = "recoup-doctor";
 
-/// What Pi's extension tells of, those with an answer among them.
+/// Events that Pi's extension sends, including those with an answer.
 pub(super) const OF_PI: [&str; 4] =
     ["session_start", "input", "before_agent_start", "session_shutdown"];
 
-/// Said by nobody, and nothing to remember.
+/// A prompt with nothing to remember.
 const PROMPT: &str = "thanks";
 
-/// The payload of an event; none for one that is not known here.
+/// The payload of an event; none for an unknown event.
 pub(super) fn payload(client: Client, event: &str, sandbox: &Sandbox) -> Option<Value> {
     match client {
         Client::Pi => of_pi(event, sandbox),

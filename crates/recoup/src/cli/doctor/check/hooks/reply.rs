@@ -1,20 +1,20 @@
-//! What a hook may print, as its client reads it.
+//! Parses the output of a hook as its client would.
 
 use recoup_core::memory::hooked::Client;
 use serde_json::Value;
 
 use crate::cli::doctor::sandbox::RULE;
 
-/// What a sound answer has in it.
+/// Content of a valid answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// Nothing, which is mostly so.
+    /// Nothing, the usual case.
     Nothing,
-    /// Something, and the rule in it or not.
+    /// Some output, with or without the sandbox's rule.
     Said { rule: bool },
 }
 
-/// Reads an answer; an error says what the client would not understand.
+/// Parses an answer; an error says what the client would not understand.
 pub(super) fn read(client: Client, event: &str, stdout: &[u8]) -> Result<Reply, &'static str> {
     let text = str::from_utf8(stdout).map_err(|_| "its answer is not UTF-8")?.trim();
     if text.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn read(client: Client, event: &str, stdout: &[u8]) -> Result<Reply, 
     Ok(Reply::Said { rule })
 }
 
-/// The event at which an agent is given its rules.
+/// The event at which a client's agents are given their rules.
 pub(super) fn gives_rules(client: Client) -> &'static str {
     match client {
         Client::Pi => "before_agent_start",

@@ -1,5 +1,5 @@
-//! What the files of one client amount to together: hooks that run twice, are switched off,
-//! or were never allowed.
+//! Problems of a client's files taken together: hooks that are disabled, run twice, or were never
+//! allowed.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding>
     found
 }
 
-/// All hooks are switched off, by whichever file has the last word.
+/// Reports that all hooks are disabled, by whichever file takes precedence.
 fn off(client: Client, known: hooked::Client, around: &Around) -> Option<Finding> {
     let by = client.hooks_off(Level::Project, &around.places);
     if by.is_none() && around.has_our_hooks(known) {
@@ -44,7 +44,7 @@ fn off(client: Client, known: hooked::Client, around: &Around) -> Option<Finding
     Some(Finding::fail(CHECK, "switched-off", what).remedy(switch_on(client, &place)))
 }
 
-/// What its user has to do so that hooks run.
+/// Remedy for disabled hooks.
 pub(in super::super) fn switch_on(client: Client, place: &str) -> String {
     match client {
         Client::Codex => format!("take `hooks = false` out of [features] in {place} yourself"),
@@ -52,7 +52,7 @@ pub(in super::super) fn switch_on(client: Client, place: &str) -> String {
     }
 }
 
-/// Two different commands of ours at one event. Those that are alike Claude Code runs once.
+/// Reports different commands of ours at one event. Claude Code runs identical ones once.
 fn twice(client: Client, of: &[&Installation], around: &Around) -> Option<Finding> {
     let mut calls: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
     for hook in of.iter().flat_map(|it| &it.hooks) {
@@ -75,7 +75,7 @@ fn twice(client: Client, of: &[&Installation], around: &Around) -> Option<Findin
         levels.join(" and of the ")
     );
     let found = Finding::warn(CHECK, "twice", what).fact("events", events);
-    // Of two files of one level, one has calls that somebody wrote by hand.
+    // Of two files of one level, one has hand-written calls.
     let doubled =
         of.iter().filter(|it| of.iter().filter(|other| other.level == it.level).count() > 1);
     let mut offered = doubled.map(|it| offering(found.clone(), it, around, "takes one out"));
@@ -87,9 +87,9 @@ fn twice(client: Client, of: &[&Installation], around: &Around) -> Option<Findin
     }))
 }
 
-/// Codex runs a hook only once its user has allowed it, and writes that down in its
-/// configuration: `[hooks.state."FILE:EVENT:GROUP:HOOK"]`, with a hash of what was allowed.
-/// Whether that is still the hash of what is there, only Codex can tell.
+/// Reports hooks that Codex does not run because its user has not allowed them. Permission is in
+/// its configuration as `[hooks.state."FILE:EVENT:GROUP:HOOK"]`, with a hash of what was allowed.
+/// Only Codex can tell whether that hash is still current.
 fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Finding> {
     if client != Client::Codex {
         return None;
@@ -126,7 +126,7 @@ fn unallowed(client: Client, of: &[&Installation], around: &Around) -> Option<Fi
     )
 }
 
-/// `SessionStart` as `session_start`.
+/// Converts `SessionStart` to `session_start`.
 fn snake(event: &str) -> String {
     let mut name = String::new();
     for c in event.chars() {

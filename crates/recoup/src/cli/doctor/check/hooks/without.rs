@@ -1,4 +1,4 @@
-//! Clients that are on this machine, and have none of our hooks.
+//! Clients on this machine without our hooks.
 
 use super::CHECK;
 use crate::cli::doctor::Around;
@@ -6,9 +6,9 @@ use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::fix::{in_the_way, init_for, obstacle};
 use crate::install::{Client, Holds, Installation, Level, Slot};
 
-/// Those that are here, and what is to be done.
+/// Reports clients without our hooks, and how to install them.
 pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding> {
-    // What can't be read is told already.
+    // Unreadable files are already reported.
     let unreadable: Vec<&Installation> =
         around.installed.iter().filter(|of| of.fault.is_some()).collect();
     let is_bare = |client: &Client| {
@@ -29,7 +29,7 @@ pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding>
     Client::ALL.into_iter().filter(is_bare).map(found).collect()
 }
 
-/// What is to be done so that a client has our hooks.
+/// Finding for a client without our hooks.
 fn bare(client: Client, around: &Around) -> Finding {
     let title = client.title();
     let init = init_for(client, Level::User);

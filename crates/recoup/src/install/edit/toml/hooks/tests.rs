@@ -1,4 +1,4 @@
-//! What is left when hooks go: every byte of the rest, whatever form they have.
+//! Text after the removal of hooks: every other byte stays, whatever their form.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -87,7 +87,7 @@ fn lists_in_a_line() {
     }
 }
 
-/// Dotted keys may stand anywhere among those of others.
+/// Dotted keys may be interleaved with others.
 #[test]
 fn dotted_keys_between_others() {
     let ours = "[{ hooks = [{ command = \"ours\" }] }]";
@@ -126,13 +126,13 @@ fn what_is_no_hook_is_left_alone() {
     assert!(without_hooks("a = ", |_| true).is_err());
 }
 
-/// One hook, and what is said about it.
+/// One hook, and its comment.
 fn hook() -> impl Strategy<Value = (&'static str, &'static str)> {
     let command = prop::sample::select(vec!["ours", "ours", "lint", "make"]);
     (command, prop::sample::select(vec!["", "", " # kept"]))
 }
 
-/// The groups of one event, in one of the forms that they may have.
+/// The groups of one event, in one of the possible forms.
 fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = String> {
     let groups = prop::collection::vec(prop::collection::vec(hook(), 1..4), 1..4);
     (groups, prop::sample::select(forms), any::<bool>()).prop_map(move |(groups, form, blank)| {
@@ -167,7 +167,7 @@ fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = S
     })
 }
 
-/// The same as JSON has it, without the hooks that go.
+/// Expected JSON data after the removal.
 fn expected(root: &Value) -> Value {
     let Some(events) = root["hooks"].as_object() else { return root.clone() };
     let mut left = serde_json::Map::new();
@@ -195,14 +195,13 @@ fn expected(root: &Value) -> Value {
     root
 }
 
-/// Comments that have a line of their own, outside of lists.
+/// Number of comments on their own line, outside of lists.
 fn comments(text: &str) -> usize {
     text.lines().filter(|line| line.starts_with('#')).count()
 }
 
 proptest! {
-    /// What is left means the same without what went, in its own bytes, with all comments that
-    /// stand above something.
+    /// Removal leaves the remaining data, bytes and comments unchanged.
     #[test]
     fn nothing_else_changes(
         tables in (event("Stop", &[0, 1]), event("End", &[0, 1])),
